@@ -1,8 +1,9 @@
 """Weights of the finder of substitutes, learnt from judged sentences, with cross-validation.
 
-CoInCo's development part (Kremer et al. 2014, CC BY 3.0 US): the weights are those under which
+CoInCo's development part (Kremer et al. 2014): the weights are those under which
 the shares of people's choices among the words that are found are likeliest (softmax regression);
-then a logistic regression on ln of a word's share tells the chance that people name it. Folds by
+then a logistic regression on ln of a word's share, with a highest value, tells the chance that
+people name it. Folds by
 target; a fifth of the targets, told by a hash, is left out for a last test.
 
     python bench/substitute_weights.py INDEX [INDEX ...] [-o distsim/data/weights/substitutes.toml]
@@ -16,10 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from frame import SHARED, parser, print_machine, print_table
 from scipy.optimize import minimize
+from scipy.special import expit
 from substitution import Instance, read_set, with_interval
 
 from distsim import CorpusIndex, SignatureTable, Substituter
-from distsim.paraphrase.substitution.word_finder import ALONE, IN_SENTENCE, Scale
+from distsim.paraphrase.finder.word_finder import ALONE, IN_SENTENCE, Scale
+from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 
 FOLDS, PENALTY = 5, 1e-3
 LEAST_WEIGHT = 8  # people's choices of a target, all sentences together
@@ -42,21 +45,22 @@ def is_locked(target: str) -> bool:
 def cases(path: str, instances: list[Instance]) -> tuple[list[Case], list[Case]]:
     """Return what is found for targets in their sentences, and alone."""
     index = CorpusIndex.open(path)
-    substituter = Substituter(index, SignatureTable.open(path))
-    in_sentence, together = [], {}
+    table = SignatureTable.open(path)
+    substituter, words = Substituter(index, table), WordSubstitutes.open(index, table)
+    in_sentence, together = [], {}  # the latter by the target's form
     for one in instances:
         gold: dict[str, float] = {}
         for substitute, weight in one.gold.items():
-            for base in substituter.bases(substitute):
+            for base in words.bases(tuple(index.words(substitute))):
                 gold[base] = gold.get(base, 0.0) + weight
-        own = together.setdefault(one.target.lower(), {})
+        own = together.setdefault((one.target, one.written.lower()), {})
         for substitute, weight in gold.items():
             own[substitute] = own.get(substitute, 0.0) + weight
-        found = substituter.features(one.left, one.target, one.right)
+        found = substituter.features(one.left, one.written, one.right)
         in_sentence.append(_case(one.target, found, gold, sum(one.gold.values())))
     alone = [
-        _case(target, substituter.features_alone(target), gold, sum(gold.values()))
-        for target, gold in together.items()
+        _case(target, words.features(written), gold, sum(gold.values()))
+        for (target, written), gold in together.items()
         if sum(gold.values()) >= LEAST_WEIGHT
     ]
     return in_sentence, alone
@@ -91,12 +95,19 @@ def learn(some: list[Case], names: tuple[str, ...]) -> Scale:
     weights = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B").x
     logs, named = log_shares(weights), gold > 0
 
-    def misfit(line: np.ndarray) -> float:
-        margin = line[0] + line[1] * logs
-        return float((np.logaddexp(0, margin) - named * margin).mean())
+    edges = np.quantile(logs, np.append(np.linspace(0, 0.99, 200), np.linspace(0.9901, 1, 200)))
+    bins = np.searchsorted(edges[1:-1], logs)
+    counts, hits = np.bincount(bins), np.bincount(bins, named)
+    means = np.bincount(bins, logs) / np.maximum(counts, 1)
 
-    intercept, slope = minimize(misfit, np.array([0.0, 1.0]), method="BFGS").x.tolist()
-    return Scale(weights / spread, intercept, slope)
+    def misfit(line: np.ndarray) -> float:
+        chances = expit(line[2]) * expit(line[0] + line[1] * means)
+        return float(-(hits * np.log(chances) + (counts - hits) * np.log1p(-chances)).sum())
+
+    intercept, slope, limit = minimize(
+        misfit, np.array([1.0, 1.0, 1.0]), method="Nelder-Mead", options={"maxiter": 2000}
+    ).x.tolist()
+    return Scale(weights / spread, intercept, slope, float(expit(limit)))
 
 
 def judged(some: list[Case], names: tuple[str, ...]) -> tuple[list[list[float]], np.ndarray]:
@@ -137,14 +148,15 @@ def text(scales: dict[str, Scale], names: dict[str, tuple[str, ...]], n_cases: i
     lines = [
         "# Weights of the finder of substitutes, and how its scores become chances (p_named).",
         f"# Learnt from {n_cases:,} sentences of CoInCo's development part (Kremer, Erk, Pado and",
-        "# Thater 2014; CC BY 3.0 US, on texts of MASC, CC BY 3.0 US), with 38 million tokens of",
-        "# English Wikipedia. A fifth of the targets was left out. Made by:",
+        "# Thater 2014), with 38 million tokens of English Wikipedia. A fifth of the targets was",
+        "# left out. Our copy of the data states no licence of its annotations and does not ship.",
+        "# Made by:",
         "# python bench/substitute_weights.py INDEX -o distsim/data/weights/substitutes.toml",
     ]
     for name, scale in scales.items():
         lines += ["", f"[{name}]"]
-        values = zip((*names[name], "intercept", "slope"),
-                     (*scale.weights, scale.intercept, scale.slope), strict=True)  # fmt: skip
+        values = zip((*names[name], "intercept", "slope", "highest"),
+                     (*scale.weights, *scale[1:]), strict=True)  # fmt: skip
         lines += [f"{key} = {value:.5g}" for key, value in values]
     return "\n".join(lines) + "\n"
 

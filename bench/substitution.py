@@ -47,6 +47,7 @@ class Instance:
     right: str
     candidates: list[str]
     gold: dict[str, float]
+    written: str  # the target's form in the sentence
 
     @property
     def weights(self) -> np.ndarray:
@@ -80,7 +81,9 @@ def read_set(folder: Path, name: str) -> list[Instance]:
         if gold.get(number) and candidates.get(lemma):
             left, right = " ".join(words[:at]), " ".join(words[at + 1 :])
             target = lemma.rsplit(".", 1)[0]
-            found.append(Instance(lemma, target, left, right, candidates[lemma], gold[number]))
+            found.append(
+                Instance(lemma, target, left, right, candidates[lemma], gold[number], words[at])
+            )
     return found
 
 

@@ -94,6 +94,8 @@ TABLE = (
          "augment_unknown_words Monolingual RankedTranslation UnknownWord UnknownWordOptions "
          "UnknownWordReport"),
     Home("paraphrase", "paraphrase.batch", "", "paraphrase_phrases"),
+    Home("paraphrase", "paraphrase.finder.word_profiles", "", "build_finder"),
+    Home("paraphrase", "paraphrase.finder.word_substitutes", "", "FoundWord WordSubstitutes"),
     Home("paraphrase", "paraphrase.kinds", "", "KindCosine"),
     Home("paraphrase", "paraphrase.options", "ParaphraseOptions"),
     Home("paraphrase", "paraphrase.paraphraser", "Paraphraser", "Answer Paraphrase"),

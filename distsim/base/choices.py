@@ -48,6 +48,8 @@ PairKind = Literal["content", "inflection", "function"]
 
 # Paraphrases.
 ParaphrasePreset = Literal["default", "thorough", "marton"]
+# What becomes of opposites of the focal phrase: below the others, left out, or as they rank.
+OppositesPlace = Literal["last", "out", "ranked"]
 Entailment = Literal["off", "contained", "containing", "both"]
 
 # Weights of a rewriter.

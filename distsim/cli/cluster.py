@@ -8,7 +8,15 @@ import typer
 
 from distsim.base.arguments import real_path
 from distsim.base.choices import TextFormat
-from distsim.cli.console import ForceOption, counted, may_replace, progress_bar, put, say
+from distsim.cli.console import (
+    ForceOption,
+    counted,
+    may_replace,
+    progress_bar,
+    put,
+    say,
+    say_no_finder,
+)
 from distsim.cli.options import (
     AsIsOption,
     RecipeOption,
@@ -185,3 +193,4 @@ def _report(output: str) -> None:
         f"{counted(len(table), 'phrase')} of 1 to {table.longest} tokens, {table.n_bits} bits, "
         f"fingerprint {table.fingerprint.short}"
     )
+    say_no_finder(table)

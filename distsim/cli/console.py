@@ -6,11 +6,14 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Annotated, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO
 
 import typer
 
 from distsim.base.errors import ArtifactError, ParameterError
+
+if TYPE_CHECKING:
+    from distsim.signatures.table import StoredTable
 
 NOT_AVAILABLE = "NA"
 _REDRAW_SECONDS = 0.1
@@ -280,6 +283,16 @@ def progress_bar(unit: str = "tokens") -> Iterator[_Bar]:
         yield bar
     finally:
         bar.close()
+
+
+def say_no_finder(table: "StoredTable") -> None:
+    """Say that a learnt table of plain text stores no finder of substitutes, where it has none."""
+    from distsim.paraphrase.finder.word_profiles import finder_of
+
+    of = table.fingerprint
+    is_plain = of.is_learnt and not (of.is_syntactic or of.is_of_vectors)
+    if is_plain and finder_of(table) is None:
+        say("this table has no finder of substitutes: distsim sign INDEX makes one that has")
 
 
 def say_opposites(n: int) -> None:

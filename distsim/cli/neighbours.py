@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 import typer
 
@@ -20,6 +20,7 @@ from distsim.cli.console import (
     put_json,
     read_lines,
     say,
+    say_no_finder,
     say_opposites,
 )
 from distsim.cli.groups import OptionGroup, grouped
@@ -28,12 +29,22 @@ if TYPE_CHECKING:
     from distsim.base.results import Results
     from distsim.cli.console import Asked
     from distsim.comparison.measures import Similarity
-    from distsim.comparison.nearest import Found, Neighbour
+    from distsim.comparison.nearest import Found, Neighbour, NeighbourSearch
     from distsim.comparison.table import SignatureTable
-    from distsim.paraphrase.substitution.substituter import Substituter
 
 _USUAL = 10
 _MIN_MATCHES = 10  # of a pattern with gaps
+
+
+class _Labelled(NamedTuple):
+    """A Neighbour, and whether it is an opposite of the focal phrase."""
+
+    phrase: str
+    similarity: float
+    strength: int
+    composed: bool
+    opposite: bool
+
 
 # What phrases are ordered by: an estimate from the table, or a measure of the nearest few hundred.
 By = Literal["bits", "restored", "exact", "vectors", "substitutes", "related"]
@@ -123,7 +134,7 @@ def neighbours(
         _put_translations(table, how, asked, several, as_json)
         return
     opened, found_of = _search(table, how)
-    n_composed = n_hidden = 0
+    n_composed = n_hidden = n_opposites = 0
     for one in asked:
         found = None if one.empty else found_of(one.phrase)
         if found is None:
@@ -133,10 +144,12 @@ def neighbours(
             _put_nothing(one, reason, several, as_json)
             continue
         n_hidden += found.hidden
+        n_opposites += found.opposites
         n_composed += any(other.composed for other in found.neighbours)
         _put_near(one.phrase, found.neighbours, several, as_json)
     if n_hidden:
         say(f"{counted(n_hidden, 'near-duplicate')} hidden: --all shows them")
+    say_opposites(n_opposites)
     if n_composed:
         say(f"{n_composed:,} of {len(asked):,} phrases are not in the table: composed of words")
 
@@ -145,7 +158,7 @@ def _search(
     table: str, how: SearchOptions
 ) -> "tuple[SignatureTable, Callable[[str], Found | None]]":
     """Return the table, and the function that finds a phrase's neighbours, None where unknown."""
-    from distsim.comparison.nearest import RERANKED, Found, NeighbourSearch, rerank_neighbours
+    from distsim.comparison.nearest import RERANKED, NeighbourSearch, rerank_neighbours
     from distsim.comparison.table import SignatureTable
 
     by, k, threshold = how.by, how.k, how.threshold
@@ -171,15 +184,12 @@ def _search(
         return opened, lambda phrase: search.found(phrase, k=k, threshold=threshold)
     measure = _measure(str(by), opened, table, how.index)
     limited = any(one is not None for one in (how.candidates, how.lengths, how.min_strength))
-    words = None
     if by == "substitutes" and not limited:
-        words = _substituter(opened, table, how.index)
+        of_stored = _by_finder(opened, table, how.index, search, measure, k)
+        if of_stored is not None:
+            return opened, of_stored
 
     def reranked(phrase: str) -> "Found | None":
-        of_word: Any = None if words is None else words.alone(phrase, k=k)
-        if of_word is not None:
-            say_opposites(sum(word.opposite for word in of_word))
-            return Found(of_word, 0)
         found = search.found(phrase, k=RERANKED)
         if found is None:
             return None
@@ -187,6 +197,49 @@ def _search(
         return found._replace(neighbours=near)
 
     return opened, reranked
+
+
+def _by_finder(
+    opened: "SignatureTable",
+    table: str,
+    index: str | None,
+    search: "NeighbourSearch",
+    measure: "Similarity",
+    k: int | None,
+) -> "Callable[[str], Found | None] | None":
+    """Return the function that finds substitutes by what `sign` stored; None where it did not."""
+    from distsim.base.results import Results
+    from distsim.cli.opened import index_of
+    from distsim.comparison.nearest import RERANKED, Found, rerank_neighbours
+    from distsim.comparison.opposites.opposites import SPARE, Opposites, n_moved, opposites_last
+    from distsim.paraphrase.finder.inflections import as_bases
+    from distsim.paraphrase.finder.word_profiles import finder_of
+    from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
+
+    say_no_finder(opened)
+    if finder_of(opened) is None:
+        return None
+    corpus = index_of(table, index)
+    words, opposites = WordSubstitutes.open(corpus, opened), Opposites(corpus, opened)
+
+    def substitutes(phrase: str) -> "Found | None":
+        near: Any = words and words.answers(phrase, k=k and k + SPARE)
+        if words is not None and near is None:
+            found = search.found(phrase, k=RERANKED)
+            if found is None:
+                return None
+            ranked = rerank_neighbours(phrase, found.neighbours, measure)
+            given = {tuple(one.phrase.split(" ")): one for one in ranked}
+            bases = as_bases(tuple(corpus.words(phrase)), given, words.forms)
+            near = [given[own] for own in bases.values()]
+        places = opposites_last(opposites, phrase, [one.phrase for one in near], k)
+        labelled = [
+            _Labelled(one.phrase, one.similarity, one.strength, one.composed, opposite)
+            for one, opposite in ((near[place], is_one) for place, is_one in places)
+        ]
+        return Found(Results[Any](labelled), 0, n_moved(places))
+
+    return substitutes
 
 
 def _measure(by: str, opened: "SignatureTable", table: str, index: str | None) -> "Similarity":
@@ -204,17 +257,6 @@ def _measure(by: str, opened: "SignatureTable", table: str, index: str | None) -
         return exact_cosine(opened, table, index)
     kind: Any = by
     return KindCosine(index_of(table, index), opened, kind)
-
-
-def _substituter(opened: "SignatureTable", table: str, index: str | None) -> "Substituter | None":
-    """Return the finder of substitutes of words, None where the table does not store it."""
-    from distsim.cli.opened import index_of
-    from distsim.paraphrase.substitution.substituter import Substituter
-    from distsim.paraphrase.substitution.word_profiles import finder_of
-
-    if finder_of(opened) is None:
-        return None
-    return Substituter(index_of(table, index), opened)
 
 
 def _put_near(phrase: str, near: "Results[Neighbour]", several: bool, as_json: bool) -> None:

@@ -13,14 +13,17 @@ from distsim.cli.console import (
     JobsOption,
     JsonOption,
     asked_phrases,
+    counted,
     number,
     progress_bar,
     put,
     put_json,
     say,
+    say_no_finder,
+    say_opposites,
 )
 from distsim.cli.groups import OptionGroup, grouped
-from distsim.cli.in_sentence import AMONG, InSentenceOption, ranked_in
+from distsim.cli.in_sentence import AMONG, InSentenceOption, in_sentence
 from distsim.cli.options import AsIsOption, SetOption, chosen
 
 if TYPE_CHECKING:
@@ -69,11 +72,9 @@ class CommandSettings:
 
     Arguments:
         phrase_length: with --known, the longest unknown phrases, in tokens.
-        drop_opposites: leave out paraphrases that are opposites of the phrase.
     """
 
     phrase_length: int = 1
-    drop_opposites: bool = False
 
 
 @grouped
@@ -108,22 +109,18 @@ def paraphrase(
             raise typer.BadParameter(
                 "--known TABLE goes with a text, --input FILE, and with --output OUT"
             )
-        if how.drop_opposites:
-            raise typer.BadParameter("drop_opposites goes with phrases, without --known")
         found = _unknown_phrases(file, unknown.known, how.phrase_length, unknown.as_is)
-        _batch(_opened(index, table, options), found, unknown.output, jobs)
+        comparable = replace(options, finder=False, opposites="ranked")
+        _batch(_opened(index, table, comparable), found, unknown.output, jobs)
         return
     asked = asked_phrases(phrases, file)
     if answers.sentence is not None and (file is not None or len(asked) != 1):
         raise typer.BadParameter("--in goes with one phrase")
     most = options.k
-    if answers.sentence is not None or how.drop_opposites:
+    if answers.sentence is not None:
         options = replace(options, k=AMONG, depth=AMONG)
     paraphraser = _opened(index, table, options)
-    opposites = _Opposites(index, table) if how.drop_opposites else None
-    _put_answers(
-        _Printed(paraphraser, index, table or index, most, opposites), asked, answers, jobs
-    )
+    _put_answers(_Printed(paraphraser, index, table or index, most), asked, answers, jobs)
 
 
 class _Printed(NamedTuple):
@@ -133,7 +130,6 @@ class _Printed(NamedTuple):
     index_path: str
     table_path: str
     most: int
-    opposites: "_Opposites | None"
 
 
 def _put_answers(
@@ -141,7 +137,7 @@ def _put_answers(
 ) -> None:
     from distsim.base.parallel import ordered_map
 
-    opposites, as_json = made.opposites, printed.as_json
+    as_json, n_opposites = printed.as_json, 0
     wanted = [one.phrase for one in asked if not one.empty]
     answers = ordered_map(made.paraphraser.answer, wanted, jobs)
     for one in asked:
@@ -154,39 +150,16 @@ def _put_answers(
             say(f"NA: {one.phrase!r}: {answer.reason}")
             continue
         listed = answer.paraphrases
+        n_opposites += answer.n_opposites
         if printed.sentence is not None:
-            ranked = _in_sentence(
-                listed, made.index_path, made.table_path, printed.sentence, one.phrase
+            listed = in_sentence(
+                made.index_path, made.table_path, printed.sentence, one.phrase, listed, made.most
             )
-            listed = ranked[: made.most]
-        if opposites is not None:
-            listed = opposites.left_out(one.phrase, listed, made.most)
         _put_paraphrases(one.phrase, answer.count, listed, printed.why, as_json)
-    if opposites is not None and opposites.n_dropped:
-        say(f"left out as opposites: {opposites.n_dropped:,}")
-
-
-class _Opposites:
-    """Leaves opposites out, and counts those of the first `most` that fell."""
-
-    def __init__(self, index: str, table: str | None) -> None:
-        from distsim.cli.opened import opened_opposites
-
-        self._opposites = opened_opposites(index, table)
-        self.n_dropped = 0
-
-    def left_out(self, phrase: str, listed: "_Listed", most: int) -> "_Listed":
-        told = self._opposites.evidence([(phrase, found.phrase) for found in listed])
-        opposite = [bool(said and said.opposite) for said in told]
-        self.n_dropped += sum(opposite[:most])
-        return [one for one, out in zip(listed, opposite, strict=True) if not out][:most]
-
-
-def _in_sentence(
-    listed: "_Listed", index: str, table: str, sentence: str, phrase: str
-) -> "_Listed":
-    ranked = ranked_in(index, table, sentence, phrase, [found.phrase for found in listed])
-    return [replace(listed[place], score=score) for place, score in ranked]
+    if made.paraphraser.options.opposites == "out" and n_opposites:
+        say(f"{counted(n_opposites, 'opposite')} left out")
+    else:
+        say_opposites(n_opposites)
 
 
 def _put_paraphrases(phrase: str, count: int, listed: "_Listed", why: bool, as_json: bool) -> None:
@@ -197,6 +170,7 @@ def _put_paraphrases(phrase: str, count: int, listed: "_Listed", why: bool, as_j
             put_json(focal=phrase, focal_count=count, rank=rank, **asdict(found))
             continue
         reasons = [",".join(found.origin), "; ".join(found.contexts)] if why else []
+        reasons += ["opposite"] if found.opposite else []
         put(phrase, rank, found.phrase, number(found.score), found.count, found.evidence, *reasons)
 
 
@@ -217,6 +191,8 @@ def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Par
             say(f"the signatures inside are older than the text: run distsim sign {index}")
     elif options.neighbours:
         say(f"no signatures in {index}: fewer candidates are found; distsim sign {index} adds them")
+    if signatures is not None and options.finder:
+        say_no_finder(signatures)
     return Paraphraser(opened, options=options, table=signatures)
 
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from distsim.base.choices import SignPreset, SourceKind, TextFormat
-from distsim.cli.console import ForceOption, JobsOption, WhereOption, may_replace, progress_bar, say
+from distsim.cli.console import (
+    ForceOption,
+    JobsOption,
+    WhereOption,
+    may_replace,
+    progress_bar,
+    say,
+)
 from distsim.cli.costs import FINDER, SIGN, say_cost
 from distsim.cli.options import FreeMemoryOption, RecipeOption, SetOption, chosen
 from distsim.corpus.normaliser import Normaliser
@@ -179,8 +186,8 @@ def _store_finder(
     """Store what finds substitutes beside a table, where one is to be, and say its size."""
     from distsim.base.errors import ParameterError
     from distsim.indexes.places import finder_inside
-    from distsim.paraphrase.substitution.space import open_space
-    from distsim.paraphrase.substitution.word_profiles import build_finder, finder_of
+    from distsim.paraphrase.finder.space import open_space
+    from distsim.paraphrase.finder.word_profiles import build_finder, finder_of
     from distsim.storage import remove_artifact
 
     if not how.finder:

@@ -16,6 +16,7 @@ from distsim.cli.console import (
     put,
     put_json,
     say,
+    say_no_finder,
     say_opposites,
 )
 from distsim.cli.groups import OptionGroup, grouped
@@ -107,24 +108,12 @@ def substitute(
     out a kind of evidence.
     """
     from distsim.base.parallel import ordered_map
-    from distsim.comparison.table import SignatureTable
-    from distsim.corpus.inflections import Inflections
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.paraphrase.substitution.mix import FINDING, RANKING
-    from distsim.paraphrase.substitution.substituter import Substituter
-    from distsim.paraphrase.substitution.word_finder import FinderWeights, WordOptions
 
-    ranking, how = chosen(RANKING, CommandSettings(), settings=settings)
-    finding, _ = chosen(FINDING, CommandSettings(), settings=settings)
     tasks = _tasks(sentence, file, given.candidates)
     opened = CorpusIndex.open(index)
     _require_targets(opened, tasks, file or "the sentence")
-    rules = None if given.grammar is None else _rules(given.grammar, opened.words, tasks)
-    substituter = Substituter(
-        opened, SignatureTable.open(given.table or index), ranking=ranking, finding=finding,
-        inflections=Inflections.open(how.inflections), neighbours=how.neighbours, grammar=rules,
-        words=WordOptions(FinderWeights.open(how.weights), how.opposites),
-    )  # fmt: skip
+    substituter = _substituter(opened, index, given, tasks, settings)
     answers = ordered_map(partial(_answer, substituter, k), tasks, jobs)
     n_opposites = n_cut = 0
     for task, found in zip(tasks, answers, strict=True):
@@ -135,6 +124,32 @@ def substitute(
     say_opposites(n_opposites)
     if n_cut:
         say(f"{counted(n_cut, 'answer')} with a score below {min_score:g} left out")
+
+
+def _substituter(
+    opened: "CorpusIndex",
+    index: str,
+    given: CandidateOptions,
+    tasks: "list[Task]",
+    settings: list[str] | None,
+) -> "Substituter":
+    """Return the substituter with the options and settings of the command."""
+    from distsim.comparison.table import SignatureTable
+    from distsim.corpus.inflections import Inflections
+    from distsim.paraphrase.finder.word_finder import FinderWeights, WordOptions
+    from distsim.paraphrase.substitution.mix import FINDING, RANKING
+    from distsim.paraphrase.substitution.substituter import Substituter
+
+    ranking, how = chosen(RANKING, CommandSettings(), settings=settings)
+    finding, _ = chosen(FINDING, CommandSettings(), settings=settings)
+    table = SignatureTable.open(given.table or index)
+    say_no_finder(table)
+    rules = None if given.grammar is None else _rules(given.grammar, opened.words, tasks)
+    return Substituter(
+        opened, table, ranking=ranking, finding=finding,
+        inflections=Inflections.open(how.inflections), neighbours=how.neighbours, grammar=rules,
+        words=WordOptions(FinderWeights.open(how.weights), how.opposites),
+    )  # fmt: skip
 
 
 def _put_answers(
@@ -210,7 +225,7 @@ def _put(
         values["because"] = [word._asdict() for word in one.because[:_SHOWN_WORDS]]
         values["examples"] = examples
         if not why:
-            values = {name: values[name] for name in ("substitute", "score", "opposite")}
+            values = {name: values[name] for name in ("substitute", "score", "opposite", "article")}
         put_json(line=line, rank=rank, **values)
         return
     reasons: list[object] = []
@@ -222,6 +237,7 @@ def _put(
         reasons = [*cosines, one.occurrences, one.origin, words or NOT_AVAILABLE]
         reasons.append(" | ".join(examples) or NOT_AVAILABLE)
     label = ["opposite"] if one.opposite else []
+    label += [one.article] if one.article else []
     put(line, rank, one.substitute, number(one.score), *reasons, *label)
 
 

@@ -52,10 +52,14 @@ class Neighbour(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Neighbours, nearest first, and how many as near were left out as saying the same again."""
+    """Neighbours, nearest first, and how many as near were left out as saying the same again.
+
+    opposites: how many opposites of the phrase were moved below the others.
+    """
 
     neighbours: Results[Neighbour]
     hidden: int
+    opposites: int = 0
 
 
 class NeighbourSearch:

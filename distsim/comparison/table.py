@@ -55,7 +55,8 @@ class SignatureTable(StoredTable):
         """Return the table of a source's phrases, signed and opened; `distsim.sign` is the same.
 
         Where the very table stands at `path` already, sound, nothing is written and it is
-        `unchanged`.
+        `unchanged`. What finds substitutes of words is not stored: `distsim sign INDEX` and
+        `distsim.paraphrase.build_finder(index, table)` store it.
 
         Arguments:
             options: how phrases are chosen and written.

@@ -22,6 +22,7 @@ class Inflections:
         endings: the endings that stand for one of a base word's: `{"": ["s"], "y": ["ies"]}`.
         words: the forms of irregular words: `{"go": ["goes", "went"]}`.
         function_words: articles, pronouns, prepositions, conjunctions, auxiliaries, punctuation.
+        alternates: groups of words of which the one stands that the next word asks for: a, an.
 
     >>> Inflections({"": ["s", "ed", "+ed"], "y": ["ies"]}, {"go": ["went"]}).forms("stop")
     ['stop', 'stops', 'stoped', 'stopped']
@@ -33,10 +34,12 @@ class Inflections:
         words: dict[str, list[str]],
         *,
         function_words: Iterable[str] = (),
+        alternates: Iterable[tuple[str, ...]] = (),
     ) -> None:
         self._endings = endings
         self._words = words
         self.function_words = frozenset(function_words)
+        self.alternates = {word: tuple(group) for group in alternates for word in group}
         self._bases: dict[str, list[str]] = {}
         for base, forms in words.items():
             for form in forms:
@@ -48,7 +51,10 @@ class Inflections:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        made = partial(Inflections, function_words=self.function_words)
+        made = partial(
+            Inflections, function_words=self.function_words,
+            alternates=tuple(dict.fromkeys(self.alternates.values())),
+        )  # fmt: skip
         return made, (self._endings, self._words)
 
     @classmethod
@@ -75,6 +81,7 @@ class Inflections:
         endings: dict[str, list[str]] = {}
         words: dict[str, list[str]] = {}
         function_words: list[str] = []
+        alternates: list[tuple[str, ...]] = []
         for number, raw in read_lines(path):
             line = raw.decode(errors="replace").rstrip("\r\n")
             if not line.strip() or line.startswith("#"):
@@ -87,11 +94,13 @@ class Inflections:
                 )
             if base == "*":
                 function_words += forms.split()
+            elif base == "~":
+                alternates.append(tuple(forms.split()))
             elif base.startswith("-"):
                 endings[base[1:]] = forms.split()
             else:
                 words[base] = forms.split()
-        return cls(endings, words, function_words=function_words)
+        return cls(endings, words, function_words=function_words, alternates=alternates)
 
     def _made_forms(self, word: str) -> list[str]:
         """Return a base word and all forms that it may have, itself first, each once."""

@@ -177,9 +177,13 @@ class Vocabulary:
 
     def without_letters(self) -> np.ndarray:
         """Return the ids of words without letter or digit, int64."""
-        numbered = enumerate(self.all_words())
-        ids = [i for i, word in numbered if i and not any(map(str.isalnum, word))]
-        return np.array(ids, np.int64)
+        plain = np.array([chr(byte).isalnum() and byte < 0x80 for byte in range(256)])
+        before = np.append(0, np.cumsum(plain[self.text]))
+        ends = self.offsets.astype(np.int64)
+        doubtful = np.flatnonzero(before[ends[1:]] == before[ends[:-1]])[1:]
+        spelt = [any(map(str.isalnum, word)) for word in self.words(doubtful)]
+        ids: np.ndarray = doubtful[~np.array(spelt, bool)]
+        return ids
 
     def find(self, hashes: np.ndarray) -> np.ndarray:
         """Return the id of the word with each hash, -1 where there is none; int64."""

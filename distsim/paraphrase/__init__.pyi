@@ -2,6 +2,9 @@ from distsim.paraphrase.augment import AugmentOptions as AugmentOptions
 from distsim.paraphrase.augment import AugmentReport as AugmentReport
 from distsim.paraphrase.augment import augment_phrase_table as augment_phrase_table
 from distsim.paraphrase.batch import paraphrase_phrases as paraphrase_phrases
+from distsim.paraphrase.finder.word_profiles import build_finder as build_finder
+from distsim.paraphrase.finder.word_substitutes import FoundWord as FoundWord
+from distsim.paraphrase.finder.word_substitutes import WordSubstitutes as WordSubstitutes
 from distsim.paraphrase.kinds import KindCosine as KindCosine
 from distsim.paraphrase.options import ParaphraseOptions as ParaphraseOptions
 from distsim.paraphrase.paraphraser import Answer as Answer

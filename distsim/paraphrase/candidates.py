@@ -74,6 +74,17 @@ class Candidates:
                 raise damaged()
         return words, stops
 
+    def numbers_of_words(self, index: CorpusIndex, ids: np.ndarray) -> list[int]:
+        """Return the number of the candidate that is each single word, -1 where none is.
+
+        Arguments:
+            index: where the candidates were found. ids: int64, of words.
+        """
+        single = np.flatnonzero(self.lengths == 1)
+        words, _ = self.words(index, single)
+        numbers = dict(zip(words.tolist(), single.tolist(), strict=True))
+        return [numbers.get(one, -1) for one in ids.tolist()]
+
     def best(self, limit: int | None) -> np.ndarray:
         """Return the `limit` candidates of the strongest evidence, strongest first.
 

@@ -1,6 +1,7 @@
 """Filters of candidates: entailment, parts of the focal phrase, collapsed edges, overlaps."""
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
+from typing import Any
 
 import numpy as np
 
@@ -58,45 +59,53 @@ def is_collapsed(focal: Words, candidate: Words, better: Set[Words]) -> bool:
     return first + last <= n
 
 
-def run_together(
-    focal: np.ndarray, words: np.ndarray, stops: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the phrases that candidates and the focal phrase form where they overlap.
+def crosses_edge(focal: Sequence[Any], candidate: Sequence[Any]) -> bool:
+    """Return whether a candidate begins as the focal phrase ends, or ends as that begins.
 
-    A candidate that ends as the focal phrase begins, or begins as it ends, may stand across its
-    edge: `in las` and `las vegas` make `in las vegas`.
+    Then it stands across the phrase's edge: *part in the* for *take part in*. Not where the focal
+    phrase itself begins as it ends: *so long as* for *as far as*. Pieces of the focal phrase
+    count as well. A focal phrase of one word has no such candidates.
+
+    Arguments:
+        focal, candidate: words, or their ids.
+
+    >>> crosses_edge(("take", "part", "in"), ("part", "in", "the"))
+    True
+    """
+    focal, candidate = tuple(focal), tuple(candidate)
+    if len(focal) < 2:
+        return False
+    n = len(candidate)
+    if any(focal[at : at + n] == candidate for at in range(len(focal) - n + 1)):
+        return True
+    return any(
+        (candidate[:n] == focal[-n:] or candidate[-n:] == focal[:n]) and focal[:n] != focal[-n:]
+        for n in range(1, min(len(focal), len(candidate)) + 1)
+    )
+
+
+def crossing(focal: np.ndarray, words: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """Return which of many candidates stand across the focal phrase's edge, bool[n].
+
+    As `crosses_edge`, pieces of the focal phrase aside.
 
     Arguments:
         focal: int64, word ids. words: int64, the word ids of all candidates, end to end; stops:
             int64, where each ends.
 
-    Returns:
-        Numbers of candidates, int64, one for each way to overlap; the words that the two make,
-        end to end, and where each of these ends.
-
     >>> import numpy as np
-    >>> run_together(np.array([1, 2]), np.array([3, 1, 4, 5]), np.array([2, 4]))
-    (array([0]), array([3, 1, 2]), array([3]))
+    >>> crossing(np.array([1, 2]), np.array([3, 1, 4, 5]), np.array([2, 4])).tolist()
+    [True, False]
     """
     lengths = np.diff(stops, prepend=0)
-    nothing = np.empty(0, np.int64)
-    which, made, sizes = [nothing], [nothing], [nothing]
+    found = np.zeros(stops.size, bool)
+    if focal.size < 2:
+        return found
     for length in np.unique(lengths).tolist():
         own = np.flatnonzero(lengths == length)
         phrases = words[(stops[own] - length)[:, None] + np.arange(length)]
-        for shared in range(1, min(length, focal.size)):
-            before = (phrases[:, length - shared :] == focal[:shared]).all(axis=1)
-            behind = (phrases[:, :shared] == focal[focal.size - shared :]).all(axis=1)
-            for fits, parts in (
-                (before, (phrases, _rows(focal[shared:], own.size))),
-                (behind, (_rows(focal, own.size), phrases[:, shared:])),
-            ):
-                joined = np.column_stack(parts)[fits]
-                which.append(own[fits])
-                made.append(joined.reshape(-1))
-                sizes.append(np.full(len(joined), joined.shape[1]))
-    return np.concatenate(which), np.concatenate(made), np.cumsum(np.concatenate(sizes))
-
-
-def _rows(words: np.ndarray, n: int) -> np.ndarray:
-    return np.broadcast_to(words, (n, words.size))
+        for n in range(1, min(length, focal.size) + 1):
+            if not np.array_equal(focal[:n], focal[-n:]):
+                found[own] |= (phrases[:, -n:] == focal[:n]).all(axis=1)
+                found[own] |= (phrases[:, :n] == focal[-n:]).all(axis=1)
+    return found

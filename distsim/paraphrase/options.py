@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any, get_args
 
-from distsim.base.choices import Entailment, ParaphrasePreset
+from distsim.base.choices import Entailment, OppositesPlace, ParaphrasePreset
 from distsim.base.errors import ParameterError
 from distsim.base.settings import presets
 from distsim.contexts.weights import Weighting
@@ -27,7 +27,8 @@ class ParaphraseOptions:
         mcc: a side of a context grows until its count is at most this; higher finds more
             candidates and takes longer.
         max_length: MaxPhraseLen; the longest candidates, in tokens.
-        min_score: minScore; paraphrases below are left out.
+        min_score: minScore; paraphrases below are left out; not words of the finder, whose scores
+            are no cosines.
         k: maximum number of paraphrases; those of a lower k begin those of a higher one.
         weighting: strength of association between a phrase and a collocate. LLR is the
             paper's; its logarithm, the default, finds more renamed words and ranks them better
@@ -39,8 +40,8 @@ class ParaphraseOptions:
         substrings: leave out candidates that contain the focal phrase or are a part of it.
         collapsed: leave out candidates that begin with one paraphrase, or the focal phrase,
             and end with another (`fall tokyo ap stock prices fell` for `fall`).
-        overlapping: leave out candidates more than half of whose occurrences overlap the focal
-            phrase (`in las` for `las vegas`).
+        overlapping: leave out candidates that stand across the edge of the focal phrase (`in las`
+            for `las vegas`), or have punctuation that it has not.
         doubt: the score of a candidate that occurs n times is multiplied by n / (n + doubt):
             one that occurs once is similar to the focal phrase by the context alone by which
             it was found. 0: no change.
@@ -59,6 +60,11 @@ class ParaphraseOptions:
             distinctive words, and as many of those as long as the focal phrase, or more; 0: none.
         neighbour_strength: one for a set of distinctive words has at least so many occurrences
             behind it; one as long as the focal phrase 5, or all that the table asks for.
+        finder: find paraphrases of a single word by what `sign` stored beside the table, if it did.
+        forms: beside such a table, also other forms of the focal phrase, and all forms of its
+            paraphrases.
+        opposites: with a table, opposites of the focal phrase come below the other paraphrases
+            (`last`), are left out (`out`), or stay where they rank (`ranked`).
         filled: candidates from contexts, with those as long as the focal phrase, are so many in
             all: phrases with few contexts are rare, and found by little but their signatures.
 
@@ -92,6 +98,9 @@ class ParaphraseOptions:
     neighbours: int = 100
     neighbour_strength: int = 20
     filled: int = 400
+    finder: bool = True
+    forms: bool = False
+    opposites: OppositesPlace = "last"
 
     def __post_init__(self) -> None:
         _require("window", self.window, 1, WIDEST)
@@ -129,6 +138,10 @@ class ParaphraseOptions:
         if weighting.subsample is not None or weighting.discount or weighting.min_weight:
             raise ParameterError(
                 "a subsample, discount or least weight: profiles know none, leave them out"
+            )
+        if self.opposites not in get_args(OppositesPlace):
+            raise ParameterError(
+                f"opposites {self.opposites!r}: choose one of {', '.join(get_args(OppositesPlace))}"
             )
         if self.entailment not in ENTAILMENTS:
             raise ParameterError(

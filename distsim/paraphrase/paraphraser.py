@@ -1,18 +1,22 @@
 """Paraphrases of a phrase from a monolingual corpus, with their evidence (Marton 2013, 3.2)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from distsim.base.arguments import AnyPath
 from distsim.base.results import Results
+from distsim.comparison.opposites.opposites import SPARE, Opposites, n_moved, opposites_last
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.paraphrase.candidates import Candidates, find_candidates
 from distsim.paraphrase.compared import Comparer
-from distsim.paraphrase.filters import is_collapsed, run_together, says_the_same
+from distsim.paraphrase.filters import crossing, is_collapsed, says_the_same
+from distsim.paraphrase.finder.inflections import as_bases
+from distsim.paraphrase.finder.word_substitutes import FoundWord, WordSubstitutes
 from distsim.paraphrase.occurrences import (
-    Located,
     Occurrences,
     Sampler,
     Words,
@@ -34,6 +38,7 @@ _SHORTEST_SINGLE_SIDE = 2
 _SINGLE_SIDE_SAMPLE = 300
 _NOISE = 400.0
 _KEPT_BYTES = 256 << 20
+_WALK_EVIDENCE = 250_000  # occurrences of contexts that are visited for a word of the finder
 
 
 @dataclass(frozen=True)
@@ -43,8 +48,10 @@ class Paraphrase:
     phrase: its words. score: cosine of the two profiles, 0 to 1, less where the phrase is
     rare (`doubt`). count: its occurrences.
     evidence: how many distinct contexts L _ R it shares with the focal phrase. origin: where
-    it was found: `contexts`, `sides` (a left or right side alone), `neighbours` (signatures).
-    contexts: up to three of those shared, as text: seen most often, then rarest.
+    it was found: `contexts`, `sides` (a left or right side alone), `neighbours` (signatures), or
+    `finder`: a word by what `sign` stored; its score is that of WordSubstitutes.
+    contexts: up to three of those shared, as text: seen most often, then rarest. opposite: whether
+    it is an opposite of the focal phrase; these come last.
 
     >>> Paraphraser(index).paraphrases("the hatter")[0].evidence > 0
     True
@@ -56,6 +63,7 @@ class Paraphrase:
     evidence: int
     origin: tuple[str, ...]
     contexts: tuple[str, ...]
+    opposite: bool
 
 
 @dataclass(frozen=True)
@@ -64,7 +72,8 @@ class Answer:
 
     focal: the phrase as the index holds it. count: its occurrences. n_contexts: distinct
     contexts used; n_candidates: candidates found; n_profiled: those compared. reason: why
-    there are no paraphrases, None where there are some.
+    there are no paraphrases, None where there are some. n_opposites: how many opposites were moved
+    below the others, or left out.
 
     >>> answer = Paraphraser(index).answer("the zebra")
     >>> answer.paraphrases, answer.reason
@@ -78,6 +87,7 @@ class Answer:
     n_candidates: int
     n_profiled: int
     reason: str | None
+    n_opposites: int
 
 
 @dataclass(frozen=True)
@@ -130,6 +140,12 @@ class Paraphraser:
             self.table_fingerprint = {**table.parameters, "checksum": table.artifact.checksum}
         if table is not None and self.options.neighbours:
             self._search = SimilarPhrases(table, self.options.neighbour_strength)
+        self._words: WordSubstitutes | None = None
+        if table is not None and self.options.finder and table.is_of(index):
+            self._words = WordSubstitutes.open(index, table)
+        self._opposites = None
+        if table is not None and self.options.opposites != "ranked":
+            self._opposites = Opposites(index, table)
         self._profiler = Profiler(
             index, self.options.window, self.options.weighting, self.options.places
         )
@@ -160,13 +176,46 @@ class Paraphraser:
         text = self.index.words(phrase)
         shown = " ".join(text) or phrase
         if not text:
-            return Answer(shown, 0, [], 0, 0, 0, "nothing is left of it after normalising")
+            return Answer(shown, 0, [], 0, 0, 0, "nothing is left of it after normalising", 0)
         if len(text) > LONGEST_PHRASE:
             reason = f"longer than {LONGEST_PHRASE} tokens"
-            return Answer(shown, count, [], 0, 0, 0, reason)
+            return Answer(shown, count, [], 0, 0, 0, reason, 0)
         if count == 0:
-            return Answer(shown, 0, [], 0, 0, 0, "does not occur in the corpus")
+            return Answer(shown, 0, [], 0, 0, 0, "does not occur in the corpus", 0)
+        if self._words is not None and len(text) == 1:
+            words = self._words.answers(text[0], k=self.options.k + SPARE)
+            if words:
+                return self._of_words(shown, count, words)
         return self._answer(shown, word_ids(self.index, text))
+
+    def _of_words(self, shown: str, count: int, words: Sequence[FoundWord]) -> Answer:
+        """Return the answer of the finder for a word, with contexts that are shared with it."""
+        focal = word_ids(self.index, [shown])
+        located = locate(self.index, focal, np.array([1]))
+        occurrences = self._focal_sampler.sample(located, np.zeros(1, np.int64))
+        contexts = _within(surroundings(self.index, occurrences, self.options.mcc), _WALK_EVIDENCE)
+        candidates = find_candidates(self.index, contexts, focal, 1, 1)
+        phrases, out = [one.phrase for one in words], self.options.opposites == "out"
+        ranked = opposites_last(self._opposites, shown, phrases, self.options.k, out=out)
+        chosen = [words[place] for place, _ in ranked]
+        ids = word_ids(self.index, [one.phrase for one in chosen])
+        numbers = candidates.numbers_of_words(self.index, ids)
+        rows = [
+            Paraphrase(
+                word.phrase,
+                word.similarity,
+                word.strength,
+                int(candidates.evidence[number]) if number >= 0 else 0,
+                ("finder",),
+                self._shared(_Found((), 0.0, 0, (number,)), (contexts,), (candidates,)),
+                opposite,
+            )
+            for word, number, (_, opposite) in zip(chosen, numbers, ranked, strict=True)
+        ]
+        return Answer(
+            shown, count, rows, contexts.lefts.size, candidates.size, len(words), None,
+            n_moved(ranked),
+        )  # fmt: skip
 
     def _answer(self, shown: str, focal: np.ndarray) -> Answer:
         options = self.options
@@ -176,16 +225,20 @@ class Paraphraser:
         pool = self._pool(focal, shown, candidates, single_candidates)
         found = self._scored(focal, occurrences, pool)
         kept = self._filtered(tuple(focal.tolist()), found)
+        texts = [self._text(one.words) for one in kept]
+        out = options.opposites == "out"
+        ranked = opposites_last(self._opposites, shown, texts, options.k, out=out)
         paraphrases = [
             Paraphrase(
-                self._text(one.words),
+                texts[place],
                 one.score,
                 one.count,
                 int(candidates.evidence[one.numbers[0]]) if one.numbers[0] >= 0 else 0,
                 tuple(name for name, at in zip(ORIGINS, one.numbers, strict=True) if at >= 0),
                 self._shared(one, (contexts, singles), (candidates, single_candidates)),
+                opposite,
             )
-            for one in kept
+            for one, place, opposite in ((kept[place], place, last) for place, last in ranked)
         ]
         reason = None
         if not paraphrases:
@@ -196,7 +249,7 @@ class Paraphraser:
         n_candidates = candidates.size + single_candidates.size
         return Answer(
             shown, int(occurrences.counts[0]), paraphrases, contexts.lefts.size, n_candidates,
-            len(found), reason,
+            len(found), reason, n_moved(ranked),
         )  # fmt: skip
 
     def _gathered(
@@ -272,7 +325,7 @@ class Paraphraser:
         profile = self._profiler.profile(occurrences)
         located = locate(self.index, pool.words, pool.stops)
         sample = options.candidate_sample or options.sample
-        passing = (located.counts > 0) & self._stand_apart(focal, located)
+        passing = (located.counts > 0) & self._within_edges(focal, pool)
         passing &= ~says_the_same(focal, pool, options.substrings, options.entailment)
         alive = np.flatnonzero(passing)
         n = np.maximum(1, located.counts)
@@ -300,32 +353,48 @@ class Paraphraser:
             for number, score in zip(alive.tolist(), cosines.tolist(), strict=True)
         ]
 
-    def _stand_apart(self, focal: np.ndarray, located: Located) -> np.ndarray:
-        """Return which candidates mostly do not overlap the focal phrase, bool[n].
+    def _within_edges(self, focal: np.ndarray, pool: Pool) -> np.ndarray:
+        """Return which candidates neither cross the focal phrase's edge nor add punctuation."""
+        if not self.options.overlapping:
+            return np.ones(pool.size, bool)
+        within = ~crossing(focal, pool.words, pool.stops)
+        if not self._unspelt[focal].any():
+            before = np.append(0, np.cumsum(self._unspelt[pool.words]))
+            within &= before[pool.stops] == before[np.append(0, pool.stops[:-1])]
+        return within
 
-        Those that do are the focal phrase's own places, shifted, and so are their contexts.
-        """
-        overlaps = np.zeros(located.counts.size, np.int64)
-        if self.options.overlapping:
-            which, words, stops = run_together(focal, located.words, located.stops)
-            if which.size:
-                np.add.at(overlaps, which, locate(self.index, words, stops).counts)
-        apart: np.ndarray = 2 * overlaps <= located.counts
-        return apart
+    @cached_property
+    def _unspelt(self) -> np.ndarray:
+        """Which words have neither letter nor digit, bool[n_words]."""
+        unspelt = np.zeros(self.index.n_words, bool)
+        unspelt[self.index.vocabulary.without_letters()] = True
+        return unspelt
 
     def _filtered(self, focal: Words, found: list[_Found]) -> list[_Found]:
-        """Return the k best that score enough and are not two phrases run together."""
+        """Return the best that score enough and are not two phrases run together.
+
+        k, and a few that may take the place of opposites.
+        """
         options = self.options
+        most = options.k + (SPARE if self._opposites else 0)
         better = {focal}
         kept: list[_Found] = []
         scoring = [one for one in found if one.score >= options.min_score and one.score > 0.0]
-        for one in sorted(scoring, key=self._rank):
-            if len(kept) == options.k:
+        for one in self._without_forms(focal, sorted(scoring, key=self._rank)):
+            if len(kept) == most:
                 break
             if not (options.collapsed and is_collapsed(focal, one.words, better)):
                 kept.append(one)
             better.add(one.words)
         return kept
+
+    def _without_forms(self, focal: Words, ranked: list[_Found]) -> list[_Found]:
+        """Return candidates that are no forms of the focal phrase, one of each base word."""
+        if self._words is None or self.options.forms:
+            return ranked
+        by_words = {tuple(self._text(one.words).split(" ")): one for one in ranked}
+        target = tuple(self._text(focal).split(" "))
+        return [by_words[given] for given in as_bases(target, by_words, self._words.forms).values()]
 
     def _rank(self, one: _Found) -> tuple[float, int, str]:
         return -one.score, -one.count, self._text(one.words)
@@ -336,8 +405,8 @@ class Paraphraser:
     def _shared(
         self,
         one: _Found,
-        contexts: tuple[Surroundings, Surroundings],
-        candidates: tuple[Candidates, Candidates],
+        contexts: tuple[Surroundings, ...],
+        candidates: tuple[Candidates, ...],
     ) -> tuple[str, ...]:
         """Return some of the contexts that a paraphrase shares with the focal phrase."""
         source = next((n for n in range(len(contexts)) if one.numbers[n] >= 0), None)

@@ -63,7 +63,7 @@ COMMANDS = [
     ("paraphrase", "INDEX", "the queen", "--preset", "thorough", "-k"),
     ("paraphrase", "INDEX", "out of the", "--set", "entailment=both", "-k"),
     ("paraphrase", "INDEX", "king", "--in", SENTENCE, "-k"),
-    ("paraphrase", "INDEX", "the queen", "--set", "drop_opposites=true", "-k"),
+    ("paraphrase", "INDEX", "the queen", "--set", "opposites=out", "-k"),
     ("substitute", "INDEX", SENTENCE, "-k"),
     ("substitute", "INDEX", SENTENCE, "--candidates", "queen;x y;hatter;zzz;cat", "-k"),
     ("contexts", "INDEX", "the queen", "--limit"),

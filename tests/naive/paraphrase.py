@@ -195,14 +195,18 @@ def cosine(a: dict[str, float], b: dict[str, float]) -> float:
     return dot / math.sqrt(squares) if squares else 0.0
 
 
-def overlaps(sentences: list[list[str]], phrase: Phrase, x: Phrase) -> int:
-    """At how many places x and the phrase overlap, neither inside the other."""
-    total = 0
-    for number, at in occurrences(sentences, phrase):
-        for n, where in occurrences(sentences, x):
-            first, second = sorted([(at, at + len(phrase)), (where, where + len(x))])
-            total += n == number and first[0] < second[0] < first[1] < second[1]
-    return total
+def overlaps(phrase: Phrase, x: Phrase) -> bool:
+    """Whether x begins with words that the phrase ends with, or the other way round.
+
+    Not by words with which the phrase both begins and ends.
+    """
+    if len(phrase) == 1:
+        return False
+    first = [phrase[:n] for n in range(1, len(phrase) + 1)]
+    last = [phrase[-n:] for n in range(1, len(phrase) + 1)]
+    ends = [part for part, other in zip(first, last, strict=True) if part != other]
+    starts = [part for part, other in zip(last, first, strict=True) if part != other]
+    return any(x[-len(one) :] == one for one in ends) or any(x[: len(one)] == one for one in starts)
 
 
 def paraphrases(

@@ -1,6 +1,7 @@
 """What `sign` stores to find substitutes of words, and what is found with it."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,17 +15,20 @@ from distsim import (
     IndexOptions,
     InputError,
     ParameterError,
+    ParaphraseOptions,
+    Paraphraser,
     Selection,
     SignatureTable,
     Substituter,
 )
+from distsim.comparison.opposites.opposites import n_moved, opposites_last
 from distsim.corpus import Inflections
 from distsim.output import find_faults
-from distsim.paraphrase.substitution import word_profiles
-from distsim.paraphrase.substitution.inflections import Forms
-from distsim.paraphrase.substitution.lemmas import Lemmas
-from distsim.paraphrase.substitution.lexicon import Lexicon
-from distsim.paraphrase.substitution.word_finder import (
+from distsim.paraphrase.finder import word_profiles
+from distsim.paraphrase.finder.inflections import Forms
+from distsim.paraphrase.finder.lemmas import Lemmas
+from distsim.paraphrase.finder.lexicon import Lexicon
+from distsim.paraphrase.finder.word_finder import (
     ALONE,
     IN_SENTENCE,
     FinderWeights,
@@ -32,7 +36,8 @@ from distsim.paraphrase.substitution.word_finder import (
     WordFinder,
     WordOptions,
 )
-from distsim.paraphrase.substitution.word_profiles import build_finder, finder_of
+from distsim.paraphrase.finder.word_profiles import build_finder, finder_of
+from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from tests.conftest import RECIPE, index_of
 from tests.naive import finder as naive
 
@@ -50,6 +55,10 @@ def signed(alice, tmp_path_factory):
 def numbered(index, inflections=None):
     lexicon = Lexicon(index)
     return Lemmas.of(lexicon, Forms(inflections or Inflections.open(), lexicon))
+
+
+def opened(index, table):
+    return WordFinder.open(index, table, Forms(Inflections.open(), Lexicon(index)))
 
 
 def profiles(index, lemmas):
@@ -109,12 +118,12 @@ def test_shards_give_the_same_profiles(alice, tmp_path, signed):
 
 def test_features_are_those_of_the_definition(signed):
     index, table = signed
-    finder = WordFinder.open(index, table)
-    rows = profiles(index, Lemmas(finder.words, finder._forms, finder._starts, finder.counts))
+    finder = opened(index, table)
+    rows = profiles(index, Lemmas(finder.words, finder.all_forms, finder._starts, finder.counts))
     lemma = finder.words.index("queen")
     found = finder.found(lemma)
     assert lemma not in found.lemmas
-    assert found.features.shape == (found.lemmas.size, len(ALONE))
+    assert found.features.shape == (found.lemmas.size, 5)
     n = len(finder.words)
     for column, name in ((1, "words"), (2, "frames")):
         own = rows[name]
@@ -138,13 +147,13 @@ def test_features_are_those_of_the_definition(signed):
 
 def test_company_counts_sentences(signed):
     index, table = signed
-    finder = WordFinder.open(index, table)
+    finder = opened(index, table)
     lemma = finder.words.index("queen")
     found = finder.found(lemma)
     tokens = index.vocabulary.words(np.asarray(index.shards[0].tokens, np.int64))
     sentences = [set(one.split()) for one in " ".join(w or "\n" for w in tokens).split("\n")]
     forms = [
-        set(index.vocabulary.words(finder._forms[finder._starts[i] : finder._starts[i + 1]]))
+        set(index.vocabulary.words(finder.all_forms[finder._starts[i] : finder._starts[i + 1]]))
         for i in (lemma, int(found.lemmas[3]))
     ]
     both = sum(bool(one & forms[0]) and bool(one & forms[1]) for one in sentences)
@@ -171,26 +180,51 @@ def test_substitutes_are_other_words_in_the_form_of_the_target(signed):
 
 
 def test_a_word_alone_and_what_is_not_stored(signed):
-    substituter = Substituter(*signed)
-    near = substituter.alone("queen", k=5)
+    words, substituter = WordSubstitutes.open(*signed), Substituter(*signed)
+    near = words.answers("queen", k=5)
     assert [one.similarity for one in near] == sorted((o.similarity for o in near), reverse=True)
-    assert list(near) == list(substituter.alone("queen", k=9)[:5])
-    many = substituter.alone("Queens", k=5)
+    assert list(near) == list(words.answers("queen", k=9)[:5])
+    many = words.answers("Queens", k=5)
     assert len(many) == len(near)
     assert [one.phrase for one in many] != [one.phrase for one in near]  # in the form asked for
 
-    words, columns = substituter.features_alone("Queens")
-    assert columns.shape == (len(words), len(ALONE))
+    found, columns = words.features("Queens")
+    assert columns.shape == (len(found), len(ALONE))
     own = substituter._space.phrases([("queens",)])[0]
-    for word, cosine in list(zip(words, columns[:, -1].tolist(), strict=True))[:9]:
+    for word, (cosine, agrees) in list(zip(found, columns[:, -2:].tolist(), strict=True))[:9]:
+        plurals = [f for f in words.forms.of_word(word) if words.forms.kind(f, word) == "s"]
+        assert agrees <= bool(plurals)
         forms = substituter._space.phrases([(form,) for form in substituter._forms.of_word(word)])
         assert cosine == pytest.approx((forms @ own).max(), abs=2e-3)
-    assert substituter.alone("the queen") is None
-    assert substituter.alone("zeppelin") is None
+    assert words.answers("the queen") is None
+    assert words.answers("zeppelin") is None
     assert substituter.features("the", "zeppelin", "flew") is None
     assert {one.origin for one in substituter.substitutes("the", "mock turtle", "said")} != {
         "finder"
     }
+
+
+def test_paraphrases_of_a_word_are_those_of_the_finder(signed, tmp_path):
+    index, table = signed
+    options = ParaphraseOptions(k=7, opposites="ranked")
+    answer = Paraphraser(index, table=table, options=options).answer("queen")
+    wanted = WordSubstitutes.open(index, table).answers("queen", k=7)
+    found = answer.paraphrases
+    assert [(one.phrase, one.score, one.count) for one in found] == [
+        (one.phrase, one.similarity, one.strength) for one in wanted
+    ]
+    assert {one.origin for one in found} == {("finder",)}
+    contexts = Paraphraser(index, options=replace(options, neighbours=0, min_score=0, k=10_000))
+    evidence = {one.phrase: one.evidence for one in contexts.paraphrases("queen")}
+    assert any(one.evidence for one in found)
+    assert all(one.evidence == evidence.get(one.phrase, 0) for one in found)
+    other = SignatureTable.build(index, tmp_path / "t", recipe=RECIPE, selection=table.selection)
+    for paraphraser in (
+        Paraphraser(index, table=other),
+        Paraphraser(index, table=table, options=replace(options, finder=False)),
+    ):
+        by_contexts = paraphraser.paraphrases("queen")
+        assert by_contexts and "finder" not in {name for one in by_contexts for name in one.origin}
 
 
 def told(*opposites):
@@ -216,12 +250,15 @@ def told(*opposites):
         (None, "a h", "b c d e f g a! h!"),
     ],
 )
-def test_opposites_come_last(signed, k, opposites, wanted):
-    substituter = Substituter(*signed)
-    substituter._opposites = told(*opposites.split())
-    words = list("abcdefgh")
-    found = substituter._opposites_last("x", words, k)
+def test_opposites_come_last(k, opposites, wanted):
+    words, told_of = list("abcdefgh"), opposites.split()
+    found = opposites_last(told(*told_of), "x", words, k)
     assert " ".join(words[place] + "!" * opposite for place, opposite in found) == wanted
+    left = opposites_last(told(*told_of), "x", words, k, out=True)
+    kept = [word for word in words if word not in told_of]
+    assert [words[place] for place, _ in left] == kept[: len(words) if k is None else k]
+    before = [word for word in words[: words.index(kept[len(left) - 1])] if word in told_of]
+    assert n_moved(left) == len(before)
 
 
 def test_opposites_are_labelled_and_can_stay(signed):
@@ -232,8 +269,12 @@ def test_opposites_are_labelled_and_can_stay(signed):
     assert found[-1] == first._replace(opposite=True)
     assert sum(one.opposite for one in found) == 1
     assert len({one.substitute for one in found}) == len(found) == 10
-    near = substituter.alone("queen", k=10)
-    assert [one.phrase for one in near if one.opposite] in ([], [first.substitute])
+    paraphraser = Paraphraser(*signed[:1], table=signed[1], options=ParaphraseOptions(k=10))
+    second = paraphraser.paraphrases("queen")[1].phrase
+    paraphraser._opposites = told(second)
+    answer = paraphraser.answer("queen")
+    assert [one.phrase for one in answer.paraphrases if one.opposite] == [second]
+    assert answer.paraphrases[-1].phrase == second and answer.n_opposites == 1
     as_ranked = Substituter(*signed, words=WordOptions(opposites=False)).substitutes(
         "the", "queen", "said"
     )
@@ -245,7 +286,7 @@ def test_a_table_without_a_finder_answers_by_likeness(signed, tmp_path):
     other = SignatureTable.build(index, tmp_path / "t", recipe=RECIPE, selection=table.selection)
     assert finder_of(other) is None
     with_finder, without = Substituter(index, table), Substituter(index, other)
-    assert without.alone("queen") is None
+    assert WordSubstitutes.open(index, other) is None
     assert {one.origin for one in without.substitutes("the", "queen", "said")} == {"words"}
     named = ["king", "hatter"]
     assert list(with_finder.substitutes("the", "queen", "said", candidates=named)) == list(
@@ -275,7 +316,7 @@ def test_damage_is_found(signed, tmp_path):
     assert find_faults(made.path) == [f"{file} is damaged"]
     file.write_bytes(bytes(data[:-1]))
     with pytest.raises(ArtifactError, match="words-weights"):
-        WordFinder.open(index, made)
+        opened(index, made)
 
 
 def test_what_cannot_have_a_finder_is_refused(signed, tmp_path):
@@ -313,10 +354,12 @@ def test_chances_by_hand():
     share = np.array([0.75, 0.25])
     found = scale.chances(np.log(share)[:, None] + 800.0)
     assert found == pytest.approx(share / (1 + share))
+    half = scale._replace(highest=0.5).chances(np.log(share)[:, None])
+    assert half == pytest.approx(found / 2)
 
 
 def test_common_words_are_no_answers_for_rarer_ones(signed):
-    finder = WordFinder.open(*signed)
+    finder = opened(*signed)
     the, queen = finder.words.index("the"), finder.words.index("queen")
     assert the not in finder.found(queen).lemmas
     assert finder.found(the).lemmas.size > 100
@@ -338,5 +381,5 @@ def test_the_command_line(signed, run):
         assert 1 <= len(passages) <= 2
         assert all(f"[{row[2]}]" in passage for passage in passages)
     near, _ = run("neighbours", str(index.path), "queen", "--by", "substitutes", "-k", "3")
-    wanted = Substituter(*signed).alone("queen", k=3)
+    wanted = WordSubstitutes.open(*signed).answers("queen", k=3)
     assert [line.split("\t")[1] for line in near.splitlines()] == [one.phrase for one in wanted]

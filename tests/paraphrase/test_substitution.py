@@ -21,16 +21,15 @@ from distsim.corpus.normaliser import Normaliser
 from distsim.evaluation.precision import generalised_average_precision
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase import Mix
+from distsim.paraphrase.finder.inflections import Forms, as_bases
+from distsim.paraphrase.finder.lexicon import Lexicon
+from distsim.paraphrase.finder.space import open_space
 from distsim.paraphrase.kernels import fluency as kernel
-from distsim.paraphrase.substitution.candidates import as_bases
 from distsim.paraphrase.substitution.coherence import company
 from distsim.paraphrase.substitution.fit import Slot
 from distsim.paraphrase.substitution.fluency import Fluency
 from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
-from distsim.paraphrase.substitution.inflections import Forms
-from distsim.paraphrase.substitution.lexicon import Lexicon
 from distsim.paraphrase.substitution.occurrence import REACH, Occurrence, split_marked
-from distsim.paraphrase.substitution.space import open_space
 from tests.conftest import RECIPE, index_of, random_sentences, write_lines
 from tests.naive import substitution as naive
 
@@ -74,11 +73,30 @@ def test_the_forms_of_a_candidate_are_added_up(tmp_path):
     assert forms.of_word("go") == ("go", "goes", "went")
     fluency = Fluency(lexicon, forms)
     occurrence = Occurrence.of(lexicon, "he", "runs", "home")
-    scores, likeliest = fluency.scores(occurrence, [("go",), ("she",)])
+    scores, likeliest, articles = fluency.scores(occurrence, [("go",), ("she",)])
     singles = fluency.log_probabilities(occurrence, [("go",), ("goes",), ("went",), ("she",)])
     assert scores[0] == pytest.approx(np.log(np.exp(singles[:3]).sum()))
     assert scores[1] == pytest.approx(singles[3])
     assert likeliest[0] in {("goes",), ("went",)}
+    assert articles == ["", ""]
+
+
+def test_the_word_before_is_the_one_that_a_candidate_asks_for(tmp_path):
+    sentences = [["an", "old", "one"], ["an", "odd", "one"], ["a", "new", "one"]] * 3
+    index = CorpusIndex.build([write_lines(tmp_path / "c", sentences)], tmp_path / "index")
+    lexicon = Lexicon(index)
+    fluency = Fluency(lexicon, Forms(Inflections.open(), lexicon))
+    occurrence = Occurrence.of(lexicon, "it was an", "old", "one")
+    filled = fluency.scores(occurrence, [("new",), ("odd",)])
+    assert filled.articles == ["a", ""]
+    without = Occurrence.of(lexicon, "it was", "old", "one")
+    wanted = [
+        np.logaddexp.reduce(fluency.log_probabilities(without, [("a", word), ("an", word)]))
+        for word in ("new", "odd")
+    ]
+    assert filled.logs == pytest.approx(wanted)
+    other = Occurrence.of(lexicon, "it was the", "old", "one")
+    assert fluency.scores(other, [("new",)]).articles == [""]
 
 
 def test_pieces_of_a_phrase_and_what_crosses_its_edge_are_no_candidates(small_index):
@@ -301,7 +319,10 @@ def test_forms_of_the_target_are_no_candidates(tmp_path):
     index = CorpusIndex.build([write_lines(tmp_path / "c", sentences)], tmp_path / "index")
     forms = Forms(Inflections.open(), Lexicon(index))
     found = [("takes",), ("grabbed",), ("grab",), ("took", "off"), ("grab", "it")]
-    assert as_bases(("took",), found, forms) == [("grab",), ("grab", "it")]
+    assert as_bases(("took",), found, forms) == {
+        ("grab",): ("grabbed",),
+        ("grab", "it"): ("grab", "it"),
+    }
 
 
 def test_what_is_refused(learnt, tmp_path):

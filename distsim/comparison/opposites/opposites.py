@@ -21,6 +21,7 @@ from distsim.signatures.table import StoredTable, TableLike, opened_table
 _WINDOW = 14  # tokens between two phrases that stand together
 _SAMPLE = 20_000  # occurrences of the rarer phrase that are looked at, evenly spaced
 _MOST_JOINS = 1 << 16
+SPARE = 5  # rows that may take the place of opposites; the first so many have none
 _FEWEST = 30  # occurrences of a word that another may negate
 _CACHED = 1 << 14
 
@@ -245,3 +246,41 @@ def without_shared(a: Sequence[str], b: Sequence[str]) -> tuple[tuple[str, ...],
     while stop < min(len(a), len(b)) - start and a[-1 - stop] == b[-1 - stop]:
         stop += 1
     return tuple(a[start : len(a) - stop]), tuple(b[start : len(b) - stop])
+
+
+def opposites_last(
+    opposites: Opposites | None,
+    target: str,
+    phrases: Sequence[str],
+    k: int | None,
+    *,
+    out: bool = False,
+) -> list[tuple[int, bool]]:
+    """Return (place in phrases, whether it is an opposite) of k answers, opposites last.
+
+    None is among the first five answers, where there are others.
+
+    Arguments:
+        opposites: tells them; None: all stay where they are.
+        target: whose opposites they are. phrases: the answers, best first. k: None: all.
+        out: leave opposites out.
+    """
+    most = len(phrases) if k is None else min(k, len(phrases))
+    if opposites is None:
+        return [(place, False) for place in range(most)]
+    looked_at = phrases[: most + SPARE]
+    told = opposites.evidence([(target, one) for one in looked_at])
+    opposite = [one is not None and one.opposite for one in told]
+    others = [place for place, is_one in enumerate(opposite) if not is_one]
+    if out:
+        return [(place, False) for place in others[:most]]
+    last = [place for place in range(most) if opposite[place]]
+    last = last[: max(most - SPARE, most - len(others), 0)]
+    first = others[: most - len(last)]
+    return [*((place, False) for place in first), *((place, True) for place in last)]
+
+
+def n_moved(ranked: Sequence[tuple[int, bool]]) -> int:
+    """Return how many opposites were moved or left out, of what `opposites_last` returned."""
+    places = [place for place, opposite in ranked if not opposite]
+    return max(places, default=-1) + 1 - len(places)

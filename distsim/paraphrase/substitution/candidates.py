@@ -1,22 +1,30 @@
-"""Candidates for a target: the words and phrases nearest to it."""
+"""Candidates for a target that is not found by stored profiles."""
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from distsim.comparison.nearest import NeighbourSearch
+from distsim.paraphrase.finder.inflections import Forms, as_bases
+from distsim.paraphrase.finder.lexicon import Lexicon
+from distsim.paraphrase.finder.likeness import WordVectors
+from distsim.paraphrase.options import ParaphraseOptions
+from distsim.paraphrase.paraphraser import Paraphraser
 from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
-from distsim.paraphrase.substitution.inflections import Forms
-from distsim.paraphrase.substitution.lexicon import Lexicon
-from distsim.paraphrase.substitution.likeness import WordVectors
 from distsim.signatures.table import StoredTable
 
 Words = tuple[str, ...]
 MOST_FOUND = 200
 SEARCHED_WORDS = 30_000
 _BLOCK_WORDS = 4096
-_LONGEST = 3
+
+
+class Candidate(NamedTuple):
+    """Where a candidate was found: `words`, `contexts`, `grammar`; score: by contexts, or None."""
+
+    origin: str
+    score: float | None
 
 
 class WordCandidates:
@@ -54,28 +62,11 @@ class WordCandidates:
         return [(self._words[i],) for i in order.tolist()]
 
 
-class PhraseCandidates:
-    """The phrases whose bits are nearest to the target's, and to its base form's."""
+class Candidates:
+    """Finds candidates for targets that are no words of the finder; may be shared by threads.
 
-    def __init__(self, table: StoredTable, forms: Forms) -> None:
-        lengths = range(1, min(_LONGEST, table.longest) + 1)
-        self._search = NeighbourSearch(table, lengths=lengths, estimate="bits")
-        self._forms = forms
-
-    def of(self, target: Words, most: int) -> list[Words]:
-        """Return the nearest phrases, each once, nearest first."""
-        focal = {" ".join(target): None}
-        if len(target) == 1:
-            focal[self._forms.base(target[0])] = None
-        found: dict[Words, None] = {}
-        for phrase in focal:
-            for near in self._search.nearest(phrase, k=most) or ():
-                found[tuple(near.phrase.split(" "))] = None
-        return list(found)
-
-
-class Finder:
-    """Finds candidates for targets, from whatever there is; may be shared by threads.
+    Words are found by their vectors; phrases, and words of a table without vectors, by the contexts
+    that they share with the target.
 
     Arguments:
         vectors: of words; None where the table is not learnt.
@@ -92,77 +83,41 @@ class Finder:
         most: int,
         grammar: ParaphraseGrammar | None,
     ) -> None:
-        self._table = table
-        self._lexicon = lexicon
         self._forms = forms
         self._vectors = vectors
         self._most = most
         self._grammar = grammar
+        options = ParaphraseOptions(k=most, depth=most, finder=False, opposites="ranked")
+        self._paraphraser = Paraphraser(lexicon.index, options=options, table=table)
+        self._lexicon = lexicon
         self._building = threading.Lock()
         self._words: WordCandidates | None = None
-        self._phrases: PhraseCandidates | None = None
 
-    def of(self, target: Words, slot: np.ndarray) -> dict[Words, str]:
-        """Return candidates, single words as base words, each with where it was found.
+    def of(self, target: Words, slot: np.ndarray) -> dict[Words, Candidate]:
+        """Return candidates, single words as base words, with where each was found.
+
+        Without the target, its forms and what contains one of them.
 
         Arguments:
             slot: the occurrence's own signature, for a target that the corpus does not know.
-
-        Without the target, its forms and what holds one of them.
         """
-        origins: dict[Words, list[str]] = {}
-        for name, found in self._sources(target, slot):
-            for words in as_bases(target, found, self._forms):
-                origins.setdefault(words, []).append(name)
-        return {words: ",".join(names) for words, names in origins.items()}
+        found: dict[Words, Candidate] = {}
+        for name, scores in self._sources(target, slot):
+            for words, own in as_bases(target, scores, self._forms).items():
+                known = found.get(words, Candidate("", None))
+                score = scores[own] if known.score is None else known.score
+                found[words] = Candidate(",".join(filter(None, (known.origin, name))), score)
+        return found
 
-    def _sources(self, target: Words, slot: np.ndarray) -> Iterator[tuple[str, list[Words]]]:
-        if self._vectors is not None:
+    def _sources(
+        self, target: Words, slot: np.ndarray
+    ) -> Iterator[tuple[str, dict[Words, float | None]]]:
+        if self._vectors is not None and len(target) == 1:
             with self._building:
                 self._words = self._words or WordCandidates(self._lexicon, self._vectors)
-            yield "words", self._words.of(target, slot, self._most)
-        if self._vectors is None or len(target) > 1:
-            with self._building:
-                self._phrases = self._phrases or PhraseCandidates(self._table, self._forms)
-            yield "phrases", self._phrases.of(target, self._most)
+            yield "words", dict.fromkeys(self._words.of(target, slot, self._most))
+        else:
+            answers = self._paraphraser.paraphrases(" ".join(target))
+            yield "contexts", {tuple(one.phrase.split(" ")): one.score for one in answers}
         if self._grammar is not None:
-            yield "grammar", self._grammar.of(target)
-
-
-def as_bases(target: Words, candidates: Iterable[Words], forms: Forms) -> list[Words]:
-    """Return candidates with single words as base words, each once, in their order.
-
-    The target, its forms and what holds one of them are left out. So is, of a target of several
-    words, what is a piece of it, crosses its edge (*part in the* for *take part in*), or has a
-    token without letters and digits.
-    """
-    own = {target, *forms.of_phrase(target)}
-    if len(target) == 1:
-        own |= {(form,) for form in forms.of_word(forms.base(target[0]))}
-    kept: dict[Words, None] = {}
-    for words in candidates:
-        if len(target) > 1 and (_crosses(target, words) or not all(map(_is_spelt, words))):
-            continue
-        if len(words) == 1:
-            words = (forms.base(words[0]),)
-            if words[0] in target:
-                continue
-        if not any(_holds(words, one) for one in own):
-            kept[words] = None
-    return list(kept)
-
-
-def _crosses(target: Words, words: Words) -> bool:
-    """Tell whether some words are a piece of a target, or begin as it ends, or end as it begins."""
-    lengths = range(1, min(len(target), len(words)) + 1)
-    return _holds(target, words) or any(
-        words[:n] == target[-n:] or words[-n:] == target[:n] for n in lengths
-    )
-
-
-def _is_spelt(word: str) -> bool:
-    return any(map(str.isalnum, word))
-
-
-def _holds(words: Words, part: Words) -> bool:
-    return any(words[at : at + len(part)] == part for at in range(len(words) - len(part) + 1))
+            yield "grammar", dict.fromkeys(self._grammar.of(target))

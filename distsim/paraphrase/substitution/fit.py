@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from distsim.paraphrase.finder.space import LearntSpace
 from distsim.paraphrase.substitution.occurrence import Occurrence
-from distsim.paraphrase.substitution.space import LearntSpace
 
 
 @dataclass(frozen=True)

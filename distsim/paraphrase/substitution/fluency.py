@@ -4,17 +4,31 @@ Nothing is stored for it: counts are sizes of suffix intervals, carried along fr
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from distsim.indexes.shard import damaged
 from distsim.kernels.compiled import frozen
+from distsim.paraphrase.finder.inflections import Forms
+from distsim.paraphrase.finder.lexicon import Lexicon
 from distsim.paraphrase.kernels import fluency as kernel
-from distsim.paraphrase.substitution.inflections import Forms
-from distsim.paraphrase.substitution.lexicon import Lexicon
 from distsim.paraphrase.substitution.occurrence import Occurrence
 
 Words = tuple[str, ...]
+
+
+class Filled(NamedTuple):
+    """What candidates are in a slot.
+
+    logs: float64[n], ln of the probability of all forms of each together, since people name a
+    substitute in another form than the sentence needs. forms: the form of each that stands there.
+    articles: `an` where the word before the slot has to become that, else "".
+    """
+
+    logs: np.ndarray
+    forms: list[Words]
+    articles: list[str]
 
 
 class Fluency:
@@ -34,32 +48,43 @@ class Fluency:
 
     def scores(
         self, occurrence: Occurrence, candidates: Sequence[Words], like: str | None = None
-    ) -> tuple[np.ndarray, list[Words]]:
-        """Return how probable each candidate is in the slot, with the words behind it.
+    ) -> Filled:
+        """Return how probable each candidate is in the slot, and how it is written there.
+
+        Where the word before the slot is one of those that the next word chooses (`a`, `an`), each
+        candidate stands behind the likelier one.
 
         Arguments:
-            like: a word; forms of a candidate that are what this is of its base word are preferred.
-
-        Returns (natural logarithms, float64[n]: the probabilities of a candidate's forms are
-        added up, since people name a substitute in another form than the sentence needs; the
-        likeliest form of each).
+            occurrence: of the target. candidates: words of each.
+            like: a word; forms of a candidate that are what this is of its base word are preferred,
+                unless they are much rarer.
         """
-        fillers, owners = [], []
+        before = occurrence.left_words[0] if occurrence.left_words else ""
+        articles = self._forms.inflections.alternates.get(before, ())
+        fillers, owners, slots = [], [], []
         for number, words in enumerate(candidates):
             for form in self._forms.of_phrase(words):
-                fillers.append(form)
-                owners.append(number)
-        logs = self.log_probabilities(occurrence, fillers)
+                for article in articles or ("",):
+                    slots.append((*filter(None, (article,)), *form))
+                    fillers.append((article, form))
+                    owners.append(number)
+        within = occurrence.without_word_before() if articles else occurrence
+        logs = self.log_probabilities(within, slots)
         total = np.full(len(candidates), -np.inf)
-        best: list[tuple[bool, float, Words]] = [(False, -np.inf, ())] * len(candidates)
+        best: list[tuple[bool, float, str, Words]] = [(False, -np.inf, "", ())] * len(candidates)
         wanted = None if like is None else self._forms.kind(like)
-        for owner, form, log in zip(owners, fillers, logs.tolist(), strict=True):
+        for owner, (article, form), log in zip(owners, fillers, logs.tolist(), strict=True):
             total[owner] = np.logaddexp(total[owner], log)
             base = candidates[owner]
-            agrees = len(base) == 1 and self._forms.kind(form[0], base[0]) == wanted
+            agrees = wanted is not None and len(base) == 1 and self._forms.has(base[0], wanted)
+            agrees = agrees and self._forms.kind(form[0], base[0]) == wanted
             if (agrees, log) > best[owner][:2]:
-                best[owner] = agrees, log, form
-        return total, [form for _, _, form in best]
+                best[owner] = agrees, log, article, form
+        return Filled(
+            total,
+            [form for *_, form in best],
+            ["" if article == before else article for *_, article, _ in best],
+        )
 
     def log_probabilities(self, occurrence: Occurrence, fillers: Sequence[Words]) -> np.ndarray:
         """Return ln p(filler and the words behind it | the words before it), float64[n].

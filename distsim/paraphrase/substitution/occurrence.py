@@ -1,12 +1,12 @@
 """Finds the words by which a target in its sentence is looked up."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from distsim.base.errors import ParameterError
-from distsim.paraphrase.substitution.lexicon import Lexicon
+from distsim.paraphrase.finder.lexicon import Lexicon
 
 BOUNDARY = 0  # the id that parts sentences in an index
 REACH = 10  # words on either side that anything here looks at
@@ -49,6 +49,10 @@ class Occurrence:
             left_words[:REACH],
             right_words[:REACH],
         )
+
+    def without_word_before(self) -> "Occurrence":
+        """Return the same without the word right before the target."""
+        return replace(self, left=self.left[1:], left_words=self.left_words[1:])
 
     def word_at(self, place: int) -> str:
         """Return the context word at a place: 1, 2 ... to the right, -1, -2 ... to the left."""

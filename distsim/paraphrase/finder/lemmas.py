@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.paraphrase.substitution.inflections import Forms
-from distsim.paraphrase.substitution.lexicon import Lexicon
+from distsim.paraphrase.finder.inflections import Forms
+from distsim.paraphrase.finder.lexicon import Lexicon
 
 MOST_WORDS = 60_000
 RAREST = 20  # occurrences of a word that is looked at

@@ -4,17 +4,21 @@ People name a substitute in its dictionary form while the sentence has another, 
 knows forms only. So a candidate is as fluent as all its forms together.
 """
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
 
 from distsim.corpus.inflections import Inflections
-from distsim.paraphrase.substitution.lexicon import Lexicon
-from distsim.paraphrase.substitution.space import LearntSpace
+from distsim.paraphrase.filters import crosses_edge
+from distsim.paraphrase.finder.lexicon import Lexicon
+from distsim.paraphrase.finder.space import LearntSpace
 
+Words = tuple[str, ...]
 _CACHED_WORDS = 1 << 16
 _RAREST_BASE = 100  # a base occurs at least a hundredth as often as its form
 _LEAST_ALIKE = 0.2
+_RARE = 20  # a form that occurs so many times less than another of its word is rare
 
 
 class Forms:
@@ -28,16 +32,24 @@ class Forms:
     def __init__(
         self, inflections: Inflections, lexicon: Lexicon, space: LearntSpace | None = None
     ) -> None:
-        self._inflections = inflections
+        self.inflections = inflections
         self._lexicon = lexicon
         self._space = space
         self.of_word = lru_cache(_CACHED_WORDS)(self._of_word)
         self.base = lru_cache(_CACHED_WORDS)(self._base)
         self.of_phrase = lru_cache(_CACHED_WORDS)(self._of_phrase)
+        self.has = lru_cache(_CACHED_WORDS)(self._has)
 
     def kind(self, word: str, base: str | None = None) -> str:
         """Return what form of its base a word is, as `Inflections.kind` does."""
-        return self._inflections.kind(self.base(word) if base is None else base, word)
+        return self.inflections.kind(self.base(word) if base is None else base, word)
+
+    def _has(self, base: str, kind: str) -> bool:
+        """Return whether a base word has a form of a kind, not much rarer than its others."""
+        forms = self.of_word(base)
+        counts = self._lexicon.counts(forms)
+        own = [self.kind(form, base) == kind for form in forms]
+        return bool(counts[own].max(initial=0) * _RARE >= counts.max())
 
     def _of_phrase(self, words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
         """Return a phrase and those with its first or its last word in another form."""
@@ -48,7 +60,7 @@ class Forms:
 
     def _of_word(self, word: str) -> tuple[str, ...]:
         """Return a base word and those of its forms that occur."""
-        forms = self._inflections.forms(word)
+        forms = self.inflections.forms(word)
         if len(forms) == 1:
             return (word,)
         counts = dict(zip(forms, self._lexicon.counts(forms).tolist(), strict=True))
@@ -67,7 +79,7 @@ class Forms:
         count = int(self._lexicon.counts([word])[0])
         bases = [
             one
-            for one in self._inflections.bases(word, self._occurs)
+            for one in self.inflections.bases(word, self._occurs)
             if self._lexicon.counts([one])[0] * _RAREST_BASE >= count and self._alike(one, word)
         ]
         return bases[int(np.argmax(self._lexicon.counts(bases)))] if bases else word
@@ -81,3 +93,37 @@ class Forms:
             return True
         first, second = self._space.phrase((a,)), self._space.phrase((b,))
         return first is None or second is None or float(first @ second) >= _LEAST_ALIKE
+
+
+def as_bases(target: Words, candidates: Iterable[Words], forms: Forms) -> dict[Words, Words]:
+    """Return candidates with single words as base words, each once, with how each was given.
+
+    Left out are the target, its forms, and what contains one of them or crosses its edge
+    (`crosses_edge`); and what has a token without letter or digit, unless the target has one.
+    """
+    bases = {forms.base(word) for word in target}
+    first, last = (forms.base(target[at]) for at in (0, -1))
+    own = {*forms.of_phrase((first, *target[1:])), *forms.of_phrase((*target[:-1], last)), target}
+    if len(target) == 1:
+        own |= {(form,) for form in forms.of_word(first)}
+    is_spelt = _is_spelt(target)
+    kept: dict[Words, Words] = {}
+    for given in candidates:
+        words = given
+        if crosses_edge(target, words) or (is_spelt and not _is_spelt(words)):
+            continue
+        if len(words) == 1:
+            words = (forms.base(words[0]),)
+            if words[0] in bases:
+                continue
+        if not any(_holds(words, one) for one in own):
+            kept.setdefault(words, given)
+    return kept
+
+
+def _is_spelt(words: Words) -> bool:
+    return all(any(map(str.isalnum, word)) for word in words)
+
+
+def _holds(words: Words, part: Words) -> bool:
+    return any(words[at : at + len(part)] == part for at in range(len(words) - len(part) + 1))

@@ -18,14 +18,15 @@ from distsim.base.errors import ArtifactError, InputError
 from distsim.base.settings import read_changes
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
+from distsim.paraphrase.finder.inflections import Forms
+from distsim.paraphrase.finder.word_profiles import SPACES, Rows, finder_of, levels
 from distsim.paraphrase.kernels import finder as kernel
-from distsim.paraphrase.substitution.word_profiles import SPACES, Rows, finder_of, levels
 from distsim.signatures.table import StoredTable
 
 POOL = 400
 RANKS = ("rank_vectors", "rank_words", "rank_frames")
-ALONE = (*RANKS, "frequency", "form")
-IN_SENTENCE = (*RANKS, "company", "frequency", "fit", "fluency")
+ALONE = (*RANKS, "frequency", "form", "agrees")
+IN_SENTENCE = (*RANKS, "company", "frequency", "form", "agrees", "fit", "fluency")
 SHIPPED = "substitutes"
 _SIMILARITY = {"vectors": 1.0, "words": 2.0, "frames": 2.0}
 _FREQUENCY = 0.04
@@ -55,13 +56,14 @@ class WordFinder:
     """What finds substitutes of single words; may be shared by threads.
 
     words: the lemmas. counts: int64[n], their occurrences. vectors: int8[n, n_dimensions].
+    all_forms: int64, the ids of the words that have a lemma.
     is_calibrated: whether scores are chances in a text of this language and size.
 
     Raises:
         ArtifactError: what is stored contradicts itself.
     """
 
-    def __init__(self, index: CorpusIndex, artifact: storage.Artifact) -> None:
+    def __init__(self, index: CorpusIndex, artifact: storage.Artifact, forms: Forms) -> None:
         self._index = index
         with storage.understood(artifact.path):
             n = int(artifact.parameters["lemmas"])
@@ -82,7 +84,7 @@ class WordFinder:
             ))
             for name in SPACES[1:]
         }  # fmt: skip
-        forms = artifact.array("forms", np.uint32).astype(np.int64)
+        all_forms = artifact.array("forms", np.uint32).astype(np.int64)
         starts = artifact.array("form_starts", np.int64)
         bases = artifact.array("bases", np.int64)
         sizes = {self.vectors.shape[0], self.counts.size, self._sentences.size, bases.size}
@@ -90,17 +92,19 @@ class WordFinder:
         sizes |= {len(ranks) for ranks in self._ranks.values()}
         sound = (
             sizes == {n}
-            and max(forms.max(), bases.max()) < index.n_words
-            and _ascending(starts, forms)
+            and max(all_forms.max(), bases.max()) < index.n_words
+            and _ascending(starts, all_forms)
         )
         if not sound or not all(_ascending(r.starts, r.features) for r in self._rows.values()):
             raise ArtifactError(
                 f"{artifact.path}: its arrays contradict each other: sign the index again"
             )
-        self._forms, self._starts = forms, starts
+        self.all_forms, self._starts = all_forms, starts
         self._lemma_of = np.full(index.n_words, -1, np.int32)
-        self._lemma_of[forms] = np.repeat(np.arange(n), np.diff(starts))
+        self._lemma_of[all_forms] = np.repeat(np.arange(n), np.diff(starts))
         self.words = index.vocabulary.words(bases)
+        function_words = forms.inflections.function_words
+        self._is_function = np.array([word in function_words for word in self.words], bool)
         self._squares = {name: frozen(rows.squares()) for name, rows in self._rows.items()}
         values = self.vectors.astype(np.int32)
         self._squares["vectors"] = frozen(np.einsum("ij,ij->i", values, values).astype(np.float64))
@@ -108,22 +112,22 @@ class WordFinder:
         self.found = lru_cache(_CACHED)(self._found)
 
     @classmethod
-    def open(cls, index: CorpusIndex, table: StoredTable) -> "WordFinder | None":
+    def open(cls, index: CorpusIndex, table: StoredTable, forms: Forms) -> "WordFinder | None":
         """Return what `sign` stored beside a table; None where it stored nothing for this one."""
         artifact = finder_of(table)
-        return None if artifact is None else cls(index, artifact)
+        return None if artifact is None else cls(index, artifact, forms)
 
     def lemma(self, word_id: int) -> int:
         """Return the number of a word's lemma, -1 where it has none."""
         known = 0 < word_id < self._lemma_of.size
         return int(self._lemma_of[word_id]) if known else -1
 
-    def forms(self, lemmas: np.ndarray) -> tuple[list[str], np.ndarray]:
-        """Return (the forms of lemmas, end to end; where those of each start, int64[n])."""
-        starts, stops = self._starts[lemmas], self._starts[lemmas + 1]
-        chosen = [self._forms[a:b] for a, b in zip(starts, stops, strict=True)]
-        ids = np.concatenate([np.empty(0, np.int64), *chosen])
-        return self._index.vocabulary.words(ids), np.cumsum(stops - starts) - (stops - starts)
+    def forms(self, lemmas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (the ids of the forms of lemmas, end to end; where those of each start), int64."""
+        starts, sizes = self._starts[lemmas], self._starts[lemmas + 1] - self._starts[lemmas]
+        first = np.cumsum(sizes) - sizes
+        places = np.arange(int(sizes.sum())) + np.repeat(starts - first, sizes)
+        return self.all_forms[places], first
 
     def fit(self, lemmas: np.ndarray, slot: np.ndarray) -> np.ndarray:
         """Return the cosine of lemmas with a slot's unit vector, float64[n]."""
@@ -140,6 +144,8 @@ class WordFinder:
         mixed[lemma] = -np.inf
         common = max(_COMMON * self._index.n_tokens, 4.0 * float(self.counts[lemma]))
         mixed[self.counts > common] = -np.inf  # `the`, `be`: near to all
+        if not self._is_function[lemma]:
+            mixed[self._is_function] = -np.inf
         pool = np.argsort(-mixed, kind="stable")[: min(POOL, int(np.isfinite(mixed).sum()))]
         columns = [
             kernel.ranks_among(
@@ -162,7 +168,7 @@ class WordFinder:
 
     def _company(self, lemma: int, pool: np.ndarray) -> np.ndarray:
         """Return ln of how much more often than chance lemmas stand in sentences with one."""
-        forms = self._forms[self._starts[lemma] : self._starts[lemma + 1]]
+        forms = self.all_forms[self._starts[lemma] : self._starts[lemma + 1]]
         total = max(1, int(self.counts[lemma]))
         step = -(-total // _MOST_SENTENCES)
         found, sampled = np.zeros(self.counts.size, np.int64), 0
@@ -182,13 +188,14 @@ class WordFinder:
 class Scale(NamedTuple):
     """Weights of features, and how their sums become chances.
 
-    weights: float64[n]. intercept, slope: the chance that people name a word is the logistic
-    function of intercept + slope * ln of the word's share among all that are found.
+    weights: float64[n]. intercept, slope, highest: the chance that people name a word is `highest`
+    times the logistic function of intercept + slope * ln of the word's share among all found.
     """
 
     weights: np.ndarray
     intercept: float
     slope: float
+    highest: float = 1.0
 
     def chances(self, features: np.ndarray, calibrated: bool = True) -> np.ndarray:
         """Return the chance that each word is one that people name, float64[m].
@@ -203,7 +210,8 @@ class Scale(NamedTuple):
         if not calibrated:
             shares: np.ndarray = np.exp(log_shares)
             return shares
-        chances: np.ndarray = 1.0 / (1.0 + np.exp(-self.intercept - self.slope * log_shares))
+        logistic = 1.0 / (1.0 + np.exp(-self.intercept - self.slope * log_shares))
+        chances: np.ndarray = self.highest * logistic
         return chances
 
 
@@ -225,14 +233,14 @@ class FinderWeights(NamedTuple):
         found = read_changes(path)
         scales = []
         for table, features in (("alone", ALONE), ("in_sentence", IN_SENTENCE)):
-            keys = (*features, "intercept", "slope")
+            keys = (*features, "intercept", "slope", "highest")
             own = found.get(table)
             if not isinstance(own, dict) or set(own) != set(keys):
                 raise InputError(f"{path}: [{table}] must have the keys {', '.join(keys)}")
             if not all(type(one) in (int, float) and abs(one) < np.inf for one in own.values()):
                 raise InputError(f"{path}: [{table}] must have finite numbers alone")
             weights = np.array([own[key] for key in features], np.float64)
-            scales.append(Scale(weights, float(own["intercept"]), float(own["slope"])))
+            scales.append(Scale(weights, *(float(own[key]) for key in keys[len(features) :])))
         return cls(*scales)
 
 

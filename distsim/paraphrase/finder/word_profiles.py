@@ -21,12 +21,12 @@ from distsim.indexes.places import finder_inside
 from distsim.indexes.shard import damaged
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import add_rows
+from distsim.paraphrase.finder.inflections import Forms
+from distsim.paraphrase.finder.lemmas import Lemmas
+from distsim.paraphrase.finder.lexicon import Lexicon
+from distsim.paraphrase.finder.likeness import WordVectors
+from distsim.paraphrase.finder.space import open_space
 from distsim.paraphrase.kernels import finder as kernel
-from distsim.paraphrase.substitution.inflections import Forms
-from distsim.paraphrase.substitution.lemmas import Lemmas
-from distsim.paraphrase.substitution.lexicon import Lexicon
-from distsim.paraphrase.substitution.likeness import WordVectors
-from distsim.paraphrase.substitution.space import open_space
 from distsim.signatures.table import StoredTable
 
 MOST_CONTEXTS = 20_000  # lemmas that are context

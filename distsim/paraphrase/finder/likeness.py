@@ -6,9 +6,9 @@ from functools import lru_cache
 import numpy as np
 
 from distsim.comparison.measures import EstimatedCosine
-from distsim.paraphrase.substitution.inflections import Forms
-from distsim.paraphrase.substitution.lexicon import Lexicon
-from distsim.paraphrase.substitution.space import LearntSpace
+from distsim.paraphrase.finder.inflections import Forms
+from distsim.paraphrase.finder.lexicon import Lexicon
+from distsim.paraphrase.finder.space import LearntSpace
 from distsim.signatures.table import StoredTable
 
 Words = tuple[str, ...]

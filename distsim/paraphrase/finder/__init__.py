@@ -1,0 +1,1 @@
+"""Finds substitutes of single words by what `sign` stored beside a table."""

@@ -1,0 +1,187 @@
+"""Substitutes of single words without a sentence, by what `sign` stored, best first."""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.base.results import Results
+from distsim.corpus.inflections import Inflections
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.paraphrase.finder.inflections import Forms
+from distsim.paraphrase.finder.lexicon import Lexicon
+from distsim.paraphrase.finder.space import LearntSpace, open_space
+from distsim.paraphrase.finder.word_finder import (
+    RANKS,
+    FinderWeights,
+    Found,
+    WordFinder,
+)
+from distsim.paraphrase.finder.word_profiles import finder_of
+from distsim.signatures.table import StoredTable
+
+Words = tuple[str, ...]
+_RARE = 20  # a form is shown that occurs at least so many times less than the one most like
+
+
+class FoundWord(NamedTuple):
+    """A word that may stand in another's place in some sentence, as a Neighbour.
+
+    similarity: the score, as of Substitute. strength: occurrences of all forms.
+    """
+
+    phrase: str
+    similarity: float
+    strength: int
+    composed: bool = False
+
+
+class WordSubstitutes:
+    """Finds what may stand in a word's place in some sentence; may be shared by threads.
+
+    Arguments:
+        finder: what `sign` stored. lexicon, space: of its index and table. forms: of its words.
+        weights: of the features.
+    """
+
+    def __init__(
+        self,
+        finder: WordFinder,
+        lexicon: Lexicon,
+        forms: Forms,
+        space: LearntSpace,
+        *,
+        weights: FinderWeights,
+    ) -> None:
+        self.finder = finder
+        self.weights = weights
+        self._lexicon = lexicon
+        self.forms = forms
+        self._space = space
+
+    @classmethod
+    def open(cls, index: CorpusIndex, table: StoredTable) -> "WordSubstitutes | None":
+        """Return what finds substitutes by a table's stored profiles; None where it has none.
+
+        Arguments:
+            index: whose words are found, in English. table: signed from it.
+        """
+        if finder_of(table) is None:
+            return None
+        space, lexicon = open_space(index, table), Lexicon(index)
+        return cls.of(table, lexicon, Forms(Inflections.open(), lexicon, space), space)
+
+    @classmethod
+    def of(
+        cls,
+        table: StoredTable,
+        lexicon: Lexicon,
+        forms: Forms,
+        space: LearntSpace | None,
+        weights: FinderWeights | None = None,
+    ) -> "WordSubstitutes | None":
+        """Return the same of parts that are open already; weights: those that ship where None."""
+        finder = None if space is None else WordFinder.open(lexicon.index, table, forms)
+        if finder is None or space is None:
+            return None
+        return cls(finder, lexicon, forms, space, weights=weights or FinderWeights.open())
+
+    def answers(self, target: str, *, k: int | None = 10) -> Results[FoundWord] | None:
+        """Return what may stand in a word's place in some sentence, best first, in its form.
+
+        None where nothing was stored to find it by.
+
+        Arguments:
+            target: a word, as typed. k: so many at most; all 400 that are looked at where None.
+        """
+        words = self._lexicon.words(target)
+        pool = self.pool(words)
+        if pool is None:
+            return None
+        form, nearest = self.of_form(words, pool)
+        features = np.column_stack([self._alone(pool), form])
+        chances = self.weights.alone.chances(features, self.finder.is_calibrated)
+        order = np.argsort(-chances, kind="stable")[:k].tolist()
+        wanted = self.forms.kind(words[0])
+        return Results(
+            FoundWord(
+                self._form_like(self.finder.words[pool.lemmas[i]], int(nearest[i]), wanted),
+                float(chances[i]),
+                int(self.finder.counts[pool.lemmas[i]]),
+            )
+            for i in order
+        )
+
+    def features(self, target: str) -> tuple[list[str], np.ndarray] | None:
+        """Return what is found for a word before it is weighed; None where nothing was stored.
+
+        Arguments:
+            target: a word, as typed.
+
+        Returns (the base words; float64[n, 6], as of ALONE).
+        """
+        words = self._lexicon.words(target)
+        pool = self.pool(words)
+        if pool is None:
+            return None
+        found = [self.finder.words[lemma] for lemma in pool.lemmas.tolist()]
+        return found, np.column_stack([self._alone(pool), self.of_form(words, pool)[0]])
+
+    def of_form(self, target: Words, pool: Found) -> tuple[np.ndarray, np.ndarray]:
+        """Return (of each lemma how its forms agree with the target; the form most like it).
+
+        Arguments:
+            target: a word. pool: what is found for it.
+
+        float64[n, 2]: the cosine of the most similar form, and 1 where the lemma has a form of the
+        target's kind, else 0; int64[n], the id of that form.
+        """
+        own = self._space.phrases([target])[0]
+        ids, starts = self.finder.forms(pool.lemmas)
+        rows = self._form_rows[ids]
+        cosines = np.where(rows >= 0, self._space.vectors_at(rows) @ own.astype(np.float32), 0.0)
+        best = np.maximum.reduceat(cosines, starts)
+        owners = np.repeat(np.arange(starts.size), np.diff(np.append(starts, ids.size)))
+        places = np.flatnonzero(cosines == best[owners])[::-1]
+        nearest = np.empty(starts.size, np.int64)
+        nearest[owners[places]] = ids[places]  # the first of equal ones
+        kind = self.forms.kind(target[0])
+        bases = [self.finder.words[lemma] for lemma in pool.lemmas.tolist()]
+        agrees = [self.forms.has(base, kind) for base in bases]
+        return np.column_stack([best.astype(np.float64), agrees]), nearest
+
+    def bases(self, target: Words) -> list[str]:
+        """Return the base word of a word that is known, none of others; target: its words."""
+        lemma = self._lemma(target)
+        return [self.finder.words[lemma]] if lemma >= 0 else []
+
+    def pool(self, target: Words) -> Found | None:
+        """Return what is stored of a target that is one word; None where nothing is."""
+        lemma = self._lemma(target)
+        return self.finder.found(lemma) if lemma >= 0 else None
+
+    def _lemma(self, words: Words) -> int:
+        """Return the number of the lemma of a phrase that is one word, -1 where it has none."""
+        return self.finder.lemma(int(self._lexicon.ids(words)[0])) if len(words) == 1 else -1
+
+    @cached_property
+    def _form_rows(self) -> np.ndarray:
+        """The row of every form's vector by the word's id, -1 where it has none; int64[n_words]."""
+        rows = np.full(self._lexicon.index.n_words, -1, np.int64)
+        ids = self.finder.all_forms
+        rows[ids] = self._space.rows(self._lexicon.index.vocabulary.words(ids))
+        return rows
+
+    def _alone(self, pool: Found) -> np.ndarray:
+        """Return the features that need neither a sentence nor the form: ranks and frequency."""
+        return np.column_stack([pool.features[:, : len(RANKS)], pool.features[:, -1]])
+
+    def _form_like(self, base: str, nearest: int, kind: str) -> str:
+        """Return the form of a base word of the target's kind, the nearest where it is rare."""
+        if not kind:
+            return base
+        shown = self._lexicon.index.vocabulary.word(nearest)
+        forms = [one for one in self.forms.of_word(base) if self.forms.kind(one, base) == kind]
+        counts = self._lexicon.counts([shown, *forms])
+        best = int(np.argmax(counts[1:])) if forms else 0
+        return forms[best] if forms and counts[1 + best] * _RARE >= counts[0] else shown
