@@ -46,7 +46,7 @@ _LEAVING = re.compile(
     r"(^|/)\.|\.(part|progress)$|\.[0-9a-f]{12}\.bin$|/steps\.json$|/projection(/manifest\.json)?$"
 )
 # Commands that leave what they go on with; the folder of a run goes when its user removes it.
-GOES_ON = ("make-grammar", "annotate", "paraphrase", "rewrite", "cluster")
+GOES_ON = ("make-grammar", "annotate", "augment --unknown", "paraphrase", "rewrite", "cluster")
 _LITTER = {"cluster": re.compile(r"^work(/|$)")}
 _NO_LITTER = re.compile(r"(?!)")
 _MINE = {  # files of the user's, where an older output stands; names may look like ours

@@ -218,7 +218,7 @@ def augment_unknown_words(
     _require_writable(path, (table, text))
     tables = texts.tables()
     with spooled(table) as copy:
-        work = _Table(copy, on_error, progress)
+        work = _Table(copy, table, on_error, progress)
         known, order = work.read(options.probability)
         report = UnknownWordReport(of_grammar=work.of_grammar, is_sorted=order.is_sorted)
         unknown = _unknown_words(text, known, report)
@@ -267,13 +267,19 @@ def _require_writable(path: str | Path, inputs: Sequence[str | Path]) -> None:
 
 
 class _Table:
-    """A translation table that is read twice: for what it knows, then to be written."""
+    """A translation table that is read twice: for what it knows, then to be written.
 
-    def __init__(self, path: str | Path, on_error: OnError, progress: Progress) -> None:
+    named: its path in messages, where `path` is a copy of what can be read but once.
+    """
+
+    def __init__(
+        self, path: str | Path, named: str | Path, on_error: OnError, progress: Progress
+    ) -> None:
         first = next(read_line_blocks(path), None)
         self.of_grammar = first is not None and guess_format(first.text) is not PHRASE_TABLE
         self.checksum = ""
-        self._path, self._on_error, self._progress = path, on_error, progress
+        self._path, self._named = path, named
+        self._on_error, self._progress = on_error, progress
 
     def read(self, probability: str | None) -> tuple[KnownWords, TableOrder]:
         """Return what the table says of single words, and its order.
@@ -282,7 +288,7 @@ class _Table:
             InputError: it has no rule of a single word.
         """
         known, order, digest = KnownWords(probability), TableOrder(), hashlib.blake2b()
-        faulty = InvalidLines(self._path, self._on_error)
+        faulty = InvalidLines(self._named, self._on_error)
 
         def scores(entry: Entry) -> int:
             known.add(entry)
@@ -296,7 +302,7 @@ class _Table:
         known.finish()
         if not any(map(has_letters, known.rules)):
             raise InputError(
-                f"{file_label(self._path)}: has no rule of a single word, from which translations "
+                f"{file_label(self._named)}: has no rule of a single word, from which translations "
                 "of unknown words could be learnt: give a table of single words and phrases"
             )
         return known, order
@@ -309,7 +315,7 @@ class _Table:
         report: UnknownWordReport,
     ) -> None:
         """Write the table with one more score and the new rules in their places."""
-        report.faulty = InvalidLines(self._path, self._on_error)
+        report.faulty = InvalidLines(self._named, self._on_error)
         entries = self._entries(_n_scores, report.faulty, "writing")
 
         def old_line(entry: Entry) -> bytes:
