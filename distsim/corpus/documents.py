@@ -60,7 +60,7 @@ def source_of_texts(texts: Iterable[Any], metadata: Iterable[Any] | None = None)
         if isinstance(given, str | bytes) or not isinstance(given, Iterable | None):
             raise ParameterError(f"`{name}`: give a list or another iterable of {name}")
     return Source(
-        "texts", "", given="texts", documents=lambda: _documents_of(_rows(texts), metadata)
+        "texts", "", given="texts", documents=lambda _: _documents_of(_rows(texts), metadata)
     )
 
 
@@ -120,7 +120,7 @@ def document_blocks(
     assert source.documents is not None
     made = _BlockOfDocuments(number)
     n_lines, ordinal = 0, -1
-    for document in source.documents():
+    for document in source.documents(source):
         ordinal += not document.continues
         text = _utf8(document, source, ordinal)
         lines = text.split(b"\n")

@@ -43,7 +43,7 @@ class Source:
     path: str
     given: str = ""
     is_text: bool = False
-    documents: Callable[[], Iterable[Any]] | None = None
+    documents: Callable[["Source"], Iterable[Any]] | None = None
 
     @property
     def label(self) -> str:

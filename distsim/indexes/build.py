@@ -41,7 +41,13 @@ from distsim.corpus.lines import TEXT_LINE_BYTES
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.readers import find_documents
 from distsim.corpus.readers.reader import ReadOptions
-from distsim.corpus.sources import Source, find_sources, find_texts, spooled_sources
+from distsim.corpus.sources import (
+    Source,
+    find_sources,
+    find_texts,
+    is_regular,
+    spooled_sources,
+)
 from distsim.corpus.tokeniser import TEXT_FORMATS, Cut, cut, doubted_format
 from distsim.corpus.vocabulary import (
     DROPPED,
@@ -488,7 +494,9 @@ class _IndexBuilder:
             self._add(block, tokens, first_source + block.source)
             self._progress("reading", self._counts["tokens"], None)
         self._digests += [
-            digest_of(source) if source.documents and source.path else one.digest()
+            digest_of(source)
+            if source.documents and source.path and is_regular(source.path)
+            else one.digest()
             for source, one in zip(sources, digests, strict=True)
         ]
         if self._tokens_read() == before:

@@ -31,14 +31,15 @@ _PARTS = 'a word, run*, (car|automobile), /colou?r/, [], "colou?r" or [word="col
 _ELEMENT = re.compile(
     r"""\s*(?: \[(?P<conditions>(?:"(?:[^"\\]|\\.)*"|[^\]"])*)\]
       | "(?P<regex>(?:[^"\\]|\\.)*)" | /(?P<slashed>(?:[^/\\]|\\.)+)/
-      | \((?P<alternatives>(?:[^()\\]|\\.)*)\)
+      | \((?P<alternatives>(?:[^()\[\]"\\]|\\.)*)\)
       | (?P<word>(?:[^\s\[\]"/(){}|\\]|\\.)+?) )
     (?P<flags>%[cd]{1,2})?
     (?: \{(?P<least>\d{1,3})(?:,(?P<most>\d{1,3}))?\} | (?<=[\]")/])(?P<maybe>\?) )?
     (?=\s|\[|$)""",
     re.X,
 )
-_STRUCTURE = re.compile(r"</?\w+/?>")  # of CQL: <s>, within <s/>
+# Words that are operators of CQL in a query with brackets or quotation marks: write \within.
+_OF_CQL = re.compile(r"</?\w+/?>|!?within|!?containing|meet|union|\d+:|::")
 _CONDITION = re.compile(r'\s*(\w+)\s*(!?=)\s*"((?:[^"\\]|\\.)*)"\s*(%[cd]{1,2})?\s*(&|$)')
 _REPEATED_GROUP = re.compile(r"(?<!\\)\)[*+{]")
 
@@ -117,9 +118,10 @@ class _Elements:
         self._layered = False  # the element that is being read
         self.found: list[_Element] = []
         at = 0
+        is_cql = re.search(r'[\["<]', query) is not None
         while query[at:].strip():
             element = _ELEMENT.match(query, at)
-            if element is None or _STRUCTURE.fullmatch(element["word"] or ""):
+            if element is None or (is_cql and _OF_CQL.fullmatch(element["word"] or "")):
                 raise self._fault(
                     f"{query[at:].strip()!r} is outside the query language: write {_PARTS}, "
                     "%c or %d and {0,3} behind it, and \\ before a sign that is meant itself"
@@ -180,7 +182,7 @@ class _Elements:
             if one is None:
                 raise self._fault(
                     f"[{conditions}] is outside the query language: write "
-                    '[word="regex"] or [word!="regex"], several with &'
+                    '[word="regex"] or [word!="regex"], several with &, either as "this|that"'
                 )
             found.append(
                 (one[1], one[2] == "!=", self._matching(one[3], flags + (one[4] or ""), one[1]))

@@ -37,7 +37,7 @@ def read(path, name=None, **options):
     """Return the documents of a file, and the options with their counts."""
     settings = ReadOptions(**options)
     (source,) = find_documents([path], name or "auto", settings)
-    return [one._replace(annotations=None) for one in source.documents()], settings
+    return [one._replace(annotations=None) for one in source.documents(source)], settings
 
 
 def write(folder, name, text):
@@ -163,6 +163,20 @@ def test_a_broken_record_names_file_and_line_and_can_be_left_out(tmp_path, name,
     documents, settings = read(path, kind, skip_broken=True)
     assert settings.skipped == 1 and len(documents) == (2 if good else 0)
     assert name in settings.first_skipped
+
+
+def test_what_can_be_read_but_once(tmp_path, run, monkeypatch):
+    lines = JSONL.encode()
+    for name, given in (("i", lines), ("j", gzip.compress(lines))):
+        with open(write(tmp_path, "in", given)) as stdin:
+            monkeypatch.setattr(sys, "stdin", stdin)
+            run("index", "build", "--format", "jsonl", "-", "-o", tmp_path / name)
+    index = CorpusIndex.open(tmp_path / "j")
+    assert index.count("it rained") == 1 and index.corpus == CorpusIndex.open(tmp_path / "i").corpus
+    with open(write(tmp_path, "in", '{"text": "Kings came."}')) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        run("index", "add", tmp_path / "j", "-")
+    assert CorpusIndex.open(tmp_path / "j").count(["it rained", "kings came"]).tolist() == [1, 1]
 
 
 def test_fields_are_named_and_empty_texts_counted(tmp_path, run):

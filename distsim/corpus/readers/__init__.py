@@ -1,6 +1,6 @@
 """Readers of documents, one file for each format, and how a file's format is recognised."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import cast
 
 from distsim.base.choices import FileFormat, TextFormat
 from distsim.base.errors import InputError
+from distsim.corpus.documents import Document
 from distsim.corpus.plain_text import HEAD_BYTES, looks_like
 from distsim.corpus.readers.conllu import CONLLU
 from distsim.corpus.readers.delimited import CSV, TSV
@@ -71,8 +72,12 @@ def find_documents(
             found += find_texts([source])
         else:
             require_readable(source)
-            found.append(replace(source, documents=partial(reader.read, source, options)))
+            found.append(replace(source, documents=partial(_documents, reader, options)))
     return found
+
+
+def _documents(reader: Reader, options: ReadOptions, source: Source) -> Iterator[Document]:
+    return reader.read(source, options)
 
 
 def format_of(source: Source) -> str:
