@@ -129,12 +129,11 @@ BENCHMARKS = (
     Benchmark("server", "{index}", "{index} --phrases 8 --seconds 1", r"has them: 8 of 8"),
     Benchmark(
         "translation/experiment",
-        "{data}/bitext-lohelp {work}/english.index --text {data}/wiki-en-2015/AA.txt.xz "
-        "{data}/wiki-en-2015/AB.txt.xz",
-        "{data}/bitext-lohelp {work}/english.index --sizes 100 --draws 1 --dev 8 --test 8 "
-        "--systems 0 1",
-        r"^100: right among .* copies \d",
+        "{data}/bitext-lohelp {index} {work}/translation --tunings 3",
+        "{data}/bitext-lohelp none {work}/translation --sizes 500 --draws 1 --dev 8 --test 40",
+        r"^\| 500 \| \d",
     ),
+    Benchmark("translation/lexicon", "{data}/bitext-lohelp {work}/translation", None),
     Benchmark("rewriting/prepare", "{rewriting}", None),
     Benchmark(
         "rewriting/quality simplify",

@@ -270,7 +270,7 @@ def main() -> None:
     bitext = read(given.data, given.pair, given.longest, given.dev, given.test)
     if given.turned:
         bitext = bitext.turned()
-    given.work.mkdir(exist_ok=True)
+    given.work.mkdir(parents=True, exist_ok=True)
     name = f"{given.data.name}.{given.pair}{'.turned' if given.turned else ''}"
     links = align([*bitext.rest, *bitext.dev, *bitext.test])[-len(bitext.test) :]
     half = len(bitext.rest) // 2

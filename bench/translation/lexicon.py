@@ -117,7 +117,7 @@ def main() -> None:
     bitext = read_bitext(given.data, given.pair, 30, 500, 1000)
     half = len(bitext.rest) // 2
     texts = [[s for s, _ in bitext.rest[:half]], [t for _, t in bitext.rest[half:]]]
-    given.work.mkdir(exist_ok=True)
+    given.work.mkdir(parents=True, exist_ok=True)
     paths = [given.work / f"{given.data.name}.{given.pair}.{side}" for side in ("source", "target")]
     for sentences, path in zip(texts, paths, strict=True):
         half_index(iter(sentences), path)
