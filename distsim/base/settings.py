@@ -233,7 +233,7 @@ def _value(value: Any, hint: Any, name: str, at: _At) -> Any:
     if origin is tuple:
         typed, value = value, _listed(value, in_brackets=get_origin(inside[0]) is tuple)
         if value is None:
-            raise at.error(name, typed, "values in brackets, parted by commas")
+            raise at.error(name, typed, "values in brackets, separated by commas")
         of_each = [inside[0]] * len(value) if inside[-1] is Ellipsis else list(inside)
         if len(of_each) != len(value):
             raise at.error(name, list(value), f"{len(of_each)} values in brackets")

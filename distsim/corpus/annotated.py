@@ -74,7 +74,7 @@ def _plain_text() -> str:
     else:
         install = f"{how_to_install('stanza')} (or the extra spacy); "
     return (
-        "plain text, wanted CoNLL-U (10 columns parted by tabs) or the toolkit's lines. To "
+        "plain text, wanted CoNLL-U (10 columns separated by tabs) or the toolkit's lines. To "
         f"annotate it: {install}{stanza_text.FETCH}, or, --with spacy, {spacy_text.FETCH}, to "
         "`distsim annotate FILE -o FILE.conllu.gz`"
     )

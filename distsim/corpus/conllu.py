@@ -279,7 +279,7 @@ def word_rows(
         number = row[0]
         if len(row) != COLUMNS:
             raise fault(
-                file, line, f"{len(row)} columns, wanted {COLUMNS} parted by tabs: mend the line"
+                file, line, f"{len(row)} columns, wanted {COLUMNS} separated by tabs: mend the line"
             )
         if number.isdecimal():
             words.append(row)

@@ -90,7 +90,7 @@ class Inflections:
             if not tab or not base or not forms.split():
                 raise InputError(
                     f"{path}, line {number}: {line!r} is no rule: write a base, a tab, and its "
-                    "forms or endings parted by spaces"
+                    "forms or endings separated by spaces"
                 )
             if base == "*":
                 function_words += forms.split()

@@ -101,7 +101,7 @@ def find_sources(
             found.append(given)
             continue
         if given == "":
-            raise InputError("an empty text stands where a path is wanted: name a file or folder")
+            raise InputError("an empty text, wanted a path: name a file or folder")
         if str(given) == STANDARD_INPUT:
             if any(source.path == STANDARD_INPUT for source in found):
                 raise InputError("standard input (-) was named twice: name it once")

@@ -52,7 +52,7 @@ def _sentence(
 ) -> AnnotatedSentence:
     fields = [field.strip() for field in unescape(text, _ENTITIES).split("|||")]
     if len(fields) < _FIELDS:
-        raise ValueError(f"{len(fields)} fields, wanted {_FIELDS} parted by |||: mend the line")
+        raise ValueError(f"{len(fields)} fields, wanted {_FIELDS} separated by |||: mend the line")
     tree = trees.parse(fields[0])
     n = len(tree.leaves)
     lemmas = fields[1].split()

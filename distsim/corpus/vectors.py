@@ -190,8 +190,8 @@ def _count_numbers(line: bytes, place: str) -> int:
         n += 1
     if n == 0:
         raise InputError(
-            f"{place}: ends with no number, wanted a word and its numbers, parted by spaces: is it "
-            "a file of word vectors?"
+            f"{place}: ends with no number, wanted a word and its numbers, separated by spaces: is "
+            "it a file of word vectors?"
         )
     _require_dimensions(n, place)
     return n

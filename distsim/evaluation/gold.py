@@ -178,7 +178,7 @@ def _separator(lines: list[tuple[int, str]], path: str) -> str | None:
     uncut = (line for line, text in sample if not any(cuts(one, text) for one in _SEPARATORS))
     raise InputError(
         f"{path}, line {next(uncut, sample[0][0])}: one column, wanted two phrases and a score "
-        "parted by tabs, commas or spaces: add the columns"
+        "separated by tabs, commas or spaces: add the columns"
     )
 
 

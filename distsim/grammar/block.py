@@ -100,7 +100,7 @@ class RuleBlock:
             return "the left-hand side is no label in square brackets, as [NP]"
         return {
             kernel.FINE: "",
-            kernel.FEW_FIELDS: f"{first} field{'s' * (first != 1)} parted by |||, too few",
+            kernel.FEW_FIELDS: f"{first} field{'s' * (first != 1)} separated by |||, too few",
             kernel.EMPTY_SIDE: "an empty phrase",
             kernel.BAD_GAP: f"gap {first} does not occur once on each side",
             kernel.NOT_UTF8: "not UTF-8",

@@ -37,7 +37,7 @@ def decompose(
     Thesis 5.3.2 and figure 5.3.
 
     Arguments:
-        source, target: the sides, symbols parted by blanks; gaps as `[NP,1]`.
+        source, target: the sides, symbols separated by blanks; gaps as `[NP,1]`.
         links: (source symbol, target symbol), both from 0, gaps counted.
         longest: the most symbols of a phrase.
 

@@ -56,7 +56,7 @@ class Numbered:
 
 @dataclass(frozen=True)
 class Probabilities:
-    """Probabilities of rules, float64[n] each; the optional ones where the grammar tells them.
+    """Probabilities of rules, float64[n] each; the optional ones where the grammar has them.
 
     forward, backward: p(e|f,LHS) and p(f|e,LHS). free_forward, free_backward: p(e|f) and p(f|e).
     lhs_given_e: p(LHS|e). notes: how they were inferred, a line each.
@@ -158,27 +158,27 @@ def _kind(
     side_of = np.zeros(inside.size, np.int64)
     side_of[within] = given
     n_labels = np.bincount(side_of, minlength=over_labels.size)
-    telling = n_labels > 1
-    tells = over_labels[telling]
-    tells_inside = inside[telling[side_of]]
+    several = n_labels > 1
+    of_several = over_labels[several]
+    several_inside = inside[several[side_of]]
     first_of_pair = first_rows(rules.pair)
     summed_out = np.bincount(
         given[first_of_pair], values[first_of_pair], minlength=over_labels.size
-    )[telling]
-    reached, over = _shares(tells)
-    reached_inside, over_inside = _shares(tells_inside)
+    )[several]
+    reached, over = _shares(of_several)
+    reached_inside, over_inside = _shares(several_inside)
     reached_alone, _ = _shares(summed_out)
     sums = (
-        f"feature {called}: of {tells.size:,} {side} with several labels its sum over ({drawn}, "
-        f"LHS) reaches 1 for {reached:.0%} and exceeds it for {over:.1%}, within (LHS, {side}) it "
-        f"reaches 1 for {reached_inside:.0%}"
+        f"feature {called}: of {of_several.size:,} {side} with several labels its sum over "
+        f"({drawn}, LHS) reaches 1 for {reached:.0%} and exceeds it for {over:.1%}, within (LHS, "
+        f"{side}) it reaches 1 for {reached_inside:.0%}"
     )
-    looks_joint = tells.size > 0 and over <= _MOST_OVER and reached >= _LEAST_REACHED
+    looks_joint = of_several.size > 0 and over <= _MOST_OVER and reached >= _LEAST_REACHED
     if wanted is not None:
         found = wanted
         if wanted == "conditional" and looks_joint:
             sums += "; warning: these are the sums of joint columns, give `columns` joint"
-    elif not tells.size:
+    elif not of_several.size:
         found = "conditional"
     elif looks_joint:
         found = "joint"
@@ -195,8 +195,8 @@ def _kind(
         )
     if found == "joint":
         return found, (
-            f"{sums}, on average {tells_inside.mean() if tells.size else 1.0:.3f}: it is the joint "
-            f"p({drawn},LHS|{side}), renormalised within (LHS, {side})"
+            f"{sums}, on average {several_inside.mean() if of_several.size else 1.0:.3f}: it is "
+            f"the joint p({drawn},LHS|{side}), renormalised within (LHS, {side})"
         )
     return found, f"{sums}: it is p({drawn}|{side},LHS)"
 

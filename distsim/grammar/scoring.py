@@ -379,7 +379,7 @@ class RuleScorer:
         """Return the score of one rule by each feature, in the order of `names`.
 
         Arguments:
-            source, target: the sides, symbols parted by blanks, gaps as `[NP,1]`.
+            source, target: the sides, symbols separated by blanks, gaps as `[NP,1]`.
             links: (source symbol, target symbol), from 0; None where the aligner is to say.
 
         Raises:

@@ -1,6 +1,6 @@
 """The server: a web page and a JSON API over an index, tables and a grammar.
 
-`endpoints` says what can be asked, `questions` answers from what `opened` holds, `shelf` opens
-anew what has changed on disk, `lanes` keeps work off the loop that talks to visitors, `pages`
-and `api` put answers into HTML and JSON, `application` joins them, `run` listens.
+`endpoints` lists the questions, `questions` answers them from the artifacts in `session`,
+`artifact_cache` reopens artifacts that changed on disk, `worker_queues` runs questions in threads,
+`pages` and `api` write HTML and JSON, `application` joins them, `run` listens.
 """

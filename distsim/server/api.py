@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from distsim.base.errors import ParameterError
 from distsim.server.answers import Health
-from distsim.server.artifact_cache import DamagedError, Shelf
+from distsim.server.artifact_cache import ArtifactCache, DamagedError
 from distsim.server.corpus_questions import lines
 from distsim.server.endpoints import ENDPOINTS, EXPORT, PREFIX, Endpoint
 from distsim.server.limits import LIMITS
@@ -32,7 +32,7 @@ _TABLES = {
 _BLOCK = 2_000  # lines of a concordance that are read at once
 
 
-def routes(shelf: Shelf) -> list[Route]:
+def routes(cache: ArtifactCache) -> list[Route]:
     """Return the routes of the API and of its description."""
     description = as_json(describe())
 
@@ -40,26 +40,26 @@ def routes(shelf: Shelf) -> list[Route]:
         return Response(description, media_type=JSON)
 
     async def health(request: Request) -> Response:
-        shelf.look()
+        cache.look()
         found = Health(
-            shelf.fault is None, not shelf.warming, shelf.times_opened, shelf.waiting,
-            shelf.progress.step, shelf.fault,
+            cache.fault is None, not cache.is_warming, cache.times_opened, cache.waiting,
+            cache.progress.step, cache.fault,
         )  # fmt: skip
         return Response(as_json(plain(found)), 200 if found.ok else 503, media_type=JSON)
 
     found = [Route("/openapi.json", openapi), Route(f"{PREFIX}/health", health)]
     for endpoint in ENDPOINTS.values():
-        found.append(Route(f"{PREFIX}/{endpoint.name}", _answering(shelf, endpoint)))
-    found.append(Route(f"{PREFIX}/{EXPORT.name}", _exporting(shelf)))
+        found.append(Route(f"{PREFIX}/{endpoint.name}", _answering(cache, endpoint)))
+    found.append(Route(f"{PREFIX}/{EXPORT.name}", _exporting(cache)))
     return found
 
 
-def _answering(shelf: Shelf, endpoint: Endpoint) -> Any:
+def _answering(cache: ArtifactCache, endpoint: Endpoint) -> Any:
     async def answer(request: Request) -> Response:
         given, shape = _given(request)
         if shape != "json" and not endpoint.rows:
             raise ParameterError(f"`format` {shape!r}: this answer has no table: choose json")
-        found = await shelf.ask(endpoint, endpoint.values(given))
+        found = await cache.ask(endpoint, endpoint.values(given))
         if shape == "json":
             return Response(as_json(plain(found)), media_type=JSON)
         text = as_table(found, endpoint.rows, shape)
@@ -68,13 +68,13 @@ def _answering(shelf: Shelf, endpoint: Endpoint) -> Any:
     return answer
 
 
-def _exporting(shelf: Shelf) -> Any:
+def _exporting(cache: ArtifactCache) -> Any:
     """Return the handler that sends all lines of a concordance, block by block."""
 
     async def export(request: Request) -> Response:
         given, shape = _given(request)
-        opened, values = shelf.opened, EXPORT.values(given)
-        spans = await shelf.run(lambda: EXPORT.question(opened, **values))
+        opened, values = cache.opened, EXPORT.values(given)
+        spans = await cache.run(lambda: EXPORT.question(opened, **values))
 
         def block(first: int) -> bytes:
             rows = lines(opened, spans[first : first + _BLOCK], 10)
@@ -86,7 +86,7 @@ def _exporting(shelf: Shelf) -> Any:
 
         async def body() -> AsyncIterator[bytes]:
             for first in range(0, max(1, len(spans)), _BLOCK):
-                yield await shelf.run(partial(block, first))
+                yield await cache.run(partial(block, first))
             if shape == "json":
                 yield b"\n]\n"
 

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Router
 
 from distsim.server import api, pages
-from distsim.server.artifact_cache import Shelf
+from distsim.server.artifact_cache import ArtifactCache
 from distsim.server.endpoints import PREFIX
 
 LONGEST_ADDRESS = 16_384  # bytes
@@ -31,7 +31,7 @@ _LOG = logging.getLogger("distsim.server")
 _ACCESS = logging.getLogger("distsim.access")
 
 
-def application(shelf: Shelf, hosts: Sequence[str] = ()) -> Any:
+def application(cache: ArtifactCache, hosts: Sequence[str] = ()) -> Any:
     """Return the ASGI application.
 
     Arguments:
@@ -41,21 +41,21 @@ def application(shelf: Shelf, hosts: Sequence[str] = ()) -> Any:
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
-        warming = asyncio.ensure_future(shelf.warm())
+        warming = asyncio.ensure_future(cache.warm())
         yield
         warming.cancel()
 
-    router = Router([*api.routes(shelf), *pages.routes(shelf)], lifespan=lifespan)
+    router = Router([*api.routes(cache), *pages.routes(cache)], lifespan=lifespan)
     router.redirect_slashes = False
-    return _Door(router, shelf, hosts)
+    return _RequestChecks(router, cache, hosts)
 
 
-class _Door:
+class _RequestChecks:
     """Checks each request's size, method and host, and logs its response."""
 
-    def __init__(self, router: Router, shelf: Shelf, hosts: Sequence[str]) -> None:
+    def __init__(self, router: Router, cache: ArtifactCache, hosts: Sequence[str]) -> None:
         self._router = router
-        self._shelf = shelf
+        self._cache = cache
         self._hosts = frozenset(host.lower() for host in hosts)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -109,7 +109,7 @@ class _Door:
     def _fault(self, scope: Any, error: Exception) -> Response:
         if scope["path"].startswith(PREFIX):
             return api.as_json_fault(error)
-        return pages.as_page(self._shelf, Request(scope), error)
+        return pages.as_page(self._cache, Request(scope), error)
 
     def _refused(self, scope: Any) -> Response | None:
         headers = dict(scope["headers"])

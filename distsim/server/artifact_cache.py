@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 from distsim.base.errors import ArtifactError, DistsimError, ParameterError
 from distsim.base.parallel import available_cores
 from distsim.kernels.compiled import compiled_kernels, uncached_kernels
-from distsim.server import jit_warm_up as warming
+from distsim.server import jit_warm_up
 from distsim.server.endpoints import Endpoint
 from distsim.server.limits import LIMITS, Limits
 from distsim.server.session import NotThereError, Opened, Places
-from distsim.server.worker_queues import BusyError, KeptAnswers, Lane, TooLongError
+from distsim.server.worker_queues import BusyError, KeptAnswers, TooLongError, WorkerQueue
 from distsim.storage import cut_short
 
 _LOOK_SECONDS = 1.0
@@ -52,14 +52,14 @@ class Progress:
         return time.monotonic() - self.began
 
 
-class Shelf:
+class ArtifactCache:
     """Answers questions from the current artifacts on disk.
 
     At most once a second a question looks whether a manifest has changed. What has is opened
     while the old one goes on answering; where it cannot be opened, visitors are told so until
     it can. A file that was cut short is seen before a question reads it.
 
-    warming: first answers may have to wait until kernels are compiled for this machine, and no
+    is_warming: first answers may have to wait until kernels are compiled for this machine, and no
     question is given up for that.
 
     Raises:
@@ -74,12 +74,12 @@ class Shelf:
         self._opening: asyncio.Future[None] | None = None
         self.fault: str | None = None
         self.times_opened = 1
-        self.warming = False
+        self.is_warming = False
         self.progress = Progress()
         self._limits = limits
         threads = jobs or max(2, available_cores())
-        self._quick = Lane("quick", threads, limits.waiting, limits.quick_seconds)
-        self._slow = Lane("slow", 1, limits.waiting // 4, limits.slow_seconds)
+        self._quick = WorkerQueue("quick", threads, limits.waiting, limits.quick_seconds)
+        self._slow = WorkerQueue("slow", 1, limits.waiting // 4, limits.slow_seconds)
         self._kept = KeptAnswers(_KEPT, _KEPT_ROWS, _rows)
 
     @property
@@ -103,10 +103,10 @@ class Shelf:
             ParameterError: the question cannot be answered as it stands.
             DamagedError, BusyError, TooLongError: it cannot be answered now.
         """
-        lane = self._slow if endpoint.slow else self._quick
+        queue = self._slow if endpoint.slow else self._quick
         with self._plain_faults():
             question = partial(endpoint.question, self._opened, **values)
-            return await self._kept.of(self._key(endpoint, values), lambda: lane.run(question))
+            return await self._kept.of(self._key(endpoint, values), lambda: queue.run(question))
 
     async def run(self, function: Callable[[], T]) -> T:
         """Return function(), computed in a thread for quick questions and not kept.
@@ -138,36 +138,36 @@ class Shelf:
 
         Questions that come meanwhile are answered when they can be, however long that takes.
         """
-        self.warming = True
+        self.is_warming = True
         self._quick.seconds = self._slow.seconds = None
-        telling = asyncio.get_running_loop().call_later(
+        notice = asyncio.get_running_loop().call_later(
             _TOLD_SECONDS, _LOG.info, "getting ready: first answers wait"
         )
         before, began = compiled_kernels(), time.monotonic()
-        elsewhere = not (uncached_kernels() or warming.is_done())
-        steps = len(warming.ALWAYS) + elsewhere * len(warming.every())
+        elsewhere = not (uncached_kernels() or jit_warm_up.is_done())
+        steps = len(jit_warm_up.ALWAYS) + elsewhere * len(jit_warm_up.every())
         self.progress = Progress("opening", 0, steps, began, elsewhere or uncached_kernels() > 0)
         try:
             if elsewhere:
-                await _ended(warming.command(self._places), self.progress.next)
-            await self._made(self._quick, warming.ALWAYS)
+                await _ended(jit_warm_up.command(self._places), self.progress.next)
+            await self._made(self._quick, jit_warm_up.ALWAYS)
             if compiled_kernels() > before and not elsewhere:
-                await self._made(self._quick, warming.PAGES)
-                await self._made(self._slow, warming.SLOW)
+                await self._made(self._quick, jit_warm_up.PAGES)
+                await self._made(self._slow, jit_warm_up.SLOW)
             if elsewhere or compiled_kernels() > before:
                 seconds = time.monotonic() - began
                 _LOG.info("ready: kernels were compiled for this machine, %.0f s", seconds)
         finally:
-            telling.cancel()
+            notice.cancel()
             self._quick.seconds = self._limits.quick_seconds
             self._slow.seconds = self._limits.slow_seconds
-            self.warming = False
+            self.is_warming = False
 
-    async def _made(self, lane: Lane, makers: Sequence[Callable[[Opened], object]]) -> None:
+    async def _made(self, queue: WorkerQueue, makers: Sequence[Callable[[Opened], object]]) -> None:
         for make in makers:
-            self.progress.next(warming.told(make))
+            self.progress.next(jit_warm_up.told(make))
             try:
-                await lane.run(partial(make, self._opened))
+                await queue.run(partial(make, self._opened))
             except (DistsimError, BusyError) as error:
                 _LOG.info("not made ready: %s", error or "busy")
 

@@ -23,7 +23,7 @@ from distsim.grammar.pair_kinds import PAIR_KINDS
 from distsim.output.pictures.phrase_map import Mark, draw_map
 from distsim.server import api
 from distsim.server.answers import About, Map, PhraseCount, Spellings
-from distsim.server.artifact_cache import DamagedError, Shelf
+from distsim.server.artifact_cache import ArtifactCache, DamagedError
 from distsim.server.endpoints import ENDPOINTS, EXPORT, PREFIX, Choice, Text, Whole
 from distsim.server.limits import LIMITS
 from distsim.server.openapi import FAULTS
@@ -113,9 +113,9 @@ _SETTINGS = {
 _SORT_KEYS = ("sort1", "sort2", "sort3")  # of the form without scripts; together they are `order`
 
 
-def routes(shelf: Shelf) -> list[Route]:
+def routes(cache: ArtifactCache) -> list[Route]:
     """Return the routes of the pages and of their static files."""
-    site = _Site(shelf)
+    site = _Site(cache)
     return [
         Route("/", site.soon(site.phrase)),
         Route("/compare", site.soon(site.single("compare", "a", "b"))),
@@ -131,10 +131,10 @@ def routes(shelf: Shelf) -> list[Route]:
     ]
 
 
-def as_page(shelf: Shelf, request: Request, error: Exception) -> Response:
+def as_page(cache: ArtifactCache, request: Request, error: Exception) -> Response:
     """Return the page of an error."""
     status, code, message = api.fault_of(error)
-    site = _Site(shelf)
+    site = _Site(cache)
     if code == "damaged":
         title = "The index cannot be read"
     else:
@@ -146,10 +146,10 @@ def as_page(shelf: Shelf, request: Request, error: Exception) -> Response:
 
 
 class _Site:
-    """Renders pages from a shelf's answers."""
+    """Renders pages from a cache's answers."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, cache: ArtifactCache) -> None:
+        self._cache = cache
         self._begun: set[asyncio.Future[Response]] = set()
         self._kept: OrderedDict[Any, Response] = OrderedDict()
         self._kept_bytes = 0
@@ -162,7 +162,7 @@ class _Site:
         """
 
         async def answer(request: Request) -> Response:
-            if not self._shelf.warming:
+            if not self._cache.is_warming:
                 return await self._kept_or(page, request)
             begun = asyncio.ensure_future(page(request))
             done, _ = await asyncio.wait({begun}, timeout=_PATIENCE_SECONDS)
@@ -171,7 +171,7 @@ class _Site:
             self._begun.add(begun)
             begun.add_done_callback(self._ended)
             waiting = self.rendered("wait.html", title="Getting ready", about=None, q="",
-                                    progress=self._shelf.progress)  # fmt: skip
+                                    progress=self._cache.progress)  # fmt: skip
             waiting.headers["refresh"] = str(_AGAIN_SECONDS)
             waiting.headers["cache-control"] = "no-store"
             return waiting
@@ -180,9 +180,9 @@ class _Site:
 
     async def _kept_or(self, page: Handler, request: Request) -> Response:
         """Return the page as it was answered before, where nothing has changed since."""
-        self._shelf.look()
-        key = self._shelf.times_opened, request.scope["path"], request.scope["query_string"]
-        if self._shelf.fault is None and key in self._kept:
+        self._cache.look()
+        key = self._cache.times_opened, request.scope["path"], request.scope["query_string"]
+        if self._cache.fault is None and key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
         answer = await page(request)
@@ -305,7 +305,7 @@ class _Site:
     async def _ask(self, name: str, **given: Any) -> Any:
         endpoint = ENDPOINTS[name]
         texts = {key: value if isinstance(value, list) else [value] for key, value in given.items()}
-        return await self._shelf.ask(endpoint, endpoint.values(texts))
+        return await self._cache.ask(endpoint, endpoint.values(texts))
 
     async def _panel(self, name: str, given: Mapping[str, str], wait: bool) -> dict[str, Any]:
         """Return the content of a panel: its answer, its error, or that it is loaded later."""
@@ -315,10 +315,10 @@ class _Site:
                                  "endpoint": panel.endpoint, "waits": False}  # fmt: skip
         try:
             values = endpoint.values({key: [value] for key, value in given.items()})
-            if not wait and not self._shelf.has(endpoint, values):
+            if not wait and not self._cache.has(endpoint, values):
                 shown["waits"] = True
                 return shown
-            shown["answer"] = await self._shelf.ask(endpoint, values)
+            shown["answer"] = await self._cache.ask(endpoint, values)
         except _FAULTS as error:
             if isinstance(error, DamagedError):
                 raise

@@ -120,7 +120,7 @@ class TextRules:
                 fields = split_fields(line)
                 if len(fields) <= max(layout.source, layout.target) or not is_utf8(line):
                     raise InputError(
-                        f"{file_label(path)}, line {number}: no rule of parts parted by ||| in "
+                        f"{file_label(path)}, line {number}: no rule of parts separated by ||| in "
                         "UTF-8: mend the line"
                     )
                 key = b" ".join(tokens(fields[layout.source]))

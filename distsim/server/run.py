@@ -16,7 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from distsim.base.errors import ParameterError
 from distsim.base.malloc_tuning import give_back_freed
 from distsim.server.application import LONGEST_ADDRESS, application
-from distsim.server.artifact_cache import Shelf
+from distsim.server.artifact_cache import ArtifactCache
 from distsim.server.session import Places
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -106,13 +106,13 @@ def serve(
     """
     _log_lines(log)
     give_back_freed()
-    shelf = Shelf(places, jobs)
+    cache = ArtifactCache(places, jobs)
     listening = _listening(host, port)
     local = host in LOCAL
     hosts = (*LOCAL, *names) if local or names else ()
     shown = f"[{host}]" if ":" in host else host
     ready(f"http://{shown}:{listening.getsockname()[1]}/")
-    _Server(_config(application(shelf, hosts))).run([listening])
+    _Server(_config(application(cache, hosts))).run([listening])
 
 
 def _config(app: Any) -> uvicorn.Config:

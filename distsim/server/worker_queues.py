@@ -17,7 +17,7 @@ class TooLongError(Exception):
     """An answer did not come in time."""
 
 
-class Lane:
+class WorkerQueue:
     """A worker queue: threads and a queue of limited length; further questions are refused.
 
     The threads are daemons: a server that is asked to end does not wait for a long answer.

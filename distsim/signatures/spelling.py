@@ -61,13 +61,13 @@ def _means_of_others(
     some = kept[pieces]
     words, pieces = words[some], numbers[pieces[some]]
     having = having[kept]
-    telling = (np.log(n / having) ** 2 / having).astype(np.float32)
+    piece_weights = (np.log(n / having) ** 2 / having).astype(np.float32)
     shape = (n, having.size)
     has = sparse.csr_matrix((np.ones(words.size, np.float32), (words, pieces)), shape=shape)
     has.sort_indices()
-    of_pieces = sparse.csr_matrix((telling[pieces], (pieces, words)), shape=shape[::-1])
+    of_pieces = sparse.csr_matrix((piece_weights[pieces], (pieces, words)), shape=shape[::-1])
     of_pieces.sort_indices()
-    own = (has @ telling)[:, None]
+    own = (has @ piece_weights)[:, None]
     out = np.empty_like(vectors)
     for begin in range(0, vectors.shape[1], _PANEL):
         said = vectors[:, begin : begin + _PANEL] * sureness[:, None].astype(np.float32)

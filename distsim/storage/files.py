@@ -66,7 +66,7 @@ def new_file(path: Path) -> BinaryIO:
     try:
         return os.fdopen(os.open(path, flags, 0o666), "wb")
     except FileExistsError:
-        raise ArtifactError(f"{path}: stands in the way: remove it") from None
+        raise ArtifactError(f"{path}: exists already: remove it") from None
 
 
 class LineWriter:
@@ -289,11 +289,11 @@ def open_part(path: Path) -> BinaryIO:
     except OSError as error:
         if error.errno not in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
             raise
-        raise InputError(f"{part}: stands in the way: remove it") from None
+        raise InputError(f"{part}: exists already: remove it") from None
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:  # a hard link to another's file
-            raise InputError(f"{part}: stands in the way: remove it")
+            raise InputError(f"{part}: exists already: remove it")
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if not part.exists() or not os.path.samestat(found, part.lstat()):
             raise BlockingIOError  # the other process has just put it in place

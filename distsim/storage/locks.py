@@ -25,7 +25,7 @@ def locked(folder: Path, path: Path, make: bool = False) -> Iterator[None]:
         try:
             handle = os.open(folder, flags)
         except NotADirectoryError:
-            raise ArtifactError(f"{folder}: stands in the way: remove it") from None
+            raise ArtifactError(f"{folder}: exists already: remove it") from None
         except FileNotFoundError:
             if make:
                 continue

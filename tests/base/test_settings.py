@@ -82,7 +82,7 @@ def test_values_become_what_their_fields_hold():
         ("flag=yes", "flag: is 'yes', wanted true or false"),
         ("word=these", "word: is 'these', wanted one of this, that"),
         ("whole=none", "whole: is 'none', wanted a whole number"),
-        ("rows=1", "rows: is '1', wanted values in brackets, parted by commas"),
+        ("rows=1", "rows: is '1', wanted values in brackets, separated by commas"),
         ("rows=[[1]]", r"rows: is \[1\], wanted 2 values in brackets"),
         ("named=3", "named: is '3', wanted a key inside it, as in named.KEY=VALUE"),
         ("named.x=y", "named.x: is 'y', wanted a number"),

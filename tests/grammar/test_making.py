@@ -257,7 +257,7 @@ def test_what_is_refused(texts, alice_index, tmp_path, run):
     _, err = make(run, texts, tmp_path, tmp_path / "grammar", status=1)
     assert "manifest.json" in err
     for tree, message in (
-        (tmp_path, "is a folder, wanted a file"), ("", "an empty text stands where a path"),
+        (tmp_path, "is a folder, wanted a file"), ("", "an empty text, wanted a path"),
         ("none", "no such file"),
     ):  # fmt: skip
         _, err = make(

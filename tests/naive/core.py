@@ -35,7 +35,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def cut_lines(text: str) -> list[list[str]]:
-    """Tokens of every line, parted by white space."""
+    """Tokens of every line, separated by white space."""
     return [line.split() for line in lines_of(text)]
 
 

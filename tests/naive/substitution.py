@@ -7,7 +7,7 @@ EDGE = "|"
 
 
 def count(sentences: list[list[str]], words: tuple[str, ...]) -> int:
-    """How often some words stand in a row, sentences parted by one edge each."""
+    """How often some words stand in a row, sentences separated by one edge each."""
     if words == (EDGE,):
         return len(sentences)
     stream = [EDGE]

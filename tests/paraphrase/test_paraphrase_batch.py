@@ -199,7 +199,7 @@ def test_known_files_at_fault_are_named(tmp_path):
     (tmp_path / "text").write_text("a b\n")
     bad = tmp_path / "bad"
     bad.write_text("a ||| b ||| 1\nx ||| y\n")
-    with pytest.raises(InputError, match="bad, line 2: 2 fields parted by"):
+    with pytest.raises(InputError, match="bad, line 2: 2 fields separated by"):
         unknown_phrases(tmp_path / "text", bad, 1)
     bad.write_text("")
     with pytest.raises(InputError, match=r"bad, line 1: the file is empty.*check what should"):

@@ -25,7 +25,7 @@ from distsim.paraphrase.finder.inflections import Forms, as_bases
 from distsim.paraphrase.finder.lexicon import Lexicon
 from distsim.paraphrase.finder.space import open_space
 from distsim.paraphrase.kernels import fluency as kernel
-from distsim.paraphrase.substitution.coherence import company
+from distsim.paraphrase.substitution.coherence import coherence
 from distsim.paraphrase.substitution.fit import Slot
 from distsim.paraphrase.substitution.fluency import Fluency
 from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
@@ -258,7 +258,7 @@ def test_candidates_gain_by_those_like_them(n):
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     rows[:1] = 0.0
     fit = generator.normal(size=n)
-    alike, shared = company(rows, fit)
+    alike, shared = coherence(rows, fit)
     for i in {0, n // 2, n - 1} if n else ():
         cosines = [max(0.0, float(rows[i] @ rows[j])) for j in range(n) if j != i]
         others = [fit[j] for j in range(n) if j != i]
@@ -365,7 +365,7 @@ def test_the_command(learnt, run, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a\tb\n", "line 1: 2 columns parted by tabs, wanted left, target, right"),
+        ("a\tb\n", "line 1: 2 columns separated by tabs, wanted left, target, right"),
         ("a\tb\tc\n\t \tc\n", "line 2: the target is empty: write it between"),
         ("a\tb\tc\td\te\n", "line 1: 5 columns"),
     ],

@@ -19,9 +19,9 @@ from starlette.testclient import TestClient
 from distsim import CorpusIndex, ExactCosine, SignatureTable
 from distsim.comparison import NeighbourSearch
 from distsim.grammar.packs.pack import PackOptions, pack_grammar
-from distsim.server import limits, run
+from distsim.server import jit_warm_up, limits, run
 from distsim.server.application import application
-from distsim.server.artifact_cache import Shelf
+from distsim.server.artifact_cache import ArtifactCache
 from distsim.server.endpoints import ENDPOINTS
 from distsim.server.run import LOCAL
 from distsim.server.session import Places
@@ -63,7 +63,9 @@ def client(alice_index, tmp_path_factory):
     (folder / "tea.txt").write_text("tea and more tea\n" * 30, encoding="utf-8")
     other = CorpusIndex.build(folder / "tea.txt", folder / "other", options=alice_index.options)
     places = Places(str(alice_index.path), grammar=str(folder / "pack"), against=str(other.path))
-    with TestClient(application(Shelf(places, 2, PATIENT)), base_url="http://localhost") as client:
+    with TestClient(
+        application(ArtifactCache(places, 2, PATIENT)), base_url="http://localhost"
+    ) as client:
         yield client
 
 
@@ -198,7 +200,7 @@ def test_a_grammar_of_text_and_a_table_of_syntax_are_served(client, alice_index,
         str(alice_index.path), grammar=str(tmp_path / "rules"),
         syntax=str(alice_index.path / "signatures"),
     )  # fmt: skip
-    with TestClient(application(Shelf(places, 2, PATIENT))) as other:
+    with TestClient(application(ArtifactCache(places, 2, PATIENT))) as other:
         plain, packed = (ask(one, "rules", source="the queen") for one in (other, client))
         assert packed["total"] == plain["total"] == 2
         assert {row["target"] for row in packed["rows"]} == {"the king", "a queen"}
@@ -289,7 +291,7 @@ def test_only_reading(client):
 
 
 def test_other_hosts_are_refused(alice_index):
-    app = application(Shelf(Places(str(alice_index.path)), 1, PATIENT), LOCAL)
+    app = application(ArtifactCache(Places(str(alice_index.path)), 1, PATIENT), LOCAL)
     for base, status in (("http://localhost:99", 200), ("http://evil.example", 421)):
         with TestClient(app, base_url=base) as client:
             assert client.get("/api/v1/count", params={"phrase": "a"}).status_code == status
@@ -297,7 +299,7 @@ def test_other_hosts_are_refused(alice_index):
 
 @pytest.mark.parametrize("host", ["[::1", "[", "a]b[", "localhost\\u2100", "[v1.x]", ":", ""])
 def test_hosts_that_are_none_are_refused(alice_index, host):
-    with TestClient(application(Shelf(Places(str(alice_index.path))), LOCAL)) as client:
+    with TestClient(application(ArtifactCache(Places(str(alice_index.path))), LOCAL)) as client:
         for path in ("/", "/api/v1/health"):
             answer = client.get(path, headers={"host": host.encode("utf-8")})
             assert answer.status_code == 421, host
@@ -503,7 +505,7 @@ def dated(tmp_path_factory):
         for n, (word, genre) in enumerate([("tea", "novel"), ("wine", "novel"), ("tea", "play")])
     ]
     index = CorpusIndex.from_texts(rows, tmp_path_factory.mktemp("dated") / "index")
-    with TestClient(application(Shelf(Places(str(index.path)), 2, PATIENT))) as client:
+    with TestClient(application(ArtifactCache(Places(str(index.path)), 2, PATIENT))) as client:
         yield client, index
 
 
@@ -616,7 +618,7 @@ def hostile(tmp_path_factory):
     ]
     (folder / "<b>bad.txt").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     index = CorpusIndex.build(folder / "<b>bad.txt", folder / "index")
-    with TestClient(application(Shelf(Places(str(index.path)), 2, PATIENT))) as client:
+    with TestClient(application(ArtifactCache(Places(str(index.path)), 2, PATIENT))) as client:
         yield client
 
 
@@ -646,8 +648,8 @@ def test_an_index_that_grows_is_picked_up(tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_text("one word here\n", encoding="utf-8")
     (tmp_path / "b.txt").write_text("one more here\n" * 3, encoding="utf-8")
     index = CorpusIndex.build(tmp_path / "a.txt", tmp_path / "index")
-    shelf = Shelf(Places(str(index.path)), 2, PATIENT)
-    with TestClient(application(shelf)) as client:
+    cache = ArtifactCache(Places(str(index.path)), 2, PATIENT)
+    with TestClient(application(cache)) as client:
         assert ask(client, "count", phrase="here")["rows"][0]["count"] == 1
         index.add(tmp_path / "b.txt")
         for _ in range(1000):  # what is opened anew comes when it is ready
@@ -670,7 +672,7 @@ def test_a_file_that_is_cut_short_while_it_is_served(tmp_path, monkeypatch):
     monkeypatch.setattr("distsim.server.artifact_cache._LOOK_SECONDS", 0.0)
     (tmp_path / "a.txt").write_text("some words here\n" * 20_000, encoding="utf-8")
     index = CorpusIndex.build(tmp_path / "a.txt", tmp_path / "index")
-    with TestClient(application(Shelf(Places(str(index.path)), 2, PATIENT))) as client:
+    with TestClient(application(ArtifactCache(Places(str(index.path)), 2, PATIENT))) as client:
         until_ready(client)
         assert ask(client, "concordance", phrase="words", k=1)["count"] == 20_000
         (file,) = index.path.glob("shard-0-tokens.*")
@@ -693,8 +695,6 @@ def test_a_file_that_is_cut_short_while_it_is_served(tmp_path, monkeypatch):
 def test_a_first_start_fails_no_question(alice_index, monkeypatch):
     import threading
 
-    from distsim.server import jit_warm_up as warming
-
     compiled, go, asked = [0], threading.Event(), []
 
     def make(opened):
@@ -704,10 +704,10 @@ def test_a_first_start_fails_no_question(alice_index, monkeypatch):
     monkeypatch.setattr("distsim.server.artifact_cache.compiled_kernels", lambda: compiled[0])
     monkeypatch.setattr("distsim.server.artifact_cache.uncached_kernels", lambda: 1)  # so by itself
     monkeypatch.setattr("distsim.server.pages._PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr(warming, "ALWAYS", (make,))
-    monkeypatch.setattr(warming, "SLOW", (asked.append,))
+    monkeypatch.setattr(jit_warm_up, "ALWAYS", (make,))
+    monkeypatch.setattr(jit_warm_up, "SLOW", (asked.append,))
     hasty = replace(limits.LIMITS, quick_seconds=0.0, slow_seconds=0.0)
-    with TestClient(application(Shelf(Places(str(alice_index.path)), 1, hasty))) as client:
+    with TestClient(application(ArtifactCache(Places(str(alice_index.path)), 1, hasty))) as client:
         assert client.get("/api/v1/health").json()["ready"] is False
         first = client.get("/", params={"q": "alice"})
         assert first.status_code == 200 and first.headers["refresh"] and "compiled" in first.text
@@ -720,27 +720,26 @@ def test_a_first_start_fails_no_question(alice_index, monkeypatch):
 
 
 def test_kernels_are_compiled_in_a_process_of_its_own(alice_index, monkeypatch):
-    from distsim.server import artifact_cache as shelf
-    from distsim.server import jit_warm_up as warming
+    from distsim.server import artifact_cache as module
 
-    run, ended = [], shelf._ended
+    run, ended = [], module._ended
 
     async def seen(command, told):
         run.append(command)
         await ended([*command[:1], "-c", "print('Page of a phrase'); raise SystemExit(3)"], told)
 
-    monkeypatch.setattr(shelf, "uncached_kernels", lambda: 0)
-    monkeypatch.setattr(shelf, "_ended", seen)
-    monkeypatch.setattr(warming, "is_done", lambda: False)
+    monkeypatch.setattr(module, "uncached_kernels", lambda: 0)
+    monkeypatch.setattr(module, "_ended", seen)
+    monkeypatch.setattr(jit_warm_up, "is_done", lambda: False)
     places = Places(str(alice_index.path))
-    with TestClient(application(Shelf(places))) as client:
+    with TestClient(application(ArtifactCache(places))) as client:
         until_ready(client)
     (command,) = run
     asked = []
     monkeypatch.setattr("sys.argv", command[2:])
     for name in ("ALWAYS", "PAGES", "SLOW"):
-        monkeypatch.setattr(warming, name, (asked.append,))
-    warming.main()
+        monkeypatch.setattr(jit_warm_up, name, (asked.append,))
+    jit_warm_up.main()
     assert [one.index.n_tokens for one in asked] == [alice_index.n_tokens] * 3
 
 
@@ -755,26 +754,26 @@ def test_a_full_queue_refuses_and_an_answer_may_take_too_long():
     import asyncio
     import threading
 
-    from distsim.server.worker_queues import BusyError, KeptAnswers, Lane, TooLongError
+    from distsim.server.worker_queues import BusyError, KeptAnswers, TooLongError, WorkerQueue
 
     go = threading.Event()
 
     async def scene():
-        lane = Lane("test", threads=1, waiting=1, seconds=30.0)
-        first = asyncio.ensure_future(lane.run(go.wait))
-        second = asyncio.ensure_future(lane.run(lambda: 2))
+        queue = WorkerQueue("test", threads=1, waiting=1, seconds=30.0)
+        first = asyncio.ensure_future(queue.run(go.wait))
+        second = asyncio.ensure_future(queue.run(lambda: 2))
         await asyncio.sleep(0)
         with pytest.raises(BusyError):
-            await lane.run(lambda: 3)
+            await queue.run(lambda: 3)
         go.set()
-        assert (await first, await second, lane.taken) == (True, 2, 0)
+        assert (await first, await second, queue.taken) == (True, 2, 0)
         go.clear()
-        first = asyncio.ensure_future(lane.run(go.wait))
+        first = asyncio.ensure_future(queue.run(go.wait))
         await asyncio.sleep(0)
-        lane.seconds = 0.0
+        queue.seconds = 0.0
         with pytest.raises(TooLongError):
-            await lane.run(lambda: 4)
-        assert lane.taken == 2  # what nobody waits for any more has its place until its turn
+            await queue.run(lambda: 4)
+        assert queue.taken == 2  # what nobody waits for any more has its place until its turn
         go.set()
         assert await first
         kept, made = KeptAnswers(1), []

@@ -76,7 +76,7 @@ def test_what_stands_where_the_part_should_is_not_touched(tmp_path):
     makers = (os.mkfifo, os.mkdir, lambda path: path.symlink_to(outside))
     for make in (*makers, lambda path: path.hardlink_to(outside)):
         make(part)
-        with pytest.raises(InputError, match=r"out\.part: stands in the way: remove it"):
+        with pytest.raises(InputError, match=r"out\.part: exists already: remove it"):
             write(tmp_path / "out")
         part.rmdir() if part.is_dir() else part.unlink()
     assert outside.read_bytes() == b"mine"

@@ -187,7 +187,7 @@ def test_links_are_not_followed_below_what_the_user_named(tmp_path, folder):
     leave_behind(outside)
     before = sorted(f.name for f in outside.iterdir())
     (tmp_path / ".new.unfinished").symlink_to(outside)
-    with pytest.raises(ArtifactError, match=r"\.new\.unfinished: stands in the way: remove it"):
+    with pytest.raises(ArtifactError, match=r"\.new\.unfinished: exists already: remove it"):
         write_small(tmp_path / "new")
     assert sorted(f.name for f in outside.iterdir()) == before and set(own) < set(before)
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
@@ -196,7 +196,7 @@ def test_links_are_not_followed_below_what_the_user_named(tmp_path, folder):
     ):
         write_small(tmp_path / "dangling")
     (folder / ".only.distsim-part").symlink_to(tmp_path / "made")
-    with pytest.raises(ArtifactError, match=r"\.only\.distsim-part: stands in the way: remove it"):
+    with pytest.raises(ArtifactError, match=r"\.only\.distsim-part: exists already: remove it"):
         write_small(folder)
     assert not (tmp_path / "made").exists()
     (folder / "signatures").symlink_to(outside)

@@ -78,27 +78,27 @@ def gapped_neighbours(
     if not known.matches or not any(vector.any() for vector in known.gaps.values()):
         return None
     slot = inside[0] if inside else min(s for s, names in enumerate(focal.gaps) if names)
-    own = _telling(cosine, focal)
+    own = _distinctive(cosine, focal)
     others = {}
     for other in _candidates(cosine, focal, slot):
-        telling = _telling(cosine, other)
-        if not (telling <= own or own <= telling):
-            others[other] = telling
+        distinctive = _distinctive(cosine, other)
+        if not (distinctive <= own or own <= distinctive):
+            others[other] = distinctive
     whole = EstimatedCosine(cosine.table).similarities(
         [(focal.words, other.words) for other in others]
     )
     found = []
-    for (other, telling), words in zip(others.items(), whole, strict=True):
+    for (other, distinctive), words in zip(others.items(), whole, strict=True):
         gaps = cosine.compare(focal, other)
         matches = cosine.signature(other).matches
         if gaps is not None and matches >= min_matches:
             mean = gaps if words is None else (gaps + words) / 2
-            found.append((GappedNeighbour(other.text, mean, gaps, words, matches), telling))
+            found.append((GappedNeighbour(other.text, mean, gaps, words, matches), distinctive))
     found.sort(key=lambda one: (-one[0].similarity, -one[0].matches, one[0].pattern))
     listed, seen = Results[GappedNeighbour](), set()
-    for near, telling in found:
-        if telling not in seen and len(listed) < k:
-            seen.add(telling)
+    for near, distinctive in found:
+        if distinctive not in seen and len(listed) < k:
+            seen.add(distinctive)
             listed.append(near)
     return listed
 
@@ -234,15 +234,15 @@ def _filler_strings(
     return [(texts[key], counts[key]) for key in kept[:FILLERS]]
 
 
-def _telling(cosine: GappedCosine, pattern: Pattern) -> frozenset[str]:
+def _distinctive(cosine: GappedCosine, pattern: Pattern) -> frozenset[str]:
     """Return the words of a pattern that are no commoner than a thousandth of the text.
 
     All of them where there is none.
     """
     words = [word for part in pattern.parts for word in part]
     counts = cosine.index.count(words)
-    telling = frozenset(
+    distinctive = frozenset(
         word for word, count in zip(words, counts.tolist(), strict=True)
         if count < _COMMON_SHARE * cosine.index.n_tokens
     )  # fmt: skip
-    return telling or frozenset(words)
+    return distinctive or frozenset(words)

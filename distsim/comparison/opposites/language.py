@@ -104,7 +104,7 @@ class Language:
                 continue
             raise InputError(
                 f"{path}, line {number}: {line!r} is none of pattern, passed, prefix, suffix, "
-                "paired, weight, opposite with what they want, parted by tabs: see "
+                "paired, weight, opposite with what they want, separated by tabs: see "
                 "distsim/data/opposites/english.txt"
             )
         return cls(

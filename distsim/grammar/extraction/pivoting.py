@@ -164,7 +164,7 @@ def evidence_for(rules: NumericRules, source: str, target: str) -> list[Evidence
     """Return the foreign sides over which two English sides are paraphrases, the best first.
 
     Arguments:
-        source, target: symbols parted by spaces; gaps are numbered along the source, `[NP,1]`.
+        source, target: symbols separated by spaces; gaps are numbered along the source, `[NP,1]`.
 
     Raises:
         InputError: one of the sides is not among the rules.

@@ -61,7 +61,7 @@ class PhraseTableEntry:
         fields = tuple(split_fields(line))
         if len(fields) < 3:
             raise LineFaultError(
-                f"{len(fields)} fields parted by |||, wanted source ||| target ||| scores"
+                f"{len(fields)} fields separated by |||, wanted source ||| target ||| scores"
             )
         is_old = len(fields) >= 5 and all(_OLD_COLUMN.match(column) for column in fields[2:4])
         entry = cls(fields, is_old)

@@ -105,8 +105,8 @@ class RuleEntry:
         entry = cls(tuple(split_fields(line)))
         if len(entry.fields) < 4:
             raise LineFaultError(
-                f"{len(entry.fields)} fields parted by |||, wanted [label] ||| source ||| target "
-                "||| features"
+                f"{len(entry.fields)} fields separated by |||, wanted [label] ||| source ||| "
+                "target ||| features"
             )
         if not (entry.label[:1] == b"[" and entry.label[-1:] == b"]" and entry.source):
             raise LineFaultError("the label in brackets or the source side is missing")

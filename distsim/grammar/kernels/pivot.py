@@ -129,7 +129,7 @@ def canonical_sides(text, token_stops, starts, stops, gaps, has_gaps):
 
     A target gap without a label (cdec) takes that of the source. Returns
     status: uint8[n], FITS or why a rule cannot be pivoted;
-    source_hashes, target_hashes: uint64[n], of the sides' texts, symbols parted by a space;
+    source_hashes, target_hashes: uint64[n], of the sides' texts, symbols separated by a space;
     orders: uint32[n], four bits for each target gap, lowest first: its number on the source
     side, from 0; target_text: uint8; target_offsets: int64[n + 1]: the target sides.
     """

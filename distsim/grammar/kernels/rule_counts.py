@@ -396,20 +396,20 @@ def _add_over_labels(e, count, begin, stop, slots, margins):
 
 
 @compiled
-def english_margins(rows, has_labels, parted, found, out):
+def english_margins(rows, has_labels, grouped, found, out):
     """Write (the number of each rule's English side, c(e), c(label, e)) into out, uint32[n, 3].
 
     Returns how many sides there are. Rows are first taken apart by their sides, so that all of a
     piece stays near; sides are numbered piece by piece.
 
     rows: uint64[n, 2] of (hash of the English side, label and count, 32 bits each). Room:
-    parted, as rows; found, as out.
+    grouped, as rows; found, as out.
     """
     bits = 0
     while rows.shape[0] >> bits > _PIECE_ROWS and bits < _PIECE_BITS:
         bits += 1
     ends = np.zeros((1 << bits) + 2, np.int64)
-    _part_by_side(rows, bits, ends, parted)
+    _group_by_side(rows, bits, ends, grouped)
     most = 0
     for piece in range(1 << bits):
         most = max(most, ends[piece + 1] - ends[piece])
@@ -421,7 +421,7 @@ def english_margins(rows, has_labels, parted, found, out):
     chains = np.zeros((2 * most if has_labels else 0, 2), np.uint32)
     n_sides = 0
     for piece in range(1 << bits):
-        some = parted[ends[piece] : ends[piece + 1]]
+        some = grouped[ends[piece] : ends[piece + 1]]
         of_some = found[ends[piece] : ends[piece + 1]]
         m = some.shape[0]
         _clear(slots, sums, chains, m)
@@ -465,8 +465,8 @@ def _piece(rows, i, shift):
 
 
 @uncounted
-def _part_by_side(rows, bits, ends, parted):
-    """Write rows into parted by their sides, else in order.
+def _group_by_side(rows, bits, ends, grouped):
+    """Write rows into separated by their sides, else in order.
 
     ends: int64[2^bits + 2], zeros: where each piece ends, from its second element on.
     """
@@ -479,13 +479,13 @@ def _part_by_side(rows, bits, ends, parted):
         piece = _piece(rows, i, shift)
         k = ends[piece + 1]
         ends[piece + 1] = k + 1
-        parted[k, 0] = rows[i, 0]
-        parted[k, 1] = rows[i, 1]
+        grouped[k, 0] = rows[i, 0]
+        grouped[k, 1] = rows[i, 1]
 
 
 @uncounted
 def _put_in_order(rows, bits, ends, found, out):
-    """Write what was found of parted rows in the order of the rows; ends becomes room."""
+    """Write what was found of grouped rows in the order of the rows; ends becomes room."""
     shift = np.uint64(63 - bits)
     for i in range(rows.shape[0]):  # a piece begins where the one before it ends
         piece = _piece(rows, i, shift)

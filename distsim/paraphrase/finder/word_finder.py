@@ -154,7 +154,7 @@ class WordFinder:
             )
             for name, ranks in self._ranks.items()
         ]  # fmt: skip
-        columns += [self._company(lemma, pool), self._log_counts[pool]]
+        columns += [self._cooccurrence(lemma, pool), self._log_counts[pool]]
         return Found(pool, cosines["vectors"][pool], np.stack(columns, axis=1))
 
     def _cosines(self, name: str, lemma: int) -> np.ndarray:
@@ -166,7 +166,7 @@ class WordFinder:
             kernel.similar_rows(*self._rows[name], self._squares[name], lemma, dense, out)
         return out
 
-    def _company(self, lemma: int, pool: np.ndarray) -> np.ndarray:
+    def _cooccurrence(self, lemma: int, pool: np.ndarray) -> np.ndarray:
         """Return ln of how much more often than chance lemmas stand in sentences with one."""
         forms = self.all_forms[self._starts[lemma] : self._starts[lemma + 1]]
         total = max(1, int(self.counts[lemma]))
@@ -178,11 +178,13 @@ class WordFinder:
                 np.concatenate([shard.positions(np.array([form])) for form in forms.tolist()])
             )[::step]
             last = np.full(found.size, -1, np.int64)
-            sampled += kernel.count_company(shard.tokens, frozen(places), lemma_of, last, found)
+            sampled += kernel.count_cooccurrences(
+                shard.tokens, frozen(places), lemma_of, last, found
+            )
         scale = self._sentences[lemma] / max(1, sampled)
         expected = self._sentences[pool] * (self._sentences[lemma] / max(1, self._n_sentences))
-        company: np.ndarray = np.log((found[pool] * scale + 0.5) / (expected + 0.5))
-        return company
+        ratios: np.ndarray = np.log((found[pool] * scale + 0.5) / (expected + 0.5))
+        return ratios
 
 
 class Scale(NamedTuple):

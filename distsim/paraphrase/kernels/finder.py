@@ -271,7 +271,7 @@ def sentences_of_lemmas(tokens, lemmas, n_lemmas):
 
 
 @compiled
-def count_company(tokens, positions, lemmas, last, found):
+def count_cooccurrences(tokens, positions, lemmas, last, found):
     """Add to found, int64[n_lemmas], the sentences around positions that each lemma stands in.
 
     positions: int64, ascending; those of one sentence count once. last: int64[n_lemmas], -1, and

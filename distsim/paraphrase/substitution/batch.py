@@ -39,8 +39,8 @@ def read_tasks(path: str | Path) -> Iterator[Task]:
         columns = text.split("\t")
         if not 3 <= len(columns) <= 4:
             raise InputError(
-                f"{where}: {len(columns)} columns parted by tabs, wanted left, target, right and "
-                "perhaps candidates: add the tabs, also around an empty left or right"
+                f"{where}: {len(columns)} columns separated by tabs, wanted left, target, right "
+                "and perhaps candidates: add the tabs, also around an empty left or right"
             )
         left, target, right = columns[:3]
         if not target.strip():

@@ -9,7 +9,7 @@ import numpy as np
 _BLOCK_ROWS = 512
 
 
-def company(rows: np.ndarray, fit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def coherence(rows: np.ndarray, fit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (how alike each candidate is to the others, how well those like it fit).
 
     Arguments:

@@ -44,8 +44,8 @@ class ParaphraseGrammar:
                 layout = known.layout
                 if len(fields) <= max(layout.source, layout.target):
                     raise InputError(
-                        f"{file_label(path)}, line {number}: {len(fields)} fields parted by |||, "
-                        "too few for a rule: mend the line"
+                        f"{file_label(path)}, line {number}: {len(fields)} fields separated by "
+                        "|||, too few for a rule: mend the line"
                     )
                 source = wanted.get(b" ".join(tokens(fields[layout.source])))
                 sides = tokens(fields[layout.target])

@@ -21,7 +21,7 @@ from distsim.paraphrase.finder.space import LearntSpace, open_space
 from distsim.paraphrase.finder.word_finder import Found, WordOptions
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.paraphrase.substitution.candidates import MOST_FOUND, Candidate, Candidates
-from distsim.paraphrase.substitution.coherence import company
+from distsim.paraphrase.substitution.coherence import coherence
 from distsim.paraphrase.substitution.fit import Slot
 from distsim.paraphrase.substitution.fluency import Filled, Fluency
 from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
@@ -324,7 +324,7 @@ class Substituter:
             rows = self._vectors.rows(everything)
             likeness = rows[:-1] @ rows[-1]
             fit = slot.fit(rows[:-1]) if slot is not None else fit
-            alike, shared_fit = company(rows[:-1], fit)
+            alike, shared_fit = coherence(rows[:-1], fit)
         scored = np.array([bool(np.any(self._lexicon.counts(words))) for words in phrases], bool)
         evidence = Evidence(
             likeness=likeness,
