@@ -66,7 +66,7 @@ def drawn(path: str, n: int) -> list[str]:
 
 
 def own_bytes() -> int:
-    """Return the memory of this process that no file stands behind."""
+    """Return the memory of this process that no file is behind."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
 

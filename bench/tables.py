@@ -51,7 +51,7 @@ class Benchmark(NamedTuple):
         return HERE / f"{self.name.split()[0]}.py"
 
 
-# What stands in braces is a property of Materials; {work}: a folder of the run's own.
+# What is in braces is a property of Materials; {work}: a folder of the run's own.
 # Without a tiny run: `cluster` on Spark (tests/cluster has small ones), and rewriting/prepare
 # (stanza's models, which the package has not; bench/tiny.py makes what it leaves), spelling
 # (fastText, which wants gigabytes of memory).
@@ -271,7 +271,7 @@ def main() -> None:
     started: dict[str, Future[str]] = {}
 
     def begin(one: Benchmark, arguments: str) -> str:
-        if one.after in started:  # it stands before, so it has begun
+        if one.after in started:  # it is before, so it has begun
             started[one.after].result()
         try:
             return run(one, arguments, materials, asked.folder, asked.tiny)

@@ -30,7 +30,7 @@ Scores = dict[tuple[str, str], float]
 
 
 def write_data(folder: Path, index_path: Path) -> Path:
-    """Write all that stands in ../shared/data otherwise, once; return the folder."""
+    """Write all that is in ../shared/data otherwise, once; return the folder."""
     if (folder / "done").exists():
         return folder
     index, table = CorpusIndex.open(index_path), SignatureTable.open(index_path)

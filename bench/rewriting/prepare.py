@@ -3,7 +3,7 @@
     python bench/rewriting/prepare.py FOLDER [SHARED] [--europarl 9000]
 
 SHARED, ../shared where not given, has the data and the small stanza models; `--europarl 0` makes
-rules of newstest2012 alone, in a third of the time. What stands in FOLDER is not made again: an
+rules of newstest2012 alone, in a third of the time. What is in FOLDER is not made again: an
 index of Wikipedia without TurkCorpus's sentences (a language model that holds them rewards
 copying), a syntactic table, three packs (`hiero`; `labels`, of trees; `joint`, labels and PPDB's
 pairs of words), both halves of TurkCorpus with trees, the odd lines to tune on and the even ones

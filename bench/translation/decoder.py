@@ -17,7 +17,7 @@ from search import CACHE, search
 
 from distsim.grammar.formats.phrase_table import read_entries
 
-# The features that stand before the table's scores.
+# The features that are before the table's scores.
 LM, WORDS, PHRASES, JUMP, COPIED, UNKNOWN = range(6)
 N_OWN = 6
 LONGEST_SENTENCE = 60

@@ -43,7 +43,7 @@ class LanguageModel:
         return self.numbers.setdefault(word, len(self.numbers))
 
     def knows(self, word: str) -> bool:
-        """Return whether a word stood in the sentences."""
+        """Return whether a word was in the sentences."""
         return self.numbers.get(word, self._n_known) < self._n_known
 
     def score(self, history: Sequence[str], word: str) -> float:

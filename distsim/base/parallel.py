@@ -72,7 +72,7 @@ def interruptible(function: Callable[[], Result]) -> Result:
 
 # Where a function may be computed. here: in threads of this process, since it shares memory with
 # its caller; anywhere: it is pure and pickles, so threads will do and other workers may be
-# configured; processes: likewise, but threads would stand in each other's way.
+# configured; processes: likewise, but threads would be in each other's way.
 Workers = Literal["here", "anywhere", "processes"]
 _WORKERS: dict[Workers, dict[str, str]] = {
     "here": {"require": "sharedmem"},

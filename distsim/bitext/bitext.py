@@ -41,7 +41,7 @@ class Trees(NamedTuple):
     text: uint8, the bracketed lines end to end. starts: uint64[n + 1] into it.
     labels: the distinct labels, without what follows - or = (NP-SBJ is NP).
     span_labels: uint32[m], numbers of labels. span_bounds: uint8[m, 2], tokens start..stop,
-    half-open. span_starts: uint64[n + 1] into both. The constituents of a sentence stand from
+    half-open. span_starts: uint64[n + 1] into both. The constituents of a sentence are from
     the top down, left to right, those of one token (its tag) included, ROOT, TOP and a
     nameless root left out.
     """

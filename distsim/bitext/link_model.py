@@ -43,7 +43,7 @@ class LinkModel:
 
     A link's probability in either direction is summed over all ways to link the pair
     (forward-backward; fertilities, which no such sum can hold, serve in learning alone). Where
-    words mostly stand alone, as in rules of a grammar, place tells little: so a link stays where
+    words are mostly alone, as in rules of a grammar, place tells little: so a link stays where
     the geometric mean of both directions' probabilities is at least `least_posterior`, and that
     of p(other | English) and p(English | other) at least `least_chance`. On the 165,000 aligned
     pairs of a French-English phrase table .05 served best.

@@ -31,7 +31,7 @@ class BitextOptions:
         text_format: `lines` (tokenised) or `text` (running text); in either a line of one
             file is the translation of the same line of the other.
         normaliser: what happens to every token.
-        dedup: `exact` drops a pair whose two lines stood together before.
+        dedup: `exact` drops a pair whose two lines were together before.
         as_is: take text that looks like HTML, XML, JSON or a table, which is refused otherwise.
         unescape: undo the entities of Moses' tokenizer (`&apos;`) before anything else.
 
@@ -68,7 +68,7 @@ class PairCounts:
     """Counts of retained pairs, and of omitted ones by the first reason that applies.
 
     empty_english, empty_other: that side has no token. long: a side has more than 255.
-    repeated: stood there before (dedup `exact`).
+    repeated: occurred before (dedup `exact`).
     """
 
     pairs: int

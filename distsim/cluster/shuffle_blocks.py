@@ -1,7 +1,7 @@
 """Packets: the arrays of one part of a corpus for one range of hashes, as bytes.
 
 An engine moves (range, packet) pairs, some thousands a gigabyte, and never sees a phrase. Whole
-numbers stand byte by byte, all lowest bytes first, and without the bytes that are 0 in all of
+numbers are stored byte by byte, all lowest bytes first, and without the bytes that are 0 in all of
 them: so they pack well.
 """
 

@@ -71,14 +71,14 @@ class SignatureTable(StoredTable):
                 phrases which are not in the table can be composed too; True where left out.
             keep_features: keep all weighted features, 12 bytes each, for exact cosines without an
                 index.
-            force: replace another table that stands at `path`; an index's own is always replaced.
+            force: replace another table at `path`; an index's own is always replaced.
             memory: bytes for what is put in order, half of what is free where None; what does
                 not fit goes through files.
             jobs: threads; as many as the machine has cores where None.
             progress: is told the stage, the units done and their total.
 
         Raises:
-            ArtifactError: something that is no table, or another table, stands at `path` (see
+            ArtifactError: something that is no table, or another table, is at `path` (see
                 `force`), or it is being written.
             IncompatibleError: the projection was learnt from other contexts or weights.
             InputError: what the source reads is at fault.

@@ -25,8 +25,8 @@ class Document(NamedTuple):
 
     text: as written; its lines end at newlines. id: unique in an index; its number, from 1, where
     None. fields: values by name: text, numbers, dates, None for a missing one. line: where the
-    document stands in its file, from 1, shown with every place in it, or where each line of the
-    text stands; where None, lines are counted as in a file of all documents with a blank line
+    document is in its file, from 1, shown with every place in it, or where each line of the
+    text is; where None, lines are counted as in a file of all documents with a blank line
     behind each. annotations: lemma and tag of each token of a tokenised text. continues: the text
     goes on where that of the document before ended.
 

@@ -42,7 +42,7 @@ def cut(text: bytes, text_format: TextFormat) -> Cut:
     """Return valid UTF-8 cut into tokens.
 
     `lines`: tokens are separated by Unicode white space; each line is a sentence.
-    `text`: words, numbers and punctuation stand apart and lines are split into sentences.
+    `text`: words, numbers and punctuation are separate tokens and lines are split into sentences.
     A word is a run of letters, marks and digits, joined by inner hyphens and apostrophes and
     by periods between letters; numbers keep their inner periods and commas; a clitic of one
     or two letters is a token with its apostrophe (king 's, l' homme); initials and common

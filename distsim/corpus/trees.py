@@ -53,7 +53,7 @@ class TreeReader:
                 open_nodes.append(node)
             elif leaf is not None:
                 if not open_nodes:
-                    raise ValueError(f"{leaf!r} stands outside the brackets: write (ROOT ...)")
+                    raise ValueError(f"{leaf!r} is outside the brackets: write (ROOT ...)")
                 if open_nodes[-1][2] != _TRACE:
                     tags.append(open_nodes[-1][2])
                     leaves.append(leaf)

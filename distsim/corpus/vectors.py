@@ -137,7 +137,7 @@ class _Gathered:
         for line, word in zip(lines, words, strict=True):
             if known.setdefault(word, line) != line:
                 raise InputError(
-                    f"{self.label}, line {line}: {word!r} stands in line {known[word]} already: "
+                    f"{self.label}, line {line}: {word!r} is in line {known[word]} already: "
                     "leave one of the two out"
                 )
         self._blocks.append(vectors)

@@ -217,7 +217,7 @@ class VocabularyBuilder:
             _, new = self._numbering.number(self._hashes.view()[1:])
             if new.size != len(known) - 1:  # later words would get the ids of others
                 raise ArtifactError(
-                    "the vocabulary is damaged (a word stands in it twice): restore the index "
+                    "the vocabulary is damaged (a word occurs in it twice): restore the index "
                     "or build it again"
                 )
 

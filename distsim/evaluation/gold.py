@@ -2,7 +2,7 @@
 
 The kind of a file is recognised by its columns. Tab-, comma- or space-separated:
     scored pairs    phrase, phrase, [further columns,] score     a header line may come first;
-                    one that names them (`term1,score,term2`) says where they stand
+                    one that names them (`term1,score,term2`) says where they are
     judged pairs    score, category, phrase, paraphrase, ...     tab-separated
     pair lists      phrase, phrase                               synonyms or antonyms
 """
@@ -39,7 +39,7 @@ class GoldSet:
     name: for reports, the file's. layout: what the file held.
     pairs: as written. scores: one a pair, higher is more similar; none for pair lists.
     groups: pairs of one group are judged together and resampled together.
-    columns: where the phrases and the score stood, from 1.
+    columns: where the phrases and the score were, from 1.
 
     >>> gold = GoldSet("two", "scored", (("king", "queen"), ("king", "hat")), (7.5, 2.0), ("", ""))
     >>> gold.subset("high", [0]).pairs
@@ -79,7 +79,7 @@ def read_gold(path: str | Path, *, columns: tuple[int, int, int] | None = None) 
 
     Arguments:
         path: plain or compressed; `-` for standard input.
-        columns: where the two phrases and the score stand, counted from 1; found by
+        columns: where the two phrases and the score are, counted from 1; found by
             itself, or by a header that names them, where None.
 
     Raises:

@@ -76,7 +76,7 @@ def _one_key(keys: tuple[np.ndarray, ...]) -> np.ndarray | None:
     """Return keys joined into one number a row, int64[n]; None where it would be too large.
 
     One sort of whole numbers takes a fraction of what a sort by several keys does, and next to
-    nothing where they stand in order.
+    nothing where they are in order.
     """
     if len(keys) == 1:
         return keys[0]

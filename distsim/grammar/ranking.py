@@ -5,7 +5,7 @@ learnt from all pairs, what rules add from those that a rule has, mostly few, on
 step leaves of their ranks. A phrase recurs on either side, so folds are made of connected
 components of the pairs' graph: what is said of pairs that were not learnt from is said of other
 phrases. Where one component holds most pairs, folds are made of first phrases, and of the others
-those are learnt from that share no phrase with the fold. Each feature alone stands beside the mix,
+those are learnt from that share no phrase with the fold. Each feature alone is reported beside the sum,
 on the same pairs.
 """
 

@@ -59,7 +59,7 @@ class TokenForms:
 
     A token is never cut for the rule's sake: one that the table's corpus would have cut is
     looked up as its parts, one symbol all the same. A token that the table knows as it
-    stands stays; any other loses the escapes of Moses and the Penn treebank first. One that
+    is stays; any other loses the escapes of Moses and the Penn treebank first. One that
     the normaliser drops has vanished.
     """
 

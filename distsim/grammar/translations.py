@@ -54,11 +54,11 @@ class Translations:
 
     labels: the distinct labels. label: int64[n], which one. sources, targets: uint64[n], hashes
     of the sides' texts. orders: uint32[n] and n_gaps: int64[n], as kernels/pivot.py has them.
-    text, starts, stops: where the text of each target side stands; n_symbols: int64[n], of it.
+    text, starts, stops: where the text of each target side is; n_symbols: int64[n], of it.
     links, link_starts, link_stops: links between words, (source symbol, target symbol).
     columns: float64[n] by name: probabilities as such, the rarity penalty as written.
     column_names: what the columns are called in the grammar.
-    bitexts: uint64[n], a bit for each bitext that a rule stands in; None where there is one.
+    bitexts: uint64[n], a bit for each bitext that a rule is in; None where there is one.
     kind: what the probabilities within labels are known to be; found from their sums where None.
     """
 

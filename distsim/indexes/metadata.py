@@ -1,7 +1,7 @@
 """Documents of an index: ids and typed fields in an SQLite file, and the filters on them.
 
 The file is written in one transaction and opened read-only. Its bytes depend on the version of
-SQLite, so a checksum of its rows stands in the manifest beside the checksum of the file.
+SQLite, so a checksum of its rows is in the manifest beside the checksum of the file.
 """
 
 import json

@@ -197,7 +197,7 @@ def add_rows(starts, features, counts, seen):
     """Return the sums of sparse rows of several parts of a text.
 
     starts: int64[n_parts, n_rows + 1], where the rows of each part begin in features and counts,
-    which stand end to end.
+    which are end to end.
     """
     row_starts = np.zeros(starts.shape[1], np.int64)
     summed = np.empty(features.size, np.uint32)

@@ -280,7 +280,7 @@ def copy_words(tokens, positions, lengths, stops, words):
 
 @compiled
 def _stands_in(short, long, without_gap):
-    """Return whether the words of `short` stand in `long` in the same order."""
+    """Return whether the words of `short` are in `long` in the same order."""
     k = 0
     for i in range(long.size):
         if without_gap:
@@ -300,7 +300,7 @@ def relations(words, stops, focal):
 
     words: int64, the word ids of all phrases, end to end; stops: int64, where each ends; focal:
     int64. PIECE: one of the two is in the other without a gap; CONTAINED: the phrase's words
-    stand in the focal one in the same order; CONTAINING: the other way round.
+    are in the focal one in the same order; CONTAINING: the other way round.
     """
     found = np.zeros(stops.size, np.uint8)
     begin = 0

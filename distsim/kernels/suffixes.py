@@ -220,7 +220,7 @@ def common_prefixes(rows, first, longest):
 
 @compiled
 def find_runs(rows, first, common, length, min_count):
-    """Find the phrases of `length` tokens that stand in at least min_count rows.
+    """Find the phrases of `length` tokens that occur in at least min_count rows.
 
     common: from common_prefixes. Returns (lows, highs), int64: half-open runs of rows.
     """

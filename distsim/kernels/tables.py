@@ -36,7 +36,7 @@ def find_texts(hashes, table_text, blocks, ends, block_rows, wanted, text, offse
         return out
     for i in range(wanted.size):
         key = wanted[i]
-        # Hashes are spread evenly: begin where the key would stand, widen until it is inside.
+        # Hashes are spread evenly: begin where the key would be, widen until it is inside.
         guess = np.int64(np.float64(key) * (n / 18446744073709551616.0))
         guess = min(max(guess, 0), n - 1)
         low = guess

@@ -142,7 +142,7 @@ def augment_phrase_table(
 ) -> AugmentReport:
     """Write a Moses phrase table with rules for unknown phrases; return the numbers of rules.
 
-    The table is read twice, line by line: only rules of paraphrases are held. New rules stand
+    The table is read twice, line by line: only rules of paraphrases are held. New rules are
     where the order of the table wants them, or at its end if it has none.
 
     Arguments:

@@ -22,7 +22,7 @@ class Candidates:
     hashes: uint64, of their word ids, the same for every cut into shards. positions: int64,
     one position of each in the corpus. lengths: uint8, tokens. weights: float64, the summed
     rarity of the distinct contexts shared; evidence: int64, their number. matches: int64, how
-    often the candidate stands in one of them.
+    often the candidate is in one of them.
     """
 
     hashes: np.ndarray

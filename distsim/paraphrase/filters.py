@@ -17,9 +17,9 @@ def says_the_same(focal: np.ndarray, pool: Pool, pieces: bool, entailment: str) 
 
     Arguments:
         focal: int64, word ids. pool: the phrases.
-        pieces: those that stand in the focal phrase without a gap, or hold it so.
+        pieces: those that are in the focal phrase without a gap, or hold it so.
         entailment: those that fall to the entailment filter (Marton 2013, 3.2.5): `contained` (all
-            words stand in the focal phrase in the same order), `containing` (the other way round),
+            words are in the focal phrase in the same order), `containing` (the other way round),
             `both` or `off`.
 
     >>> import numpy as np

@@ -1,7 +1,7 @@
 """Similarity of two phrases as substitutes, or as related phrases.
 
-What may stand in a phrase's place (`quickly`: rapidly) stands right beside the same words, on the
-same side of them. What belongs to its topic (`killed`: civilians) stands near the same words,
+What may replace a phrase (`quickly`: rapidly) is right beside the same words, on the
+same side of them. What belongs to its topic (`killed`: civilians) is near the same words,
 wherever. Profiles of sampled occurrences in an index tell them apart: of few words on either side,
 those right beside the phrase once more as such; or of a wide window. The estimate of a table, which
 knows more text, is of both kinds.
@@ -39,7 +39,7 @@ class KindCosine(Similarity):
 
     Arguments:
         index: where occurrences are. table: signed from it.
-        kind: `substitutes`: what may stand in the phrase's place; `related`: what belongs to
+        kind: `substitutes`: what may replace the phrase; `related`: what belongs to
             its topic.
 
     Raises:

@@ -243,7 +243,7 @@ class Paraphraser:
         reason = None
         if not paraphrases:
             if not found:
-                reason = "no other phrase stands in its contexts"
+                reason = "no other phrase occurs in its contexts"
             else:
                 reason = f"none of {len(found)} candidates scores {options.min_score} and passes"
         n_candidates = candidates.size + single_candidates.size

@@ -48,8 +48,8 @@ class Profiler:
     A profile counts the words within `window` tokens of a phrase, inside its sentence, and
     weighs them. A word's column is the slots it fills around all tokens: its count times the
     slots that a token has on average, about 2 * window. The words at the nearest `places` on
-    either side count once more, each place as collocates of its own: what may stand in a phrase's
-    place is known by what it stands right beside. Number of such a one: place * words + id.
+    either side count once more, each place as collocates of its own: what may be in a phrase's
+    place is known by what it is right beside. Number of such a one: place * words + id.
     """
 
     def __init__(

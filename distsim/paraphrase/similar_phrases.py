@@ -5,7 +5,7 @@ import numpy as np
 from distsim.comparison.nearest import NeighbourSearch
 from distsim.signatures.table import StoredTable
 
-_CROWD = 4  # phrases of the same distinctive words that may stand around each other
+_CROWD = 4  # phrases of the same distinctive words that may be around each other
 _LEAST_STRENGTH = 5  # of phrases as long as the focal one: fewer are hardly worth their bits
 
 

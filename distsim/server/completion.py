@@ -25,7 +25,7 @@ class Completer:
     def complete(self, text: str, k: int) -> list[tuple[str, int]]:
         """Return up to k phrases that begin with a text and occur, with their counts.
 
-        The last word is taken as unfinished, unless a blank stands behind it: then the words
+        The last word is taken as unfinished, unless a blank is behind it: then the words
         that follow most often are added, counted among 20,000 occurrences at most.
         """
         normal = self._index.options.normaliser.characters(text)

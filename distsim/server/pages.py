@@ -37,7 +37,7 @@ _PATIENCE_SECONDS, _AGAIN_SECONDS = 4.0, 3
 _KEPT_MAPS = 100
 _OF_ALL, _FREQUENT = ("collocates", "frequency"), 50_000  # panels that count all occurrences
 _KEPT_PAGE_BYTES = 16 << 20
-_KEPT_SECONDS = 31_536_000  # of what stands under a name that changes with it
+_KEPT_SECONDS = 31_536_000  # of what is under a name that changes with it
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ class _Site:
     def single(self, name: str, *needed: str) -> Handler:
         """Return the handler of a page with a form and one panel.
 
-        needed: the arguments without which the form stands alone.
+        needed: the arguments without which the form is alone.
         """
         endpoint = ENDPOINTS[PANELS[name].endpoint]
 

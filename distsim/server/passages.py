@@ -15,7 +15,7 @@ def passage(index: CorpusIndex, at: int, n_words: int) -> Passage:
     """Return the sentence of a position and its neighbours in the same file.
 
     Arguments:
-        at: a position in the corpus, sentence boundaries counted. n_words: of what stands there.
+        at: a position in the corpus, sentence boundaries counted. n_words: of what is there.
 
     Raises:
         ParameterError: there is no such place.
@@ -25,7 +25,7 @@ def passage(index: CorpusIndex, at: int, n_words: int) -> Passage:
         if 0 <= here < shard.tokens.size and shard.tokens[here]:
             break
     else:
-        raise ParameterError(f"`at` {at}: no word stands there: take the place from a concordance")
+        raise ParameterError(f"`at` {at}: no word is there: take the place from a concordance")
     starts = shard.sentence_starts
     mine = int(np.searchsorted(starts, starts.dtype.type(here), "right")) - 1
     sources = np.searchsorted(shard.source_starts, mine, "right") - 1

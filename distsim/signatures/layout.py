@@ -1,6 +1,6 @@
 """The columns of a table: written whole or as they come, opened, checked, decoded.
 
-Phrases stand in ascending order of their hashes. Their texts stand end to end; row r ends at
+Phrases are in ascending order of their hashes. Their texts are concatenated; row r ends at
 text_blocks[r // 64] + text_ends[r], so that an offset takes four bytes.
 """
 

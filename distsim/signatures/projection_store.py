@@ -1,6 +1,6 @@
 """The learnt projection of a table: given, found where it was learnt before, or learnt.
 
-It stands in the table's folder as `projection.` and a piece of its checksum, so that an old and a
+It is in the table's folder as `projection.` and a piece of its checksum, so that an old and a
 new table can have theirs side by side until the manifest says which table is there.
 """
 
@@ -31,7 +31,7 @@ class ProjectionStore:
         work: threads and progress, for learning.
         given: a learnt projection, or a table that has one; none where None.
         known: tables that may have been signed by what would be learnt.
-        may_replace: whether it may be another one than that of the table that stands there.
+        may_replace: whether it may be another one than that of the table there.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class ProjectionStore:
             training: what determines the projection.
 
         Raises:
-            ArtifactError: the given projection is damaged, or another table stands in the folder
+            ArtifactError: the given projection is damaged, or another table is in the folder
                 and may not be replaced.
             IncompatibleError: the given projection was learnt from other contexts or weights.
             ParameterError: there is too little text to learn from.

@@ -49,7 +49,7 @@ class Signed(NamedTuple):
 
     Attributes:
         path: its folder.
-        unchanged: whether this very table stood there already.
+        unchanged: whether this very table was there already.
     """
 
     path: Path
@@ -145,14 +145,14 @@ def learn(
         source: an index, or another source of phrases.
         path: the projection's folder.
         recipe: which contexts, weights and bits; PRESETS["learnt"] where None.
-        force: replace an artifact that stands at `path`.
+        force: replace an artifact at `path`.
         memory: bytes for what is put in order, half of what is free where None; what does not fit
             goes through files.
         jobs: threads; as many as the machine has cores where None.
         progress: is told the stage, the units done and their total.
 
     Raises:
-        ArtifactError: an artifact stands at `path` (see `force`), or is being written there.
+        ArtifactError: an artifact is at `path` (see `force`), or is being written there.
         InputError: what the source reads is at fault.
         ParameterError: the recipe's projection is not learnt, or there is too little text.
 
@@ -243,7 +243,7 @@ class Signing:
         self._lowest_count = text.lowest_count(selection)
 
     def made_before(self, path: Path) -> bool:
-        """Return whether the very table that is to be written stands at `path`, sound.
+        """Return whether the very table that is to be written is at `path`, sound.
 
         Arguments:
             path: of a table.

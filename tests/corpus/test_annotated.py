@@ -196,7 +196,7 @@ BROKEN_TREES = [
     ("(ROOT (A a) (B b)\n", 1, "1 ) missing"),
     ("(ROOT (A a) (B b))) \n", 1, "a ) too many"),
     ("(A a) (B b)\n", 1, "text follows the tree"),
-    ("a\n", 1, "stands outside the brackets"),
+    ("a\n", 1, "is outside the brackets"),
     ("(ROOT (A a))\n", 1, "a tree of 1 leaves for the sentence of 2 tokens at"),
     ("(ROOT (A a) (B b))\n(ROOT (A a))\n", 2, "a tree too many after 1 sentences"),
 ]

@@ -99,7 +99,7 @@ FAULTS = {
     "infinite": (b"a 1 2\nb 3 1e999\n", "f, line 2: the vector of 'b' holds"),
     "infinite in 32 bits": (b"a 1 2\nb 3 1e300\n", "f, line 2: the vector of 'b' holds"),
     "no UTF-8": (b"a 1 2\nb\xff 3 4\n", "f, line 2: is not valid UTF-8: convert"),
-    "a word twice": (b"a 1 2\nb 3 4\na 5 6\n", "f, line 3: 'a' stands in line 1 already"),
+    "a word twice": (b"a 1 2\nb 3 4\na 5 6\n", "f, line 3: 'a' is in line 1 already"),
     "prose": (b"It is a truth universally acknowledged\n", "f, line 1: ends with no number"),
     "a pickle": (b"\x80\x04\x95 and so on", "f: is a pickle: save the vectors in word2vec's"),
     "a fastText model": (b"\xba\x16\x4f\x2f....", "f: is a model of fastText: name its .vec"),

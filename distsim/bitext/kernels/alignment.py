@@ -4,7 +4,7 @@ A side is a named tuple, such as aligner.Sentences: its `tokens` end to end, uin
 where each sentence begins in them, int64[n + 1]. The words of `source` generate those of `target`:
 every target token is linked to one source position of its pair, or to none (NONE), uint8.
 
-A cell is a pair (target position, source position) of one sentence pair; cells stand pair by pair,
+A cell is a pair (target position, source position) of one sentence pair; cells are pair by pair,
 target position by target position. Two words that meet in a cell are a co-occurrence. These are
 numbered target word by target word, so that the counts of a rare word lie side by side.
 """
@@ -21,7 +21,7 @@ U = np.uint64  # unsigned indices spare a check for negative ones at every read
 NONE = 255
 IBM1, HMM, FERTILITY = 0, 1, 2
 FERTILITIES = 16  # a word has 0 to 13 links, or more, which count as 14; nothing has 15
-JUMP_ZERO = 256  # where a jump by 0 stands in a table of jumps
+JUMP_ZERO = 256  # where a jump by 0 is in a table of jumps
 N_JUMPS = 513
 AHEAD = 256  # cells past the last one: what is read ahead must exist
 

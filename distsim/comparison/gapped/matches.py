@@ -26,7 +26,7 @@ Parts = tuple[tuple[str, ...], ...]
 
 
 class Matches(NamedTuple):
-    """Where the parts of a pattern stand.
+    """Positions of the parts of a pattern.
 
     begins, ends: int64[n, n_parts], positions in the corpus, half-open, rows ascending.
     """

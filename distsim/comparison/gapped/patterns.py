@@ -13,7 +13,7 @@ class Pattern:
     """Parts of words with gaps before, between and behind them.
 
     parts: the words of each, as text. gaps: len(parts) + 1 tuples, the names of the gaps that
-    stand before part 0, between parts 0 and 1, and so on: one between two parts at least, none or
+    are before part 0, between parts 0 and 1, and so on: one between two parts at least, none or
     one at an edge, several where gaps touch, which cannot be told apart in plain text.
 
     >>> Pattern.of_text("take _ into account")
@@ -58,7 +58,7 @@ class Pattern:
             n_gaps += word == GAP
         if not n_gaps or n_gaps == len(named):
             raise ParameterError(
-                f"{text!r}: a pattern has words, and a {GAP} where others may stand, as in "
+                f"{text!r}: a pattern has words, and {GAP} for other words, as in "
                 f"'take {GAP} into account' or 'consider {GAP}'"
             )
         return cls.of_symbols(named)
@@ -78,7 +78,7 @@ class Pattern:
         return " ".join(word for part in self.parts for word in part)
 
     def around(self, slot: int) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-        """Return ever less of what stands right before and right behind a gap, longest first.
+        """Return ever less of the words right before and behind a gap, longest first.
 
         Both hands while there are two; then one of them. The whole parts are left out where the
         pattern has no others.

@@ -1,7 +1,7 @@
 """Finds the patterns that are most similar to a pattern with a gap.
 
 Candidates come from two sides. The strings that fill the gap are looked up in the corpus, and what
-stands right before and behind them there, one or two words on either hand, is a pattern that takes
+is right before and behind them there, one or two words on either hand, is a pattern that takes
 them too. And the phrases nearest to the pattern's words in the table are tried with a gap before
 or behind. All are then compared in full by GappedCosine.
 """
@@ -149,10 +149,10 @@ def _of_words(
 def _of_fillers(
     cosine: GappedCosine, focal: Pattern, slot: int
 ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return what stands right before and behind the pattern's fillers elsewhere, best first.
+    """Return the words right before and behind the pattern's fillers elsewhere, best first.
 
     Scored by the rarity of the fillers that it is seen with, times ln(1 + how much more often than
-    chance it stands beside one).
+    chance it is beside one).
     """
     index = cosine.index
     fillers = _filler_strings(cosine, focal, slot)
@@ -196,7 +196,7 @@ def _of_fillers(
 
 
 def _counts(cosine: GappedCosine, sides: list[tuple[str, ...]]) -> list[int]:
-    """Return how often each side stands in the corpus; that of an empty one is all of it."""
+    """Return how often each side occurs in the corpus; that of an empty one is all of it."""
     distinct = [side for side in dict.fromkeys(sides) if side]
     counts = cosine.index.count([" ".join(side) for side in distinct]).tolist()
     known: dict[tuple[str, ...], int] = dict(zip(distinct, counts, strict=True))

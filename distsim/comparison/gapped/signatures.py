@@ -35,7 +35,7 @@ class PatternSignature:
     """What is known of a pattern.
 
     gaps: the unit vector of what fills each gap, float32[n_dimensions], by the gap's name; zeros
-    where no filler has a vector. left, right: of what stands beside the pattern; None where a gap
+    where no filler has a vector. left, right: of the words beside the pattern; None where a gap
     does. matches: how often it was found, among the places looked at.
     """
 
@@ -122,7 +122,7 @@ class GappedCosine:
         """Return how alike two patterns are: gaps of one name are compared.
 
         The mean of the gaps' cosines; where both patterns begin with a word, or both end with
-        one, the mean of that and of the cosines of what stands beside them.
+        one, the mean of that and of the cosines of the words beside them.
 
         Arguments:
             a: a pattern.

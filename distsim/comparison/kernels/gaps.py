@@ -1,4 +1,4 @@
-"""Phrases with gaps: where their parts stand around one of them, and what fills the gaps.
+"""Phrases with gaps: positions of their parts around one of them, and what fills the gaps.
 
 Positions that come from a file are checked before they are used; DAMAGED is returned instead of
 reading beyond an array.
@@ -12,7 +12,7 @@ from distsim.kernels.suffixes import DAMAGED
 
 @compiled
 def _stands_at(tokens, position, words, first, stop):
-    """Tell whether words[first:stop] stand at a position."""
+    """Return whether words[first:stop] occur at a position."""
     if position < 0 or position + stop - first > tokens.size:
         return False
     for k in range(first, stop):
@@ -25,9 +25,9 @@ def _stands_at(tokens, position, words, first, stop):
 def match_parts(tokens, positions, words, starts, anchor, longest_gap, begins):
     """Find the parts of a pattern around each place of one part, over the shortest gaps.
 
-    positions: int64, where part `anchor` stands. words: int64, the parts end to end, part k being
+    positions: int64, where part `anchor` is. words: int64, the parts end to end, part k being
     words[starts[k]:starts[k + 1]]. Gaps have 1 to `longest_gap` tokens of one sentence. Fills
-    begins, int64[n, n_parts], with where each part stands; of a place where the others are not
+    begins, int64[n, n_parts], with where each part is; of a place where the others are not
     around it, nothing is written. Returns how many rows were filled, or DAMAGED.
     """
     n_parts = starts.size - 1
@@ -70,7 +70,7 @@ def match_parts(tokens, positions, words, starts, anchor, longest_gap, begins):
 
 @compiled
 def gather_fillers(tokens, firsts, stops, step, n_words, rows):
-    """Copy what stands from each place on, in steps of 1 or -1, up to a stop or a sentence's end.
+    """Copy what is from each place on, in steps of 1 or -1, up to a stop or a sentence's end.
 
     firsts, stops: int64; the stop is left out. rows: uint32[n, most], the first words from each
     place on, 0 behind the last. Returns 0, or DAMAGED.

@@ -12,7 +12,7 @@ NONE = -1
 
 @compiled
 def _is_at(tokens, position, phrases):
-    """Tell whether one of the phrases, int64[m, n_tokens], stands at a position."""
+    """Return whether one of the phrases, int64[m, n_tokens], occurs at a position."""
     if position < 0 or position + phrases.shape[1] > tokens.size:
         return False
     for m in range(phrases.shape[0]):
@@ -34,12 +34,12 @@ def _token(tokens, position):
 
 @compiled
 def find_joins(tokens, positions, length, others, window, out):
-    """Find what stands between each position and the nearest of others on either side.
+    """Find the tokens between each position and the nearest of others on either side.
 
-    positions: int64, where a phrase of `length` tokens stands. others: int64[m, k], phrases of k
+    positions: int64, where a phrase of `length` tokens is. others: int64[m, k], phrases of k
     tokens. At most `window` tokens between the two, none a sentence's end. Fills out,
-    int64[n, COLUMNS]: in OFFSET the tokens between, + 1, negative where the other stands first; in
-    BEFORE the token before the first; in PARALLEL 1 where the same token stands behind both, + 2
+    int64[n, COLUMNS]: in OFFSET the tokens between, + 1, negative where the other is first; in
+    BEFORE the token before the first; in PARALLEL 1 where the same token is behind both, + 2
     where before both, 0 where they touch; from FIRST_BETWEEN on the tokens between, NONE behind the
     last one, where there are at most BETWEEN. Returns how many there are; writes as many as fit.
     """

@@ -18,7 +18,7 @@ from distsim.indexes.shard import Shard, damaged
 from distsim.kernels.compiled import frozen
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
-_WINDOW = 14  # tokens between two phrases that stand together
+_WINDOW = 14  # tokens between two phrases that occur together
 _SAMPLE = 20_000  # occurrences of the rarer phrase that are looked at, evenly spaced
 _MOST_JOINS = 1 << 16
 SPARE = 5  # rows that may take the place of opposites; the first so many have none
@@ -205,7 +205,7 @@ class Opposites:
                    (shard.intervals(ids, stops) for shard in self.index.shards))  # fmt: skip
 
     def _joins(self, forms: np.ndarray, others: np.ndarray, count: int) -> tuple[np.ndarray, float]:
-        """Return (where the two stand near each other, see find_joins; what each counts)."""
+        """Return (where the two are near each other, see find_joins; what each counts)."""
         taken = min(count, _SAMPLE)
         wanted = np.arange(taken) * count // taken
         before, parts = 0, []

@@ -304,7 +304,7 @@ class IndexText(CountedText):
         """Yield phrases with their contexts."""
         counter = self._counter()
         for runs in phrase_runs(self._index, first_words, lengths, min_count, self._model.window):
-            # What occurs less often is not looked at, as if it stood nowhere.
+            # What occurs less often is ignored.
             looked_at = np.where(runs.highs - runs.lows < min_own_count, runs.lows, runs.highs)
             contexts = counter.count_runs(runs.chunk, runs.lows, looked_at, runs.length)
             yield self._batch(runs.text, runs.ends, runs.counts, contexts)

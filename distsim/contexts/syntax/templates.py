@@ -5,7 +5,7 @@ from typing import NamedTuple
 KINDS = ("lex", "lem", "pos", "ner")
 SIDES = ("l", "r")
 
-# Where a template stands in the array by which the kernel finds it.
+# Where a template is in the array by which the kernel finds it.
 Place = tuple[int, ...]
 
 

@@ -68,7 +68,7 @@ def extract_rules(
 ) -> ExtractReport:
     """Write the translation rules of bitexts, one a line as Joshua reads them; return the report.
 
-    `[label] ||| foreign ||| English ||| name=value ... ||| 0-0 1-2`. Rules stand in the order
+    `[label] ||| foreign ||| English ||| name=value ... ||| 0-0 1-2`. Rules are in the order
     of (hash of the foreign side, label, hash of the English side), the same for any number of
     jobs and any memory.
 

@@ -79,7 +79,7 @@ class Runs:
     def take(self, first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of parts first..stop, uint64[n, 5]; parts are taken in order, once.
 
-        The last part of each run stands first. Beside them int64[runs, parts + 1], where those
+        The last part of each run is first. Beside them int64[runs, parts + 1], where those
         of each part end, and where those of the last one begin.
         """
         sizes = np.array([counts[first:stop] for counts in self.counts], np.int64)

@@ -16,7 +16,7 @@ class Layout(NamedTuple):
         counts: how often the target, the source and both were seen.
         partners: the first of two fields that hold links instead, where both are columns of
             brackets: one bracket a token, with the positions of its partners on the other side.
-            The features then stand behind them.
+            The features then are behind them.
         gaps: sides may have gaps, `[NP,1]`, and may be empty.
     """
 

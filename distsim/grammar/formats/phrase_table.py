@@ -3,7 +3,7 @@
     source ||| target ||| scores ||| alignment ||| counts |||        as Moses writes it today
     source ||| target ||| (0) (1,2) ||| (0) (1) (1) ||| scores       the older layout
 
-In the older layout (Marton 2013, section 4.2) each token's partners stand in brackets, first
+In the older layout (Marton 2013, section 4.2) each token's partners are in brackets, first
 for the source tokens, then for the target tokens.
 """
 

@@ -126,7 +126,7 @@ def _same(one, at, other, start, stop):
 def read_columns(text, fields, names, name_offsets, positions):
     """Return the values of some columns in fields of features, and whether they are numbers.
 
-    fields: int64[n, 2], where each stands in the text. A column has a name,
+    fields: int64[n, 2], where each is in the text. A column has a name,
     names[name_offsets[c]:name_offsets[c + 1]], or a position among the bare values, from 0, -1
     for none; of features with one name the last counts, a name before a position.
     Returns float64[n, c], NaN where there is none, and uint8[n, c], FOUND or why not.

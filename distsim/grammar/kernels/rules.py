@@ -10,7 +10,7 @@ from distsim.kernels.compiled import compiled, uncounted
 FINE, FEW_FIELDS, BAD_LABEL, EMPTY_SIDE, BAD_GAP, BAD_LINK, LINK_OUTSIDE, NOT_UTF8 = range(8)
 NAMED, BARE = 1, 2  # kinds of features, as bits
 TERMINAL = -1
-# Where the parts of a rule stand among the fields of a line: what a layout says, in this order.
+# Where the parts of a rule are among the fields of a line: what a layout says, in this order.
 LABEL, SOURCE, TARGET, FEATURES, LINKS, COUNTS, PARTNERS, GAPS = range(8)
 _MOST_FIELDS = 8  # further ones are counted, not kept
 _LARGEST = 1 << 30  # no index is larger

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROUNDS, _STILL = 200, 1e-3  # of the drawing's size, moved in a round
-_PUSHES, _TOUCH = 120, 1.0  # how far labels may stand on each other
+_PUSHES, _TOUCH = 120, 1.0  # how far labels may be on each other
 _LEAST = 1e-9
 
 

@@ -1,6 +1,6 @@
 """Real-valued vectors of phrases and of context features of a learned table.
 
-All that substitution knows of how tables keep what they learnt stands here.
+The only module of substitution that reads the learnt parts of tables.
 """
 
 from collections.abc import Sequence

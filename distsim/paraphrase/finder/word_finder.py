@@ -44,7 +44,7 @@ class Found(NamedTuple):
     lemmas: int64[m], their numbers. similarities: float64[m], of the vectors. features:
     float64[m, 5], the first of IN_SENTENCE: ln of the rank that the word has in the lemma's own
     list by vectors, by the words beside and by frames; ln of how much more often than chance both
-    stand in one sentence; ln of the lemma's count.
+    are in one sentence; ln of the lemma's count.
     """
 
     lemmas: np.ndarray

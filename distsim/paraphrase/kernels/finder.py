@@ -70,7 +70,7 @@ def frames_around(tokens, lemmas, part, n_parts):
 def count_profiles(
     tokens, suffixes, word_starts, forms, form_starts, contexts, n_contexts, keys, numbers, seen
 ):
-    """Count what stands around lemmas in one shard.
+    """Count the words around lemmas in one shard.
 
     tokens, suffixes, word_starts: of the shard. forms: int64, word ids; lemma i has
     forms[form_starts[i]:form_starts[i + 1]]. contexts: int32[n_words], what a word beside counts
@@ -255,7 +255,7 @@ def ranks_among(thresholds, log_ranks, rows, cosines):
 
 @compiled
 def sentences_of_lemmas(tokens, lemmas, n_lemmas):
-    """Return (the number of sentences that each lemma stands in, uint32; sentences)."""
+    """Return (the number of sentences that each lemma is in, uint32; sentences)."""
     found = np.zeros(n_lemmas, np.uint32)
     last = np.full(n_lemmas, -1, np.int64)
     sentence = np.int64(0)
@@ -272,7 +272,7 @@ def sentences_of_lemmas(tokens, lemmas, n_lemmas):
 
 @compiled
 def count_cooccurrences(tokens, positions, lemmas, last, found):
-    """Add to found, int64[n_lemmas], the sentences around positions that each lemma stands in.
+    """Add to found, int64[n_lemmas], the sentences around positions that each lemma is in.
 
     positions: int64, ascending; those of one sentence count once. last: int64[n_lemmas], -1, and
     numbers of positions afterwards. Returns how many sentences there were.

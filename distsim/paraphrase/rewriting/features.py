@@ -31,7 +31,7 @@ OF_WHOLE = (UNCHANGED, TWO_CHANGES, MORE_CHANGES)
 
 # Of what is left out where a length is asked for.
 TORN = "Torn"  # constituents that lose one end
-HANGING = "Hanging"  # times that a word that leads on stands before the gap
+HANGING = "Hanging"  # times that a word that leads on is before the gap
 AT_START, AT_END = "AtStart", "AtEnd"  # the sentence loses its beginning, its end
 OF_DELETIONS = (TORN, HANGING, AT_START, AT_END)
 

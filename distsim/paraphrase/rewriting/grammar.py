@@ -157,7 +157,7 @@ class Grammar:
         return RuleScores(self, weights)
 
     def _trie(self, longest: int) -> tuple[Trie, np.ndarray, int]:
-        """Return (trie, of which sources the second gap stands first, sources left out)."""
+        """Return (trie, of which sources the second gap is first, sources left out)."""
         arrays = self.arrays
         starts = arrays.source_starts.astype(np.int64)
         symbols = arrays.sources.astype(np.int64)

@@ -41,7 +41,7 @@ class Step(NamedTuple):
     """A rule or a deletion that was applied to a sentence.
 
     start, stop: the tokens, from 0, gaps and what fills them included. before: a rule's source
-    side, or the tokens. after: its target side, or what stands there now. label: the rule's
+    side, or the tokens. after: its target side, or what is there now. label: the rule's
     left-hand side, or `deleted`.
     score: its features times their weights, the language model's apart. features: by name.
     """

@@ -96,7 +96,7 @@ class Sentence:
         """Yield the possible deletions of at most `longest` tokens, never the whole sentence.
 
         With a tree: adverbs, determiners, adjectives, and the constituents ADVP, PP, SBAR, PRN,
-        with the comma before them. Without one: every word. In any case what stands in brackets
+        with the comma before them. Without one: every word. In any case what is in brackets
         or between commas.
         shortens: also every other word and constituent, and the end of the sentence from any
         word on, but its last mark, so that every length can be had.

@@ -1,6 +1,6 @@
 """Signature of a slot from the words around it, and how well candidates fit it.
 
-The signature of one occurrence: the sum of the learnt vectors of what stands around it, with the
+The signature of one occurrence: the sum of the learnt vectors of the words around it, with the
 table's window, sides, distances and subsampling; in form balAdd's context (Melamud, Levy and
 Dagan 2015).
 """
@@ -19,7 +19,7 @@ class Slot:
 
     vector: float64[n_dimensions], of length 1, or zeros where no word around has a vector.
     parts: float64[m, n_dimensions], what each context word adds to it; places: int64[m], where
-    the word stands: 1, 2 ... to the right, -1, -2 ... to the left.
+    the word is: 1, 2 ... to the right, -1, -2 ... to the left.
     """
 
     vector: np.ndarray

@@ -46,7 +46,7 @@ class ContextWord(NamedTuple):
 
 
 class Substitute(NamedTuple):
-    """What may stand in a target's place.
+    """Substitutes of a target.
 
     substitute: as it was given, or the words found. score: the mix of the others, None where
     the corpus knows nothing of it. likeness: cosine with the target. fit: cosine with the
@@ -76,7 +76,7 @@ class Substitute(NamedTuple):
 
 
 class Substituter:
-    """Ranks what may stand in a word's or phrase's place; may be shared by threads.
+    """Ranks substitutes of a word or phrase; may be shared by threads.
 
     Arguments:
         index: counts n-grams. table: signatures made from it; a learnt one also tells how a
@@ -151,7 +151,7 @@ class Substituter:
         k: int | None = 10,
         candidates: Sequence[str] | None = None,
     ) -> Results[Substitute]:
-        """Return what may stand in the target's place, best first.
+        """Return the target's substitutes, best first.
 
         Arguments:
             left, right: the text on either side of the target, possibly empty.

@@ -1,6 +1,6 @@
 """Distinctive words of a table's phrases, as sparse rows; neighbours that are not repetitive.
 
-Phrases stand as UTF-8 end to end, that of row r at text[bounds[r]:bounds[r + 1]], tokens parted
+Phrases are concatenated UTF-8, that of row r at text[bounds[r]:bounds[r + 1]], tokens parted
 by one space.
 """
 
@@ -99,7 +99,7 @@ def gather_cores(starts, hashes, distinctive, is_word):
 
 @compiled
 def _is_before(a, b, rows, distances, strengths, text, bounds):
-    """Tell whether a stands before b: nearer, stronger, or first by its text."""
+    """Return whether a comes before b: nearer, stronger, or first by its text."""
     if distances[a] != distances[b]:
         return distances[a] < distances[b]
     if strengths[rows[a]] != strengths[rows[b]]:

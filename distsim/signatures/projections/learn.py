@@ -87,7 +87,7 @@ def learn_projection(
 def rotated(vectors: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     """Return vectors with the first of their entries rotated, float[..., n_dimensions].
 
-    Behind the n_bits rotated entries stand those that are not rotated, and zeros up to a multiple
+    Behind the n_bits rotated entries are those that are not rotated, and zeros up to a multiple
     of 32.
 
     Arguments:

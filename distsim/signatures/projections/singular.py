@@ -196,7 +196,7 @@ def _left_singular(
     QR decomposition, and exact enough for columns that are not nearly dependent.
 
     Arguments:
-        wide: the matrix, in pieces that stand side by side.
+        wide: the matrix, in pieces that are side by side.
         exact: multiply in float64, not blocks of rows in float32, twice as fast.
     """
 
