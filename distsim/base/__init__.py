@@ -1,4 +1,4 @@
-"""What every folder uses: errors, checks of arguments, result lists, parallel execution."""
+"""Shared by all folders: errors, checks of arguments, result lists, parallel execution."""
 
 from distsim.public_names import lazy_names
 

@@ -57,7 +57,7 @@ def real_path(path: AnyPath) -> Path:
 
 
 def check_opened(given: Any, kind: type, owner: object) -> None:
-    """Check what an artifact's class is made of.
+    """Check the type of the artifact that a class is constructed from.
 
     Arguments:
         given: as given. kind: type of what is opened. owner: the object that is being made.

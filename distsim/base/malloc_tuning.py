@@ -1,4 +1,4 @@
-"""Settings of glibc's malloc: what happens to memory that was freed."""
+"""Settings of glibc's malloc for freed memory."""
 
 import ctypes
 from contextlib import suppress

@@ -117,7 +117,7 @@ def ordered_map(
 
 
 def _configured_jobs() -> int | None:
-    """Return what `joblib.parallel_config` says, None where it says nothing."""
+    """Return the number of jobs set by `joblib.parallel_config`, None where none is set."""
     joblib = sys.modules.get("joblib")  # what is not imported is not configured
     jobs = 1 if joblib is None else joblib.effective_n_jobs(None)
     return None if jobs == 1 else jobs

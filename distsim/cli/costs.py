@@ -13,7 +13,7 @@ _UNPACKED = {".gz": 2.6, ".bz2": 3.4, ".xz": 3.6, ".zst": 2.8}  # bytes for one 
 
 
 class Cost(NamedTuple):
-    """What a million tokens take: CPU seconds, MB on the disk; and GB of memory, at most."""
+    """Cost of a million tokens: CPU seconds, MB on disk; and the most memory in GB."""
 
     seconds: float
     megabytes: float
@@ -33,7 +33,7 @@ def tokens_in(paths: Iterable[str]) -> int:
 
 
 def say_cost(n_tokens: int, costs: Iterable[Cost], jobs: int | None) -> None:
-    """Say what work on a large text will take; nothing of a small one.
+    """Print the expected cost of work on a large text; nothing for a small one.
 
     Arguments:
         n_tokens: of the text.

@@ -48,7 +48,7 @@ def demo(
     ] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0: any.")] = 8765,
 ) -> None:
-    """Show what distsim does, on twelve novels, in about a minute.
+    """Show each kind of answer on twelve novels, in about a minute.
 
     Indexes and signs the novels; prints a concordance, neighbours, paraphrases and substitutes in a
     sentence, each below the command that gave it.

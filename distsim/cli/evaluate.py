@@ -124,7 +124,7 @@ def _put_results(results: "list[Result]", lines: list[str], output_format: Forma
 
 
 def _parted(sources: list[str]) -> tuple[list[str], list[str]]:
-    """Return the tables, which come first and are folders, and the gold sets, which are files."""
+    """Return (tables, gold sets): the leading folders, and the files after them."""
     n = 1
     while n < len(sources) and (Path(sources[n]) / "manifest.json").exists():
         n += 1

@@ -61,7 +61,7 @@ class GrammarFileOptions(OptionGroup):
 
 @dataclass
 class EvidenceOptions(OptionGroup):
-    """The tables and the index that say how similar the sides of a rule are."""
+    """Tables and index that give the similarity of a rule's sides."""
 
     ngram: Annotated[
         str | None, typer.Option(metavar="TABLE", help="For sim_ngram: a table or signed index.")

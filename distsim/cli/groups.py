@@ -63,7 +63,7 @@ def _fields(group: type) -> list[tuple[dataclasses.Field[Any], Any]]:
 
 
 def _flag(name: str, hint: Any) -> str:
-    """Return `--max-length` for max_length, or what its option declares."""
+    """Return the option of a parameter: `--max-length` for max_length, or the declared name."""
     for extra in get_args(hint)[1:]:
         for declared in getattr(extra, "param_decls", None) or ():
             if declared.startswith("--"):

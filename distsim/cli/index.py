@@ -160,7 +160,7 @@ def add(
 def _settled(
     file_format: FileFormat, corpus: list[str], as_is: bool
 ) -> tuple[FileFormat, TextFormat]:
-    """Return (the format of all files, how their text is cut); what was found out is said."""
+    """Return (file format, text format) of all files, and print what was inferred."""
     from distsim.corpus.readers import settle_format
 
     if file_format == "auto" and not as_is:

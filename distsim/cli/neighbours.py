@@ -52,7 +52,7 @@ By = Literal["bits", "restored", "exact", "vectors", "substitutes", "related"]
 
 @dataclass
 class SearchOptions(OptionGroup):
-    """Which phrases are found, and in what order."""
+    """Limits and order of the phrases found."""
 
     k: Annotated[
         int | None,

@@ -82,7 +82,7 @@ def chosen(
     settings: Sequence[str] | None = None,
     **given: Any,
 ) -> list[Any]:
-    """Return dataclass instances with what --recipe, --set and a command's own options say.
+    """Return dataclass instances with the values of --recipe, --set and a command's own options.
 
     Arguments:
         options: the instances, no two with a field of the same name.

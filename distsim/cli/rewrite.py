@@ -43,7 +43,7 @@ class ModelOptions(OptionGroup):
 
 @dataclass
 class PrintOptions(OptionGroup):
-    """How many rewritings are printed, and in what form."""
+    """Number and form of the rewritings printed."""
 
     n: Annotated[int, typer.Option("-n", min=1, help="Rewritings of each sentence.")] = 10
     why: Annotated[

@@ -155,7 +155,7 @@ def sign(
 
 
 def _say_cost(source: Any, about: Any, jobs: int | None) -> None:
-    """Say what signing a large index will take."""
+    """Print the expected cost of signing a large index."""
     if isinstance(about, FinderSettings):
         say_cost(source.n_tokens, [SIGN, FINDER] if about.finder else [SIGN], jobs)
 
@@ -183,7 +183,7 @@ def _signed(
 def _store_finder(
     source: Any, table: "SignatureTable", how: FinderSettings, jobs: int | None
 ) -> None:
-    """Store what finds substitutes beside a table, where one is to be, and say its size."""
+    """Store the finder of substitutes beside a table, if the recipe has one, and print its size."""
     from distsim.base.errors import ParameterError
     from distsim.indexes.places import finder_inside
     from distsim.paraphrase.finder.space import open_space

@@ -99,7 +99,7 @@ def substitute(
     settings: SetOption = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Find what can replace a word or phrase in its sentence.
+    """Find replacements of a word or phrase in its sentence.
 
     Prints line<TAB>rank<TAB>substitute<TAB>score; lines from 1. Candidates without a word that
     the corpus contains come last, with NA. A last column says `opposite` of opposites of the

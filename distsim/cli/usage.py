@@ -29,7 +29,7 @@ def read_table(name: str) -> dict[str, Any]:
 
 @cache
 def removed_options() -> dict[str, dict[str, str]]:
-    """Return, by command, each removed option or subcommand and what to do instead."""
+    """Return, by command, each removed option or subcommand with its replacement."""
     found: dict[str, dict[str, str]] = {}
     for commands, sentences in read_table("removed").items():
         for command in commands.split(", "):

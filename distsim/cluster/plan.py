@@ -54,7 +54,7 @@ class Division:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions:
-    """What is signed, and how.
+    """Texts, recipe and division of a run.
 
     Arguments:
         recipe: how contexts become bits; the preset `learnt` where None.

@@ -57,7 +57,7 @@ _SETTINGS = {
 
 @dataclass(frozen=True, kw_only=True)
 class SparkOptions:
-    """Where a run on Spark takes place, and what it leaves.
+    """Master, folders and remaining files of a run on Spark.
 
     Arguments:
         spark: a session, not of Spark Connect; where None a context is started, and stopped at the

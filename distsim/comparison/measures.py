@@ -35,7 +35,7 @@ Pair = tuple[str, str]
 
 
 class Estimate(NamedTuple):
-    """What a measure says of one pair: its similarity, None without one; whether composed.
+    """Estimate for one pair: its similarity, None without one, and whether a side was composed.
 
     composed: a phrase is not in the table; what stands for it was made of its words.
 
@@ -66,7 +66,7 @@ class Coverage(NamedTuple):
 
 
 class Similarity(Protocol):
-    """A way to say how alike two phrases are.
+    """A measure of the similarity of two phrases.
 
     A class of its own has a `name`, for reports, and `estimates`; the rest follows.
 
@@ -82,7 +82,7 @@ class Similarity(Protocol):
     name: str
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
-        """Return what it says of every pair.
+        """Return the estimate of every pair.
 
         Raises:
             ParameterError: a phrase is empty, or no text; the pair is named by its number.
@@ -161,7 +161,7 @@ def similarities(
 
 
 class EstimatedCosine(Similarity):
-    """Cosines estimated from what a table stores.
+    """Cosines estimated from the signatures and vectors of a table.
 
     Arguments:
         table: where phrases are looked up: a table, a signed index, or the path of either.
@@ -237,7 +237,7 @@ class EstimatedCosine(Similarity):
         return found[0], found[1]
 
     def _sides(self, given: list[Pair]) -> list[tuple[Stored, np.ndarray]]:
-        """Return what is known of the distinct phrases of either side, and which each pair has."""
+        """Return the stored data of each side's distinct phrases, and their numbers by pair."""
         if len(self._tables) == 1:
             stored, numbers = self._stored(0, [phrase for pair in given for phrase in pair])
             return [(stored, numbers[0::2]), (stored, numbers[1::2])]

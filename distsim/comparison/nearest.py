@@ -266,7 +266,7 @@ class NeighbourSearch:
         self, focal: "_Focal", k: int | None, threshold: float | None = None,
         among: int | None = None,
     ) -> Found:  # fmt: skip
-        """Return the neighbours of what a search is about, see `found`."""
+        """Return the neighbours of a focal vector, see `found`."""
         table, by_bits = self._table, self._estimator.name == "bits"
         radius = _radius(threshold, table.n_bits, 0.0 if by_bits else _LENIENCE)
         wanted = len(self._part.bits) if k is None else k
@@ -343,7 +343,7 @@ class NeighbourSearch:
         self, focal: "_Focal", at: np.ndarray, distances: np.ndarray, before: np.ndarray,
         wanted: int, no_more: bool,
     ) -> tuple["_Near", int]:  # fmt: skip
-        """Return what is listed of the rows of a ring, in order of their bits.
+        """Return the listed neighbours among the rows of a ring, in order of their bits.
 
         And how many rows as near as the last of the first `wanted` say the same again.
 
@@ -408,7 +408,7 @@ class NeighbourSearch:
 
 @dataclass(frozen=True)
 class _Focal:
-    """What is searched for: a phrase, or the sum of several.
+    """The focal vector of a search: of a phrase, or the sum of several.
 
     normal: its normal form, those of several end to end. rows: int64, of each phrase, -1 where it
     has none. stored: what is known of it.
@@ -491,7 +491,7 @@ def _usual_strength(distinctive: DistinctiveWords) -> int:
 
 
 def _distinctive(table: StoredTable) -> DistinctiveWords:
-    """Return what finds a table's distinctive words, made once; the lock is held."""
+    """Return the finder of a table's distinctive words, made once; the caller has the lock."""
     if "distinctive" not in table.kept:
         table.kept["distinctive"] = DistinctiveWords(table)
     found: DistinctiveWords = table.kept["distinctive"]

@@ -1,4 +1,4 @@
-"""A signature table that compares its phrases: what is asked of it by methods."""
+"""A signature table with methods that compare its phrases."""
 
 from pathlib import Path
 from typing import Self, Unpack

@@ -1,4 +1,4 @@
-"""Feature families and sparse rows of counted features: what all context models produce."""
+"""Feature families and sparse rows of counted features, the output of all context models."""
 
 import threading
 from collections.abc import Callable

@@ -82,7 +82,7 @@ class NgramModel:
         family_names(self.window, self.sides)
 
     def manifest(self) -> dict[str, Any]:
-        """Return what a fingerprint keeps."""
+        """Return the settings for a fingerprint."""
         families = list(family_names(self.window, self.sides))
         return {"name": self.name, "window": self.window, "families": families}
 

@@ -27,7 +27,7 @@ class VectorModel:
     centre: bool = True
 
     def manifest(self) -> dict[str, Any]:
-        """Return what a manifest keeps."""
+        """Return the settings for a manifest."""
         return {"name": self.name, **asdict(self)}
 
     @classmethod

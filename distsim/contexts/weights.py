@@ -96,7 +96,7 @@ class Weighting:
         return self.needs.marginals
 
     def manifest(self, marginals: str | None = None) -> dict[str, Any]:
-        """Return what a manifest keeps: the scheme and the settings that matter to it.
+        """Return the settings for a manifest: the scheme and those that change its weights.
 
         Arguments:
             marginals: checksum of the corpus counts; kept where the weights depend on them.

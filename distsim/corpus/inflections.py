@@ -150,7 +150,7 @@ class Inflections:
         return [one for one in kept if word in self.forms(one)]
 
     def kind(self, base: str, form: str) -> str:
-        """Return the ending that stands for what a form is: `ed` of `went`; "" of the base itself.
+        """Return the regular ending that names an inflection: `ed` for `went`; "" for the base.
 
         A form that ends otherwise stands for the first general ending that no other form of the
         word has.

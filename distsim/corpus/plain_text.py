@@ -108,7 +108,7 @@ def looks_like(head: bytes, is_whole: bool) -> str | None:
 
 
 def remedy(found: str) -> str:
-    """Return what is to be done with a file that looks like something, as looks_like names it.
+    """Return the remedy for a file of a format that looks_like names.
 
     >>> remedy("PDF")
     'convert it first (pdftotext FILE.pdf)'

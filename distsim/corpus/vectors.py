@@ -73,7 +73,7 @@ def read_vectors(path: str | Path) -> WordVectors:
 
 
 def read_phrases(path: str | Path) -> Iterator[str]:
-    """Yield the phrases of a file, one a line; what follows a tab is left out.
+    """Yield the phrases of a file, one a line, without the text after a tab.
 
     Raises:
         InputError: a line is no UTF-8.

@@ -67,7 +67,7 @@ class LearnedWeights:
         return total
 
     def slopes(self) -> dict[str, float]:
-        """Return what each feature adds per unit of its value, between its bounds."""
+        """Return the slope of each feature: its contribution per unit of value, between its bounds."""
         return {name: one.weight / one.scale for name, one in self.weights.items()}
 
     def text(self) -> str:
@@ -140,7 +140,7 @@ class RuleOrder(LearnedWeights):
 
 @cache
 def rule_order() -> RuleOrder:
-    """Return the weights of the default order of rules; the file names what they were learned from.
+    """Return the weights of the default order of rules.
 
     Features that a rule lacks add nothing; a rule needs one of ORDER_NEEDS.
     """

@@ -1,4 +1,4 @@
-"""The kind of a paraphrase pair: what differs between its two sides."""
+"""The kind of a paraphrase pair: how its two sides differ."""
 
 from collections.abc import Sequence
 from typing import get_args
@@ -12,7 +12,7 @@ _MOST_PAIRED = 4  # words that differ on one side: more are content
 
 
 def pair_kind(source: Sequence[str], target: Sequence[str], language: Inflections) -> PairKind:
-    """Return what differs between two sides: function words, inflection, or content.
+    """Return how two sides differ: in function words, inflection, or content.
 
     Words that both sides have are left out, in any order. `function`: all others are function
     words. `inflection`: the others that are not function words are forms of the same base words,

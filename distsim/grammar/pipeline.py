@@ -217,7 +217,7 @@ def _opened_or_named(one: Any) -> "Bitext | _Texts":
 
 
 def _state_of(path: Path) -> list[Any]:
-    """Return the checksum of a text; path, size and time of what is not a regular file."""
+    """Return the checksum of a text; path, size and time where it is no regular file."""
     try:
         state = path.stat()
         if stat.S_ISREG(state.st_mode):

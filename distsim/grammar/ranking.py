@@ -5,7 +5,7 @@ learnt from all pairs, what rules add from those that a rule has, mostly few, on
 step leaves of their ranks. A phrase recurs on either side, so folds are made of connected
 components of the pairs' graph: what is said of pairs that were not learnt from is said of other
 phrases. Where one component holds most pairs, folds are made of first phrases, and of the others
-those are learnt from that share no phrase with the fold. Each feature alone is reported beside the sum,
+those are learnt from that share no phrase with the fold. Each feature alone is reported, too,
 on the same pairs.
 """
 
@@ -235,7 +235,7 @@ def _learning(
 def _best_penalty(
     learning: _Learning, judged: np.ndarray, fold: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Return the penalty under which folds agree best, and what each judged pair has by the others.
+    """Return the penalty with the best agreement, and each judged pair's score by the other folds.
 
     Arguments:
         judged: bool[pairs]. fold: of each judged pair.
@@ -257,7 +257,7 @@ def _best_penalty(
 
 
 def _fit_in_steps(learning: _Learning, rows: np.ndarray, penalty: float) -> LearnedWeights:
-    """Return weights of all features, those of rules on what the pairs' own leave.
+    """Return weights of all features; those of rules are fitted to the residuals of the others.
 
     A rule's features are missing together, mostly: what it tells that no rule has a pair is said
     by one of them that all pairs with a rule have.
@@ -375,7 +375,7 @@ def connected(pairs: Sequence[Pair]) -> np.ndarray:
 
 
 def _folds(pairs: Sequence[Pair], folds: int) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return (the unit of each pair, its fold, what the units are)."""
+    """Return (the unit of each pair, its fold, the name of the units)."""
     units = connected(pairs)
     told = f"{np.unique(units).size:,} connected components"
     if units.size and np.bincount(units).max() > _LARGEST * units.size:

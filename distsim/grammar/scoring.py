@@ -191,7 +191,7 @@ class TableScorer:
         ends: np.ndarray,
         pairs: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return what `_estimated` does, by exact cosines of contexts."""
+        """Return the similarities of phrase pairs, by exact cosines of contexts."""
         data = text.tobytes()
         bounds = ends.tolist()
         phrases = [data[start:stop].decode() for start, stop in pairwise(bounds)]

@@ -119,7 +119,7 @@ class IndexOptions:
         whole_number(self.shard_tokens, "`shard_tokens`", 2, MAX_TOKENS)
 
     def manifest(self) -> dict[str, Any]:
-        """Return what a manifest keeps."""
+        """Return the settings for a manifest."""
         return {
             "format": self.text_format,
             "normaliser": self.normaliser.manifest(),

@@ -115,7 +115,7 @@ class MetadataWriter:
             self._n_without = 0
 
     def write(self, writer: storage.ArtifactWriter) -> dict[str, Any] | None:
-        """Write the documents into an index and return what its manifest keeps of them.
+        """Write the documents into an index and return their entry in its manifest.
 
         None where no document has an id or a field: nothing is written.
 
@@ -327,7 +327,7 @@ class Metadata:
         return f"{field} is from {values[0]} to {values[-1]}"
 
     def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the rows: their number, their checksum."""
+        """Yield the faults of the rows: their number, their checksum."""
         if self._file is None:
             return
         checksum = blake2b(digest_size=16)

@@ -11,5 +11,5 @@ def signatures_inside(path: AnyPath) -> Path:
 
 
 def finder_inside(path: AnyPath) -> Path:
-    """Return where a signature table keeps what finds substitutes."""
+    """Return the path of the finder of substitutes in a signature table."""
     return Path(path) / "finder"

@@ -35,7 +35,7 @@ class TracedSpan(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What of a text occurs in the corpus.
+    """Spans of a text that occur in the corpus, and shares of its n-grams.
 
     n_tokens: tokens of the text. share_8, share_13: share of its 8- and 13-grams that occur; None
     where it has none. spans: in order of the text.

@@ -9,7 +9,7 @@ RAW, LOG, PPMI, LLR, LOG_LLR = range(5)
 
 
 class Scheme(NamedTuple):
-    """A weighting scheme: its code and what it needs.
+    """A weighting scheme: its code and the statistics it needs.
 
     code: a number of its own. marginals: a weight depends on how often features occur in the
     corpus. probabilities: on ln P(f) too, and on the share of its counts with which a feature

@@ -363,7 +363,7 @@ def _number(score: float) -> bytes:
 
 
 def decoder_note(table: str | Path, n_scores: int, n_added: int) -> str:
-    """Return what a Moses configuration needs for the new table."""
+    """Return the lines of a Moses configuration for the new table."""
     name = "standard output" if str(table) == STANDARD_OUTPUT else table
     return (
         f"in moses.ini, where {name} is the phrase table: num-features="

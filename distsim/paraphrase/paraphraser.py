@@ -165,7 +165,7 @@ class Paraphraser:
         return Results(self.answer(phrase).paraphrases)
 
     def answer(self, phrase: str) -> Answer:
-        """Return the paraphrases of a phrase of one to six tokens, and what was looked at.
+        """Return the paraphrases of a phrase of one to six tokens, with the size of the search.
 
         A phrase that does not occur, or is too long, has none, and the answer says so.
 

@@ -107,7 +107,7 @@ def _read_columns(path: str | Path, lines: Iterable[tuple[int, bytes]]) -> Parap
 
 
 def _score(written: object) -> float:
-    """Return a score; ValueError for what is no plain number."""
+    """Return a score; ValueError for anything but a plain number."""
     value = plain_number(str(written))
     if value is None:
         raise ValueError

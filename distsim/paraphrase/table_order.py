@@ -44,7 +44,7 @@ class TableOrder:
 
 
 def _as_in_lines(source: bytes) -> bytes:
-    """Return what `LC_ALL=C sort` compares: the line up to the target."""
+    """Return the sort key of `LC_ALL=C sort`: the line up to the target."""
     return source + b" ||| "
 
 

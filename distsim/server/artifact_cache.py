@@ -119,7 +119,7 @@ class ArtifactCache:
 
     @contextmanager
     def _plain_faults(self) -> Iterator[None]:
-        """Look for changes; raise errors of the library as those that visitors are told."""
+        """Look for changes; raise errors of the library as errors with messages for visitors."""
         self.look()
         if self.fault is not None:
             raise DamagedError(self.fault)
@@ -212,7 +212,7 @@ class ArtifactCache:
 
 
 async def _ended(command: Sequence[str], told: Callable[[str], object]) -> None:
-    """Run a command until it ends or this process does; call `told` with each line it prints."""
+    """Run a command until it or this process ends; call `told` with each printed line."""
     nothing, pipe = asyncio.subprocess.DEVNULL, asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         *command, stdin=nothing, stdout=pipe, stderr=nothing

@@ -41,7 +41,7 @@ class Asked(NamedTuple):
     text: str
 
     def as_query(self) -> str:
-        """Return a query by pattern that matches what a gapped phrase matches."""
+        """Return the query by pattern with the same matches as a gapped phrase."""
         if self.kind == "query":
             return self.text
         words = (_SPECIAL.sub(r"\\\1", word) for word in self.text.split())

@@ -92,7 +92,7 @@ SLOW: tuple[Maker, ...] = (_paraphrases, _substitutes, _rewriting)
 
 
 def told(make: Maker) -> str:
-    """Return the name of what a maker makes, for visitors who wait."""
+    """Return the name of a step of the warm-up, for visitors who wait."""
     return (make.__doc__ or "").partition("\n")[0].rstrip(".")
 
 

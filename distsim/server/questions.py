@@ -57,7 +57,7 @@ if TYPE_CHECKING:  # else imported where rules are asked for
 
 
 def about(opened: Opened) -> About:
-    """Return what is served: tables, limits, suggestions."""
+    """Return the description of the server: tables, limits, suggestions."""
     index = opened.index
     counts = index.parameters["counts"]
     tables = [

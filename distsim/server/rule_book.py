@@ -187,7 +187,7 @@ def _of_pack(found: Iterable[PackedRule]) -> list[BookRule]:
 
 
 def _finder(word: str) -> re.Pattern[bytes]:
-    """Return what finds a word of a line; `run*` is a beginning."""
+    """Return the regular expression of a word of a line; `run*` is a prefix."""
     begun = re.escape(word.removesuffix("*").encode(errors="replace"))
     return re.compile(rb"(?<!\S)" + begun + (b"" if word.endswith("*") else rb"(?!\S)"))
 

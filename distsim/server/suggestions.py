@@ -73,7 +73,7 @@ def _pairs(opened: Opened, phrases: tuple[str, ...]) -> Iterator[tuple[str, str]
 
 
 def _is_other(text: str, phrase: str) -> bool:
-    """Tell whether a text is of letters, and none of its words is in the phrase."""
+    """Return whether a text is of letters, and none of its words is in the phrase."""
     words = text.split()
     known = phrase.split()
     return text.replace(" ", "").isalpha() and len(text) < 60 and not set(words) & set(known)

@@ -65,7 +65,7 @@ class Composition:
             )
 
     def manifest(self) -> dict[str, Any]:
-        """Return what a fingerprint keeps."""
+        """Return the settings for a fingerprint."""
         return to_stored(asdict(self))
 
     @classmethod
@@ -255,7 +255,7 @@ class Composer:
             self._parts = (frozen(parts.hashes), frozen(parts.weights), frozen(vectors))
 
     def has_own(self, batch: PhraseBatch) -> np.ndarray:
-        """Return whether each phrase is made of more than its words' vectors, bool[n].
+        """Return whether each phrase's vector has a part of its own contexts, bool[n].
 
         Arguments:
             batch: n phrases.

@@ -99,7 +99,7 @@ class Stored:
         return self.signs / np.float32(np.sqrt(self.signs.shape[1]))
 
     def sum(self, signs: np.ndarray) -> "Stored":
-        """Return what is known of the sum of all phrases' vectors, each times its sign, as of one.
+        """Return the stored data of the signed sum of all phrases' vectors, as of one phrase.
 
         A sum of posterior means is the posterior mean of the sum, and its variance, what the bits
         lost, is the sum of the variances.
@@ -143,7 +143,7 @@ class Estimator:
         self.name = estimate_of(table, name)
 
     def known(self, phrases: Sequence[str], compose: bool = True) -> Stored:
-        """Return what is known of phrases in their normal form.
+        """Return the stored data of phrases in their normal form.
 
         Arguments:
             compose: make those that are not in the table of their words.
@@ -162,7 +162,7 @@ class Estimator:
         ends: np.ndarray,
         compose: bool = True,
     ) -> Stored:
-        """Return what is known of phrases.
+        """Return the stored data of phrases.
 
         Arguments:
             rows: int64[n], of the table; -1 where a phrase is not there.

@@ -50,7 +50,7 @@ class Fingerprint:
         )
 
     def manifest(self) -> dict[str, Any]:
-        """Return what a manifest keeps."""
+        """Return the settings for a manifest."""
         values = {
             "model": self.model,
             "weights": self.weights,

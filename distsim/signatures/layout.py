@@ -1,4 +1,4 @@
-"""The columns of a table: written whole or as they come, opened, checked, decoded.
+"""The columns of a table: written whole or in a stream, opened, checked, decoded.
 
 Phrases are in ascending order of their hashes. Their texts are concatenated; row r ends at
 text_blocks[r // 64] + text_ends[r], so that an offset takes four bytes.
@@ -30,12 +30,12 @@ class Rows(Protocol):
         ...
 
     def finish(self) -> int:
-        """Write what is left and return the number of rows."""
+        """Write the remaining rows and return the number of all."""
         ...
 
 
 class StreamedRows:
-    """Rows that come in ascending order of their hashes, written as they come.
+    """Writer of rows that arrive in ascending order of their hashes.
 
     Arguments:
         writer: of the table's artifact.
@@ -58,12 +58,12 @@ class StreamedRows:
         self.n_without_context += int(some.size - np.count_nonzero(some))
 
     def finish(self) -> int:
-        """Return the number of rows; the writer closes what is open."""
+        """Return the number of rows; the writer closes open files."""
         return len(self._phrases)
 
 
 class PhraseStream:
-    """Writes hashes, strengths and texts of phrases that come in ascending order of hash.
+    """Writer of hashes, strengths and texts of phrases, in ascending order of hash.
 
     Arguments:
         writer: of the table's artifact.

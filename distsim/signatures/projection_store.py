@@ -116,7 +116,7 @@ def only_its_own(folder: Path) -> Iterator[None]:
 
 
 def clear_projections(folder: Path) -> None:
-    """Remove projections that a table's manifest does not name: leavings of older writers.
+    """Remove projections that a table's manifest does not name, from interrupted or older writers.
 
     Arguments:
         folder: of the table.

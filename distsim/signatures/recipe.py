@@ -1,4 +1,4 @@
-"""Settings that make a signature, and what signing needs of them for one text."""
+"""Settings of signatures, and their resolution into a plan for one text."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ class ResolvedRecipe:
     fingerprint: Fingerprint
 
     def signer(self, parts: PartVectors | None = None) -> Signer:
-        """Return what signs batches of phrases.
+        """Return the signer of batches of phrases.
 
         Arguments:
             parts: vectors of the words of which phrases are composed; where None phrases have
@@ -118,7 +118,7 @@ class Recipe:
     def resolve(
         self, text: CountedText, learnt: Callable[[Training], Projection]
     ) -> ResolvedRecipe:
-        """Return what signing a text needs; nothing reads the recipe after it.
+        """Return the plan of signing a text; nothing reads the recipe after it.
 
         Arguments:
             text: that is to be signed.

@@ -125,7 +125,7 @@ class Signer:
         return self.composed(batch, self.sums(batch))
 
     def composed(self, batch: PhraseBatch, sums: np.ndarray) -> np.ndarray:
-        """Return the vectors that a batch's sums become, in their place.
+        """Return the composed unit vectors of a batch, written over its sums.
 
         Arguments:
             batch: n phrases.

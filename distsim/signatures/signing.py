@@ -186,7 +186,7 @@ def _require_possible(recipe: Recipe, projection: str | Path | None) -> None:
 
 
 def require_rows(parameters: dict[str, Any]) -> None:
-    """Refuse a table that has no rows, and say which limit emptied it.
+    """Raise for a table without rows, and name the limit that emptied it.
 
     Arguments:
         parameters: of the table's manifest.
@@ -362,7 +362,7 @@ class Signing:
                 features.add(batch.phrases.hashes, batch.phrases.contexts.starts, *weights)
 
     def _chosen(self) -> dict[str, Any]:
-        """Return what the manifest keeps of the text and of which phrases were signed."""
+        """Return the manifest's entries on the text and the limits of phrases."""
         text, selection = self._text, self._selection
         return {
             "format": text.text_format,

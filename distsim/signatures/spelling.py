@@ -46,7 +46,7 @@ def spelt(
 def _means_of_others(
     vectors: np.ndarray, hashes: np.ndarray, words: np.ndarray, sureness: np.ndarray
 ) -> np.ndarray:
-    """Return for every word what the others say of its pieces, float32[n, dimensions]."""
+    """Return each word's mean vector of other words with its pieces, float32[n, dimensions]."""
     from scipy import sparse  # a slow import
 
     n = len(vectors)

@@ -90,7 +90,7 @@ class LineWriter:
         return self._compress(text) if self._compress and text else text
 
     def write_packed(self, packed: bytes) -> None:
-        """Write what `pack` returned."""
+        """Write bytes that `pack` returned."""
         self.flush()
         self._stream.write(packed)
 
@@ -322,7 +322,7 @@ def _require_begun(path: Path, is_ours: bool) -> None:
 def _whole_records(
     file: BinaryIO, path: Path, head: bytes, record_of: Callable[[bytes], object] | None
 ) -> int:
-    """Return the number of whole records in a file; what follows the last one is cut off."""
+    """Return the number of whole records in a file, and cut off the bytes after the last one."""
     written = file.read()
     whole = written[: written.rfind(b"\n") + 1]
     _require_begun(part_of(path), written.startswith(head) or head.startswith(written))

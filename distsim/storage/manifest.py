@@ -1,4 +1,4 @@
-"""Manifests: what an artifact is, with every array's dtype, shape, size and checksum."""
+"""Manifests: kind and parameters of an artifact, and each array's dtype, shape, size, checksum."""
 
 import json
 import math
@@ -158,7 +158,7 @@ def manifest_text(manifest: dict[str, Any]) -> str:
 
 
 def made_from_text(checksum: str, content: str) -> str:
-    """Return what the file MADE_FROM contains: to which manifest it belongs, from which content."""
+    """Return the text of the file MADE_FROM: checksums of its manifest and of the content used."""
     return f"{checksum} {content} {checksum_of_settings([checksum, content])}\n"
 
 

@@ -54,7 +54,7 @@ class Artifact:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the artifact was made with."""
+        """The settings and facts that the artifact was made with."""
         parameters: dict[str, Any] = self.manifest["parameters"]
         return parameters
 
@@ -75,7 +75,7 @@ class Artifact:
         return content if of == self.checksum else ""
 
     def _record(self) -> tuple[str, str] | None:
-        """Return what the file says, None where it is damaged, and nothing where there is none."""
+        """Return the record of the file, None where it is damaged, empty where there is none."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
             with os.fdopen(os.open(self.path / MADE_FROM, flags), "rb") as file:
@@ -153,7 +153,7 @@ class Artifact:
 
 
 def _reopened(path: str, kind: str, checksum: str) -> Artifact:
-    """Open again, perhaps in another process, what was opened with this checksum."""
+    """Return an artifact reopened, perhaps in another process, with the same checksum."""
     artifact = Artifact(path, KINDS[kind])
     if artifact.checksum != checksum:
         raise ArtifactError(f"{path}: was changed since it was opened: open it again")

@@ -323,7 +323,7 @@ def change(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
 
 @contextmanager
 def _changing(path: Path, writer: ArtifactWriter) -> Iterator[ArtifactWriter]:
-    """Yield the writer of a locked folder, and remove what its manifest no longer names."""
+    """Yield the writer of a locked folder, and remove files that its manifest no longer names."""
     require_writable(path)
     before = _named_files(path)
     _clear(path, keep=before)

@@ -1,1 +1,1 @@
-"""Phrases with gaps, such as `take _ into account` or the side of a rule: what they are like."""
+"""Similarity of phrases with gaps, such as `take _ into account` or the side of a rule."""

@@ -36,7 +36,7 @@ class Matches(NamedTuple):
 
 
 class Matcher:
-    """Finds sampled matches of patterns; what was found is kept; may be shared by threads.
+    """Finds sampled matches of patterns and caches them; may be shared by threads.
 
     Arguments:
         places: at most about so many occurrences of a pattern's rarest part are looked around;

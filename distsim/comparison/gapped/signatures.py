@@ -1,4 +1,4 @@
-"""Similarity of patterns with gaps, by what fills each gap and the words around it.
+"""Similarity of patterns with gaps, by the fillers of each gap and the words around it.
 
 Lin and Pantel (2001) compare paths by what fills their slots; here the slots are the gaps of a
 pattern, found in the suffix array, and the fillers are compared by vectors of words, so that two
@@ -32,7 +32,7 @@ _KEPT = 1 << 14
 
 @dataclass(frozen=True)
 class PatternSignature:
-    """What is known of a pattern.
+    """Signature of a pattern: vectors of its gaps' fillers and of its neighbouring words.
 
     gaps: the unit vector of what fills each gap, float32[n_dimensions], by the gap's name; zeros
     where no filler has a vector. left, right: of the words beside the pattern; None where a gap
@@ -46,7 +46,7 @@ class PatternSignature:
 
 
 class GappedCosine:
-    """Compares patterns with gaps by what fills each gap; may be shared by threads.
+    """Cosine of patterns with gaps, by the fillers of each gap; may be shared by threads.
 
     A gap's vector is the weighted sum of its fillers' vectors, in the space of a learnt table; the
     weight is ln(1 + G2) of filler and gap. A gap between two parts has up to six tokens, one at an
@@ -143,7 +143,7 @@ class GappedCosine:
         return fmean(means) if _known(inside) else None
 
     def signature(self, pattern: Pattern) -> PatternSignature:
-        """Return what is known of a pattern; kept for the next time."""
+        """Return the signature of a pattern, from the cache where it is there."""
         return self._known(pattern)
 
     def _made(self, pattern: Pattern) -> PatternSignature:

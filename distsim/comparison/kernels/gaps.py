@@ -1,4 +1,4 @@
-"""Phrases with gaps: positions of their parts around one of them, and what fills the gaps.
+"""Positions of the parts of phrases with gaps, and the fillers of the gaps.
 
 Positions that come from a file are checked before they are used; DAMAGED is returned instead of
 reading beyond an array.
@@ -70,7 +70,7 @@ def match_parts(tokens, positions, words, starts, anchor, longest_gap, begins):
 
 @compiled
 def gather_fillers(tokens, firsts, stops, step, n_words, rows):
-    """Copy what is from each place on, in steps of 1 or -1, up to a stop or a sentence's end.
+    """Copy the tokens from each place on, in steps of 1 or -1, up to a stop or a sentence's end.
 
     firsts, stops: int64; the stop is left out. rows: uint32[n, most], the first words from each
     place on, 0 behind the last. Returns 0, or DAMAGED.

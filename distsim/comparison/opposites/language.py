@@ -16,7 +16,7 @@ _SHORTEST = 3  # characters that a word has beside its affix
 
 @dataclass(frozen=True)
 class Pattern:
-    """What joins two opposites. before: the word before the first, or nothing; between: words."""
+    """Words that join opposites. before: the word before the first, or nothing; between: words."""
 
     before: str
     between: tuple[str, ...]
@@ -125,7 +125,7 @@ class Language:
         return tuple(found)
 
     def are_opposed(self, a: str, b: str) -> bool:
-        """Tell whether the affixes of two words alone say that they are opposites.
+        """Return whether the affixes of two words alone make them opposites.
 
         Arguments:
             a: a word.
@@ -152,7 +152,7 @@ def _are_affixes(first: str, second: str) -> bool:
 
 
 def _rest(word: str, affix: str) -> str | None:
-    """Return what is left of a word without its affix; None where it has not or little is left."""
+    """Return the rest of a word without its affix; None without the affix, or if it is short."""
     if affix.endswith("-"):
         rest = word.removeprefix(affix[:-1])
     else:

@@ -27,7 +27,7 @@ _CACHED = 1 << 14
 
 
 class OppositeEvidence(NamedTuple):
-    """What tells that two phrases are opposites.
+    """Evidence that two phrases are opposites.
 
     joined: sum over patterns (`between X and Y`) of weight * ln(1 + count). together: ln of how
     much more often than chance they share a stretch of a sentence. parallel: ln(1 + how often with
@@ -55,7 +55,7 @@ NOTHING_TOLD = OppositeEvidence(nan, nan, nan, nan, nan, nan, nan, False)
 
 
 class Opposites:
-    """Tells opposites (`rise`, `fall`) from paraphrases; may be shared by threads.
+    """Detector of opposites (`rise`, `fall`) among similar phrases; may be shared by threads.
 
     What two phrases share at their edges is taken off first: `prices rise`, `prices fall` are
     judged by `rise` and `fall`.
@@ -102,7 +102,7 @@ class Opposites:
         return f"Opposites({self.index!r}, {self.table!r})"
 
     def evidence(self, pairs: Iterable[Pair]) -> list[OppositeEvidence | None]:
-        """Return what tells that each pair are opposites; None where the corpus knows not both.
+        """Return the evidence that each pair are opposites; None where the corpus lacks one.
 
         Arguments:
             pairs: two phrases each, words separated by spaces.
@@ -205,7 +205,7 @@ class Opposites:
                    (shard.intervals(ids, stops) for shard in self.index.shards))  # fmt: skip
 
     def _joins(self, forms: np.ndarray, others: np.ndarray, count: int) -> tuple[np.ndarray, float]:
-        """Return (where the two are near each other, see find_joins; what each counts)."""
+        """Return (joint occurrences of the two, see find_joins; the weight of each)."""
         taken = min(count, _SAMPLE)
         wanted = np.arange(taken) * count // taken
         before, parts = 0, []

@@ -126,7 +126,7 @@ class Work(NamedTuple):
 
 
 class CountedText:
-    """A source that has been read; a base class with what most sources have in common.
+    """Base class of a source whose text has been counted.
 
     Attributes:
         model: manifest of the context model.
@@ -166,7 +166,7 @@ class CountedText:
         return selection.min_count
 
     def gather_marginals(self) -> None:
-        """Prepare what weights depend on beyond a phrase's own counts; called before it is used."""
+        """Count the marginals that weights need beyond a phrase's own counts."""
 
     def parts(self, min_count: int, max_length: int) -> Iterator[Part]:
         """Yield the parts of all phrases; may be asked again.

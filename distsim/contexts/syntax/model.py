@@ -111,7 +111,7 @@ class SyntaxModel:
         )
 
     def manifest(self) -> dict[str, Any]:
-        """Return what a fingerprint keeps."""
+        """Return the settings for a fingerprint."""
         return {
             "name": "syntax",
             "window": self.window,

@@ -192,7 +192,7 @@ def _word_end(text, start, classes, abbreviations):
 
 @compiled
 def _sentence_follows(text, i, classes):
-    """Return whether what comes after the white space at byte i looks like a sentence's start."""
+    """Return whether the text after the white space at byte i looks like a sentence's start."""
     while i < text.size:
         code, width = _decode(text, i)
         kind = np.int64(classes[code])

@@ -1,4 +1,4 @@
-"""What the readers of documents have in common."""
+"""Base of the readers of documents."""
 
 import json
 import re

@@ -147,7 +147,7 @@ def _has_free(first, stop, partner):
 
 @compiled
 def link_by_evidence(token_stops, gaps, words, word_text, word_offsets, wanted, shortest_prefix):
-    """Return the links of rules by what their symbols look like.
+    """Return the links of rules by the letters and places of their symbols.
 
     Gaps by their index; equal words in order of appearance; then, longest first, words still
     without a link that share a prefix; then words whose neighbours on either side are linked to

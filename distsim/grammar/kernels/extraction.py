@@ -180,7 +180,7 @@ def _closed(state):
 
 @uncounted
 def _gap_symbol(label, index):
-    """Return what stands for a gap in the hash of a side."""
+    """Return the symbol of a gap in the hash of a side."""
     value = (np.uint64(label) + _ONE) * FINISHER + np.uint64(index) * _GAP
     return (value ^ (value >> HALF)) * _GAP
 

@@ -485,7 +485,7 @@ def _group_by_side(rows, bits, ends, grouped):
 
 @uncounted
 def _put_in_order(rows, bits, ends, found, out):
-    """Write what was found of grouped rows in the order of the rows; ends becomes room."""
+    """Write the results of grouped rows in the order of the rows; `ends` is overwritten."""
     shift = np.uint64(63 - bits)
     for i in range(rows.shape[0]):  # a piece begins where the one before it ends
         piece = _piece(rows, i, shift)

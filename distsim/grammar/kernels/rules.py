@@ -273,7 +273,7 @@ def _sizes(text):
 
 
 class Lines(NamedTuple):
-    """What the lines of a block of rules contain; n lines, s symbols, m links.
+    """Fields, symbols and links of a block's lines; n lines, s symbols, m links.
 
     line_starts: int64[n + 1], where each line begins and the last one ends.
     status: uint8[n], FINE or what is wrong; details: int64[n, 2], the numbers that say it.
@@ -365,7 +365,7 @@ def _parse_links(text, fields, n_fields, partners, layout, line, lines, n_source
 
 @compiled
 def parse_rules(text, layout):
-    """Return what the lines of a block of rules contain, as a Lines.
+    """Return the parsed lines of a block of rules, as a Lines.
 
     Arguments:
         text: uint8, whole lines.

@@ -88,7 +88,7 @@ class Forms:
         return bool(self._lexicon.counts([word])[0] > 0)
 
     def _alike(self, a: str, b: str) -> bool:
-        """Tell whether two words may be forms of one; True where nothing tells."""
+        """Return whether two words may be forms of one lemma; True where that is unknown."""
         if self._space is None:
             return True
         first, second = self._space.phrase((a,)), self._space.phrase((b,))

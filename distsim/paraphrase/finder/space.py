@@ -77,7 +77,7 @@ class LearntSpace:
         return vectors
 
     def contexts(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return what the words around a slot add to its vector.
+        """Return the weighted vectors of the words around a slot.
 
         Arguments:
             left, right: int64 word ids, nearest first; 0 or less is passed over.

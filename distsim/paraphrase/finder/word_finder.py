@@ -1,4 +1,4 @@
-"""Finds substitutes of a word, alone or in its sentence, by what `sign` stored.
+"""Finds substitutes of a word, alone or in its sentence, by the profiles that `sign` stored.
 
 400 lemmas are looked at: those most similar by three measures together. What orders them are the
 ranks that the word has in their own lists, not the similarities, so that weights hold for texts of
@@ -53,7 +53,7 @@ class Found(NamedTuple):
 
 
 class WordFinder:
-    """What finds substitutes of single words; may be shared by threads.
+    """Finder of substitutes of single words; may be shared by threads.
 
     words: the lemmas. counts: int64[n], their occurrences. vectors: int8[n, n_dimensions].
     all_forms: int64, the ids of the words that have a lemma.
@@ -136,7 +136,7 @@ class WordFinder:
         return cosines
 
     def _found(self, lemma: int) -> Found:
-        """Return the lemmas most similar to one, with what tells of each without a sentence."""
+        """Return the lemmas most similar to one, with the features of each without a sentence."""
         cosines = {name: self._cosines(name, lemma) for name in SPACES}
         mixed = _FREQUENCY * self._log_counts
         for name, weight in _SIMILARITY.items():
@@ -218,7 +218,7 @@ class Scale(NamedTuple):
 
 
 class FinderWeights(NamedTuple):
-    """What each feature weighs. alone: as of ALONE; in_sentence: as of IN_SENTENCE."""
+    """Weights of features. alone: as of ALONE; in_sentence: as of IN_SENTENCE."""
 
     alone: Scale
     in_sentence: Scale

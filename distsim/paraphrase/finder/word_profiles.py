@@ -58,7 +58,7 @@ class Rows(NamedTuple):
 
 
 def finder_of(table: StoredTable) -> storage.Artifact | None:
-    """Return what finds substitutes beside a table; None where nothing is stored for this one."""
+    """Return the stored finder of a table's substitutes; None where there is none for it."""
     folder = finder_inside(table.path)
     if not storage.holds_artifact(folder):
         return None
@@ -74,7 +74,7 @@ def build_finder(
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Path:
-    """Store what finds substitutes of single words beside a table and return its folder.
+    """Store the finder of substitutes of single words beside a table and return its folder.
 
     Arguments:
         index: whose words are counted. table: learnt, signed from it.

@@ -122,7 +122,7 @@ def count_windows(tokens, suffixes, word_starts, left, fillers, filler_stops, ri
 
 @compiled
 def score_windows(counts, n_left, filler_stops, n_right, n_tokens, trust, scores):
-    """Fill scores with the log probability of every filler and of what follows it.
+    """Fill scores with the log probability of every filler and of the words after it.
 
     counts: from count_windows. p(w | h of d words) = (c(h w) + trust p(w | shorter h)) / (c(h) +
     trust), down to (c(w) + 1/2) / (n_tokens + 1/2): Dirichlet smoothing at every length.

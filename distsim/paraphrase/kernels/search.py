@@ -145,7 +145,7 @@ def _bundle_glue(bundles, chart, i, length):
 
 @compiled
 def _bundle_prefix(bundles, chart, spans, jumps, j):
-    """Return (bundles, n) of what makes the beginning of j tokens of shorter ones."""
+    """Return (bundles, n) for the prefix of j tokens, from shorter prefixes."""
     n = np.int64(0)
     for middle in range(max(0, j - spans.longest), j):
         prefix, cell = chart.prefixes[middle], chart.cells[middle, j - middle]
@@ -189,7 +189,7 @@ def _possible_lengths(chart, spans, jumps):
 
 @folded
 def _set_lengths(can, j, following, words, most):
-    """Mark that `words` more than what can follow are possible from j; return the most."""
+    """Mark the numbers of words that are possible from token j on; return the largest."""
     if can.shape[0] > 1:
         for rest in range(most[following] + 1):
             if can[following, rest]:

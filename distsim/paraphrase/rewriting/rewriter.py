@@ -288,7 +288,7 @@ class _Problem:
     def _parted(
         self, places: np.ndarray, rules: np.ndarray, sources: np.ndarray, starts: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Part groups of rules by how many words they say: (places, group_parts, part_starts)."""
+        """Return groups of rules split by length: (places, group_parts, part_starts)."""
         symbols, begins = self._grammar.targets_of(rules[places], sources[places])
         owner = np.repeat(np.arange(places.size), np.diff(begins))
         words = np.bincount(owner[symbols >= 0], minlength=places.size)
@@ -302,7 +302,7 @@ class _Problem:
         return places[order], group_parts, part_starts
 
     def _edits_of(self, codes: np.ndarray) -> list[_Edit]:
-        """Return the words that stay, one by one, and what may be deleted."""
+        """Return (the edits that keep a word, the edits that delete words)."""
         sentence, options = self.sentence, self._options
         keep, avoid = tokens_of(options.keep), tokens_of(options.avoid)
         plain = [token.lower() for token in sentence.tokens]
@@ -451,7 +451,7 @@ class _Problem:
         return same
 
     def rewritings(self, answers: list[Derivation]) -> list[tuple[Rewriting, list[Node]]]:
-        """Return answers with their features and steps, and what they were made of.
+        """Return answers with their features, steps and derivations.
 
         The steps have no places yet: `placed` gives them, to those that are wanted.
         """

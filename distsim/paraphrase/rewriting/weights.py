@@ -73,7 +73,7 @@ class Weights:
 
     @classmethod
     def default(cls, name: str = SIMPLIFY) -> "Weights":
-        """Return weights that come with the package: SIMPLIFY, or SHORTEN for --length."""
+        """Return the default weights of the package: SIMPLIFY, or SHORTEN for --length."""
         with_data = files("distsim") / "data" / "weights" / f"{name}.weights"
         read = cls.read(str(with_data))
         return cls(read.values, notes=read.notes)

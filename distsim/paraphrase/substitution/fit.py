@@ -39,7 +39,7 @@ class Slot:
         return fits
 
     def because(self, row: np.ndarray) -> list[tuple[int, float]]:
-        """Return (place, part of the cosine) of the context words that speak for a candidate.
+        """Return (place, part of the cosine) of the words that contribute to a candidate's fit.
 
         The strongest first. What the centre takes off is no word's, so the parts add up to
         more than the fit.

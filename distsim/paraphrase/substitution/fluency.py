@@ -1,4 +1,4 @@
-"""Log probabilities of what fills a slot; the index is the n-gram model.
+"""Log probabilities of the fillers of a slot; the index is the n-gram model.
 
 Nothing is stored for it: counts are sizes of suffix intervals, carried along from word to word.
 """
@@ -32,7 +32,7 @@ class Filled(NamedTuple):
 
 
 class Fluency:
-    """Scores what could fill a slot; may be shared by threads.
+    """Scorer of the fillers of a slot; may be shared by threads.
 
     Arguments:
         order: the longest n-grams; higher tells more, and costs time.

@@ -57,5 +57,5 @@ class ParaphraseGrammar:
         return cls({source: list(targets) for source, targets in rules.items()})
 
     def of(self, target: Words) -> list[Words]:
-        """Return what the rules put for a target, in the order of the file."""
+        """Return the target sides of the rules of a phrase, in the order of the file."""
         return self._rules.get(target, [])

@@ -12,7 +12,7 @@ from distsim.base.errors import ParameterError
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of candidates, each float64[n].
+    """Features of candidates, each float64[n].
 
     likeness: cosine with the target, 0 where unknown. fit: cosine with the slot's own
     signature. fluency: ln p in the slot, less that of the target. frequency: ln(count + 1/2) of

@@ -35,7 +35,7 @@ FLUENT = 150  # so many of the lemmas found are read in the sentence
 
 
 class ContextWord(NamedTuple):
-    """A word around the slot that speaks for a substitute.
+    """A word around the slot that contributes to a substitute's fit.
 
     place: 1, 2 ... to the right of the slot, -1, -2 ... to the left. share: its part of `fit`.
     """
@@ -215,7 +215,7 @@ class Substituter:
         return result
 
     def features(self, left: str, target: str, right: str) -> tuple[list[str], np.ndarray] | None:
-        """Return what is found for a word before it is weighed; None where nothing was stored.
+        """Return the candidates of a word with their features; None where nothing was stored.
 
         Arguments:
             left, target, right: as of `substitutes`.
@@ -296,7 +296,7 @@ class Substituter:
         return [None if math.isnan(score) else score for score in scores.tolist()]
 
     def evidence(self, left: str, target: str, right: str, candidates: Sequence[str]) -> Evidence:
-        """Return what is known of given candidates, in their order, before it is mixed.
+        """Return the features of given candidates, in their order, before they are summed.
 
         Arguments:
             left: text before the target.
@@ -355,7 +355,7 @@ class Substituter:
 
 
 def _because(occurrence: Occurrence, slot: Slot, row: np.ndarray) -> tuple[ContextWord, ...]:
-    """Return the context words that speak for a candidate with this vector."""
+    """Return the context words that contribute to the fit of a candidate with this vector."""
     return tuple(
         ContextWord(occurrence.word_at(place), place, share) for place, share in slot.because(row)
     )

@@ -114,7 +114,7 @@ class UnknownWordOptions:
 
 @dataclass
 class UnknownWordReport:
-    """What was added to a translation table.
+    """Numbers of words and rules added to a translation table.
 
     Attributes:
         words: the unknown words that have a letter, in order of the text.
@@ -144,7 +144,7 @@ class UnknownWordReport:
 
 @dataclass(frozen=True, kw_only=True)
 class Monolingual:
-    """What is known of two languages beside the translation table.
+    """Tables and map of two languages, beside the translation table.
 
     Arguments:
         source: a table that keeps vectors of words, or a signed index, of the source language.
@@ -282,7 +282,7 @@ class _Table:
         self._on_error, self._progress = on_error, progress
 
     def read(self, probability: str | None) -> tuple[KnownWords, TableOrder]:
-        """Return what the table says of single words, and its order.
+        """Return the table's translations of single words, and its order.
 
         Raises:
             InputError: it has no rule of a single word.
@@ -491,7 +491,7 @@ def _answers(
     report: UnknownWordReport,
     progress: Progress,
 ) -> Iterator[None]:
-    """Find the answers, or what an earlier run left of them, which is removed after the block."""
+    """Yield the answers, new or of an interrupted run; their file is removed after the block."""
     with scratch_folder() as scratch:
         kept = scratch / "answers" if is_stream(Path(path)) else Path(f"{path}.answers")
         with resumable_lines(kept, _line(head)) as lines:

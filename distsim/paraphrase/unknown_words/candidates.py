@@ -53,7 +53,7 @@ _LEAST_PIVOT = 1e-3
 
 @dataclass
 class Evidence:
-    """The candidates of a word and what speaks for them.
+    """The candidates of a word with their features.
 
     Attributes:
         features: float32[n, len(FEATURES)], of n candidates.
@@ -68,7 +68,7 @@ class Evidence:
 
 @dataclass
 class _Votes:
-    """What the translations of known words say, by candidate."""
+    """Votes of the translations of known words, by candidate."""
 
     total: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     best: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))

@@ -1,4 +1,4 @@
-"""Reads what a translation table says of single words, and makes lines of new rules for it."""
+"""Reads a translation table's entries of single words, and makes lines of new rules for it."""
 
 import math
 from collections import Counter
@@ -39,7 +39,7 @@ class WordRule(NamedTuple):
 
 @dataclass
 class KnownWords:
-    """What a table says of single words; `add` takes in its rules, `finish` ranks them.
+    """A table's translations of single words; `add` takes its rules, `finish` ranks them.
 
     Attributes:
         rules: of each single source word, best first, at most 20.

@@ -65,7 +65,7 @@ class GaussianProjection:
         return (feature_hashes & np.uint64(POOL_SIZE - 1)).astype(np.uint32)
 
     def manifest(self) -> dict[str, Any]:
-        """Return what a fingerprint keeps."""
+        """Return the settings for a fingerprint."""
         return {
             "kind": GAUSSIAN,
             "bits": self.n_bits,

@@ -44,5 +44,5 @@ class Projection(Protocol):
         ...
 
     def manifest(self) -> dict[str, Any]:
-        """Return what a fingerprint keeps: kind, bits, seed and a checksum."""
+        """Return the settings for a fingerprint: kind, bits, seed and a checksum."""
         ...

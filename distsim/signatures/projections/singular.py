@@ -164,7 +164,7 @@ def _lengths(wide: np.ndarray) -> np.ndarray:
 
 
 def _beside(wide: np.ndarray, ranged: list[np.ndarray], jobs: int | None) -> np.ndarray:
-    """Return orthonormal columns that span what of float32[n, k] `ranged` does not span.
+    """Return orthonormal columns of the part of float32[n, k] outside the span of `ranged`.
 
     ranged: float32[n, m] each, orthonormal columns all of them.
     """

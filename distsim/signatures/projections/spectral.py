@@ -140,7 +140,7 @@ class SpectralProjection:
         return np.where(rows < 0, int(NOWHERE), rows * self.n_dimensions).astype(np.uint32)
 
     def manifest(self) -> dict[str, Any]:
-        """Return what a fingerprint keeps."""
+        """Return the settings for a fingerprint."""
         return {
             "kind": self.parameters.get("kind", SPECTRAL),
             "bits": self.n_bits,

@@ -72,7 +72,7 @@ class Learning:
         return self.rank or n_bits + n_bits // 2
 
     def manifest(self, is_centred: bool) -> dict[str, Any]:
-        """Return what a projection's manifest keeps.
+        """Return the settings for a projection's manifest.
 
         Arguments:
             is_centred: whether the words' mean vector is subtracted; then bits are cut behind a
