@@ -67,7 +67,7 @@ class LearnedWeights:
         return total
 
     def slopes(self) -> dict[str, float]:
-        """Return the slope of each feature: its contribution per unit of value, between its bounds."""
+        """Return the slope of each feature: contribution per unit, between its bounds."""
         return {name: one.weight / one.scale for name, one in self.weights.items()}
 
     def text(self) -> str:

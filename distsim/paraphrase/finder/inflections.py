@@ -41,7 +41,7 @@ class Forms:
         self.has = lru_cache(_CACHED_WORDS)(self._has)
 
     def kind(self, word: str, base: str | None = None) -> str:
-        """Return what form of its base a word is, as `Inflections.kind` does."""
+        """Return the inflection of a word, as `Inflections.kind` does."""
         return self.inflections.kind(self.base(word) if base is None else base, word)
 
     def _has(self, base: str, kind: str) -> bool:

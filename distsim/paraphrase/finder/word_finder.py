@@ -113,7 +113,7 @@ class WordFinder:
 
     @classmethod
     def open(cls, index: CorpusIndex, table: StoredTable, forms: Forms) -> "WordFinder | None":
-        """Return what `sign` stored beside a table; None where it stored nothing for this one."""
+        """Return the finder that `sign` stored beside a table; None where there is none for it."""
         artifact = finder_of(table)
         return None if artifact is None else cls(index, artifact, forms)
 

@@ -113,7 +113,7 @@ class WordSubstitutes:
         )
 
     def features(self, target: str) -> tuple[list[str], np.ndarray] | None:
-        """Return what is found for a word before it is weighed; None where nothing was stored.
+        """Return the candidates of a word with their features; None where nothing was stored.
 
         Arguments:
             target: a word, as typed.
@@ -156,7 +156,7 @@ class WordSubstitutes:
         return [self.finder.words[lemma]] if lemma >= 0 else []
 
     def pool(self, target: Words) -> Found | None:
-        """Return what is stored of a target that is one word; None where nothing is."""
+        """Return the stored candidates of a target that is one word; None where there are none."""
         lemma = self._lemma(target)
         return self.finder.found(lemma) if lemma >= 0 else None
 

@@ -250,7 +250,7 @@ class Substituter:
     def _found(
         self, occurrence: Occurrence, slot: Slot, pool: Found, k: int | None
     ) -> Results[Substitute]:
-        """Return the substitutes of a word by what `sign` stored, best first."""
+        """Return the substitutes of a word by the stored finder, best first."""
         words, columns, filled = self._weighed(occurrence, slot, pool)
         assert self._vectors is not None and self._words is not None
         calibrated = self._words.finder.is_calibrated

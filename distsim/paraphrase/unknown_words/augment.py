@@ -267,7 +267,7 @@ def _require_writable(path: str | Path, inputs: Sequence[str | Path]) -> None:
 
 
 class _Table:
-    """A translation table that is read twice: for what it knows, then to be written.
+    """A translation table that is read twice: for its words, and to be copied.
 
     named: its path in messages, where `path` is a copy of what can be read but once.
     """
