@@ -58,7 +58,7 @@ class Pattern:
             n_gaps += word == GAP
         if not n_gaps or n_gaps == len(named):
             raise ParameterError(
-                f"{text!r}: a pattern has words, and {GAP} for other words, as in "
+                f"{text!r}: a pattern has words, and a {GAP} for others, as in "
                 f"'take {GAP} into account' or 'consider {GAP}'"
             )
         return cls.of_symbols(named)
