@@ -13,6 +13,7 @@ from distsim.cli.console import (
     in_flags,
     may_replace,
     progress_bar,
+    read_lines,
     say,
 )
 from distsim.cli.costs import INDEX, say_cost, tokens_in
@@ -155,6 +156,32 @@ def add(
     _report(extended)
     if signatures_inside(index).exists():
         say(f"the signatures inside do not know the new text yet: run distsim sign {index}")
+
+
+def remove(
+    index: Annotated[str, typer.Argument(metavar="INDEX")],
+    ids: Annotated[
+        str, typer.Option(metavar="FILE", help="Ids of documents, one a line; - for stdin.")
+    ],
+    memory: FreeMemoryOption = None,
+    jobs: JobsOption = None,
+) -> None:
+    """Take documents out of an index.
+
+    It is built again from the stored text of the other documents, whose ids stay. Signatures inside
+    it are removed.
+    """
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.indexes.places import signatures_inside
+    from distsim.indexes.stored_documents import remove_documents
+
+    named = [line for line in read_lines(ids) if line.strip()]
+    had_signatures = signatures_inside(index).exists()
+    with progress_bar() as bar:
+        remove_documents(index, named, jobs=jobs, progress=bar, memory=memory)
+    _report(CorpusIndex.open(index))
+    if had_signatures and not signatures_inside(index).exists():
+        say(f"the signatures inside knew these documents and are gone: run distsim sign {index}")
 
 
 def _settled(

@@ -42,7 +42,8 @@ def kwic(
 ) -> None:
     """Show phrases in their contexts, one after another.
 
-    Prints file:line<TAB>left<TAB>node<TAB>right of the normalised text.
+    Prints file:line<TAB>left<TAB>node<TAB>right, as written where the index keeps the text; where
+    documents have ids of their own, the id in place of file:line.
     """
     from distsim.indexes.corpus_index import ORDERS, CorpusIndex, sort_places
 
@@ -54,6 +55,7 @@ def kwic(
     indexes, phrases = split_indexes(index, phrases)
     asked = [one.phrase for one in asked_phrases(phrases, file) if not one.empty]
     opened = CorpusIndex.open(indexes).select(where=where or ())
+    has_ids = opened.has_ids
     for phrase in asked:
         lines = opened.concordance(
             phrase, k=limit + skip if limit else None, width=width, order=sort, sample=sample,
@@ -65,4 +67,6 @@ def kwic(
             if as_json:
                 put_json(phrase=phrase, **line._asdict())
             else:
-                put(f"{line.source}:{line.line}", line.left, line.node, line.right)
+                given = has_ids and line.document != line.source
+                place = line.document if given else f"{line.source}:{line.line}"
+                put(place, line.left, line.node, line.right)

@@ -119,7 +119,7 @@ def document_blocks(
     """
     assert source.documents is not None
     made = _BlockOfDocuments(number)
-    n_lines, ordinal = 0, -1
+    n_lines, ordinal, begun = 0, -1, False
     for document in source.documents(source):
         ordinal += not document.continues
         text = _utf8(document, source, ordinal)
@@ -133,6 +133,9 @@ def document_blocks(
             n_lines = int(line_numbers[-1]) + 1
         else:
             line_numbers = np.full(len(lines), document.line, np.int64)
+        if begun and not document.continues:  # a blank line is before it, as in a file
+            text, line_numbers = b"\n" + text, np.append(line_numbers[:1], line_numbers)
+        begun = True
         made.add(document._replace(text="", annotations=None), ordinal, text, line_numbers)
         made.annotations += document.annotations or ()
         if made.n_bytes >= block_bytes:

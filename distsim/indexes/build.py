@@ -60,6 +60,8 @@ from distsim.indexes.layers import Layers, LayersBuilder
 from distsim.indexes.metadata import ARRAY as DOCUMENTS
 from distsim.indexes.metadata import Metadata, MetadataWriter
 from distsim.indexes.suffix_array import MAX_TOKENS, build_suffix_array
+from distsim.indexes.written import ARRAYS as WRITTEN
+from distsim.indexes.written import WrittenTextWriter
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_words, hash_sentences
 from distsim.storage import checksum_of_settings
@@ -83,6 +85,7 @@ class IndexOptions:
         text_field, id_field, skip_broken: as of distsim.corpus.readers.reader.ReadOptions.
         shard_tokens: a shard is closed before it would grow past this number of tokens; more
             tokens a shard take more memory to sort (24 bytes each) and answer faster.
+        text: keep the text as it was written, which concordances show; 2 bytes a token.
         types: of the fields of documents, by name: `int`, `float`, `date` or `text`; others are
             inferred from all values. A value that does not fit is missing.
         metadata: a table of the fields of files, see distsim.corpus.documents.read_file_fields;
@@ -102,6 +105,7 @@ class IndexOptions:
     text_field: str | None = None
     id_field: str | None = None
     skip_broken: bool = False
+    text: bool = True
     types: Mapping[str, FieldType] = field(default_factory=dict)
     metadata: str | None = None
 
@@ -126,6 +130,7 @@ class IndexOptions:
             "dedup": self.dedup,
             "shard_tokens": self.shard_tokens,
             **self._reading(),
+            **({"text": True} if self.text else {}),
         }
 
     def _reading(self) -> dict[str, Any]:
@@ -146,6 +151,7 @@ class IndexOptions:
             normaliser=Normaliser.from_manifest(values["normaliser"]),
             dedup="exact" if dedup == "near" else dedup,  # of older versions
             shard_tokens=values["shard_tokens"],
+            text=bool(values.get("text", False)),
             **{name: values[name] for name in _READING if name in values},
         )
 
@@ -240,7 +246,7 @@ def build_index_of_sources(
     sources = options.sources(corpus, path, read)
     storage.require_free(path, force)
     with storage.create(path, storage.INDEX) as writer:
-        builder = _IndexBuilder(writer, options, progress, memory, notice)
+        builder = IndexBuilder(writer, options, progress, memory, notice)
         builder.read(sources, jobs)
         builder.finish()
         report = BuildReport(len(sources), read=read)
@@ -262,7 +268,8 @@ def build_part(corpus: Paths, path: AnyPath, options: IndexOptions, seen_lines: 
     path = one_path(path)
     sources = find_texts(one_or_many_paths(corpus, "corpus"), options.as_is, [path])
     with storage.create(path, storage.INDEX) as writer:
-        builder = _IndexBuilder(writer, options, no_progress, None, lambda doubt: None)
+        options = replace(options, text=False)
+        builder = IndexBuilder(writer, options, no_progress, None, lambda doubt: None)
         builder.drop_lines(seen_lines)
         builder.read(sources, 1)
         builder.finish()
@@ -333,7 +340,7 @@ def add_to_index(
             if not sources:
                 writer.keep_as_it_is()
                 return BuildReport(0, tuple(repeated))
-        builder = _IndexBuilder(writer, options, progress, memory, notice)
+        builder = IndexBuilder(writer, options, progress, memory, notice)
         builder.read(sources, jobs)
         builder.finish()
         return BuildReport(len(sources), tuple(repeated), read)
@@ -420,7 +427,7 @@ class WordsChecksum:
         return checksum_of_settings([str(self._checksum), n_tokens, n_sentences])
 
 
-class _IndexBuilder:
+class IndexBuilder:
     """Builder of an index from blocks of text in order: writes shards, then their shared arrays."""
 
     def __init__(
@@ -437,25 +444,23 @@ class _IndexBuilder:
         self._progress = progress
         known = None
         self._sources: list[str] = []
-        self._digests: list[TextDigest | None] = []
+        self.digests: list[TextDigest | None] = []
         self._earlier: list[str] = []
         self._counts = dict.fromkeys(COUNTS, 0)
         self._n_shards = 0
         self._seen_lines = HashNumbering()
         self._text_sum: int | None = 0  # of the shards' sentences; None where it is not known
-        self._metadata = MetadataWriter(options.types)
+        self.metadata = MetadataWriter(options.types)
         self._file_fields = (
             FileFields({}) if options.metadata is None else read_file_fields(options.metadata)
         )
         if writer.entries:  # an index to be added to
             if DOCUMENTS in writer.entries:
                 writer.read(DOCUMENTS)  # which checks it
-            self._metadata.add_all(Metadata(writer.folder, writer.parameters, writer.entries))
+            self.metadata.add_all(Metadata(writer.folder, writer.parameters, writer.entries))
             known = Vocabulary(*(writer.read(f"vocabulary/{part}") for part in Vocabulary.PARTS))
             self._sources = read_names(writer.read("sources"))
-            self._digests = digests_from_manifest(
-                writer.parameters.get("texts"), len(self._sources)
-            )
+            self.digests = digests_from_manifest(writer.parameters.get("texts"), len(self._sources))
             self._earlier = [*writer.parameters.get("earlier", ()), writer.parameters["corpus"]]
             self._counts = dict(writer.parameters["counts"])
             self._n_shards = writer.parameters["shards"]
@@ -493,7 +498,7 @@ class _IndexBuilder:
         for block, tokens in ordered_map(cut_block, blocks, jobs):
             self._add(block, tokens, first_source + block.source)
             self._progress("reading", self._counts["tokens"], None)
-        self._digests += [
+        self.digests += [
             digest_of(source)
             if source.documents and source.path and is_regular(source.path)
             else one.digest()
@@ -523,7 +528,7 @@ class _IndexBuilder:
 
     def finish(self) -> None:
         """Write the last shard and the shared arrays."""
-        self._close_shard()
+        self._close_shard(last=True)
         vocabulary = self._vocabulary.arrays()
         for name, values in vocabulary.items():
             self._writer.add(f"vocabulary/{name}", values)
@@ -537,8 +542,8 @@ class _IndexBuilder:
             for name, values in self._layers.arrays(counts).items():
                 self._writer.add(name, values)
         self._file_fields.tell_unused(self._notice)
-        documents = self._metadata.write(self._writer)
-        self._writer.version = 1 if documents is None else 2
+        documents = self.metadata.write(self._writer)
+        self._writer.version = 2 if documents is not None or self._options.text else 1
         word_counts = self._word_counts()[1:]
         self._writer.parameters = {
             **self._options.manifest(),
@@ -551,7 +556,7 @@ class _IndexBuilder:
                 self._counts["tokens"],
                 self._counts["sentences"],
             ),
-            "texts": digests_to_manifest(self._digests),
+            "texts": digests_to_manifest(self.digests),
             "earlier": self._earlier,
             **({} if documents is None else {"documents": documents}),
         }
@@ -577,25 +582,43 @@ class _IndexBuilder:
         words = self._numbering.number(block.text, tokens)
         line_lengths = np.diff(tokens.line_stops, prepend=0)
         self._counts["lines"] += int(np.count_nonzero(line_lengths))
+        repeats = None
         if self._options.dedup != "off":
-            words = self._drop(self._seen(words, tokens), words, line_lengths)
+            repeats = self._seen(words, tokens)
+            words = self._drop(repeats, words, line_lengths)
         laid, kept, starts = lay_sentences(
             frozen(words), frozen(tokens.sentence_stops), np.uint32(DROPPED)
         )
         about = block.documents
+        text, text_starts = self._written(block, tokens, kept, repeats)
         analyses = None
         if self._layers is not None and about is not None:
             analyses = self._analyses(words, about.annotations, tokens.sentence_stops)
         lines = tokens.sentence_lines[kept]
-        if about is None:
-            line_numbers = lines + block.first_line
-        else:
-            line_numbers = about.lines[lines]
+        line_numbers = lines + block.first_line if about is None else about.lines[lines]
         begins_document = self._begin_documents(block, lines, line_lengths, source)
         self._counts["tokens"] += laid.size - starts.size
         self._counts["sentences"] += starts.size
         self._counts["documents"] += int(np.count_nonzero(begins_document))
-        self._lay(_Sentences(laid, starts, line_numbers, begins_document, source, analyses))
+        self._lay(
+            _Sentences(
+                laid, starts, line_numbers, begins_document, source, analyses, text, text_starts
+            )
+        )
+
+    def _written(
+        self, block: Block, tokens: Cut, kept: np.ndarray, repeats: np.ndarray | None
+    ) -> tuple[bytes, np.ndarray | None]:
+        """Return (the text to be kept, repeated lines left out; where each sentence begins)."""
+        if not self._options.text:
+            return b"", None
+        first_tokens = np.concatenate([[0], tokens.sentence_stops])[kept]
+        starts: np.ndarray = tokens.starts[first_tokens]
+        if repeats is None or not repeats.any():
+            return block.text, starts
+        ends = np.frombuffer(block.text, np.uint8) == ord("\n")
+        stays = ~repeats[np.cumsum(ends) - ends]
+        return np.frombuffer(block.text, np.uint8)[stays].tobytes(), (np.cumsum(stays) - 1)[starts]
 
     def _analyses(
         self, words: np.ndarray, annotations: Sequence[tuple[str, str]], stops: np.ndarray
@@ -639,11 +662,11 @@ class _IndexBuilder:
         if about is not None:
             for number in about.of_lines[lines[begins]].tolist():
                 document = about.documents[number]
-                self._metadata.add(document.id, {**(fields or {}), **document.fields})
+                self.metadata.add(document.id, {**(fields or {}), **document.fields})
         elif fields is not None and begins.any():
-            self._metadata.add(self._sources[source], fields)
+            self.metadata.add(self._sources[source], fields)
         else:
-            self._metadata.add_without(int(np.count_nonzero(begins)))
+            self.metadata.add_without(int(np.count_nonzero(begins)))
         return begins
 
     def _tokens_read(self) -> int:
@@ -677,13 +700,15 @@ class _IndexBuilder:
                 self._close_shard()
                 continue
             if self._shard is None:
-                self._shard = _ShardWriter(self._writer, self._n_shards, self._layers is not None)
+                self._shard = _ShardWriter(
+                    self._writer, self._n_shards, self._layers is not None, self._options.text
+                )
             self._shard.append(part)
 
-    def _close_shard(self) -> None:
+    def _close_shard(self, last: bool = False) -> None:
         if self._shard is not None:
             self._progress("sorting", self._counts["tokens"], None)
-            tokens = self._shard.close()
+            tokens = self._shard.close(last)
             if self._text_sum is not None:
                 hashes = frozen(self._vocabulary.hashes())
                 self._text_sum += int(hash_sentences(frozen(tokens), hashes))
@@ -712,7 +737,8 @@ class _Sentences:
 
     tokens: uint32, each sentence closed by 0. starts: int64, where each begins.
     lines: line numbers from 1. begins_document: bool. One entry a sentence.
-    analyses: uint32, as tokens, of annotated text.
+    analyses: uint32, as tokens, of annotated text. text, text_starts: as it was written, and int64,
+    where each sentence begins in it, where it is kept.
     """
 
     tokens: np.ndarray
@@ -721,6 +747,8 @@ class _Sentences:
     begins_document: np.ndarray
     source: int
     analyses: np.ndarray | None = None
+    text: bytes = b""
+    text_starts: np.ndarray | None = None
 
     def parts(self, room: Any) -> Iterator["_Sentences | None"]:
         """Yield the sentences in pieces that fit room() tokens, None where a shard is full.
@@ -735,6 +763,7 @@ class _Sentences:
             if last <= first:
                 yield None
                 last = max(first + 1, int(np.searchsorted(stops, begin + room(), side="right")))
+            text, text_starts = self._text_of(first, last)
             yield _Sentences(
                 self.tokens[begin : stops[last - 1]],
                 self.starts[first:last] - begin,
@@ -742,14 +771,26 @@ class _Sentences:
                 self.begins_document[first:last],
                 self.source,
                 None if self.analyses is None else self.analyses[begin : stops[last - 1]],
+                text,
+                text_starts,
             )
             first = last
+
+    def _text_of(self, first: int, last: int) -> tuple[bytes, np.ndarray | None]:
+        """Return the text of sentences and where each begins; before the first is what precedes."""
+        if self.text_starts is None:
+            return b"", None
+        begin = int(self.text_starts[first]) if first else 0
+        end = int(self.text_starts[last]) if last < self.text_starts.size else len(self.text)
+        return self.text[begin:end], self.text_starts[first:last] - begin
 
 
 class _ShardWriter:
     """Writer of one shard: tokens as they are added, suffixes when it is closed."""
 
-    def __init__(self, writer: storage.ArtifactWriter, number: int, annotated: bool) -> None:
+    def __init__(
+        self, writer: storage.ArtifactWriter, number: int, annotated: bool, text: bool
+    ) -> None:
         self._writer = writer
         self._prefix = f"shard-{number}/"
         self.n_tokens = 0
@@ -762,6 +803,7 @@ class _ShardWriter:
         self._streams = {
             name: writer.stream(self._prefix + name, np.uint32) for name in self._names
         }
+        self._text = WrittenTextWriter(writer, self._prefix) if text else None
 
     def append(self, sentences: _Sentences) -> None:
         """Append sentences."""
@@ -769,6 +811,8 @@ class _ShardWriter:
         streams["tokens"].append(sentences.tokens)
         if sentences.analyses is not None:
             streams["analyses"].append(sentences.analyses)
+        if self._text is not None and sentences.text_starts is not None:
+            self._text.append(sentences.text, sentences.text_starts)
         streams["sentence_starts"].append(sentences.starts + self.n_tokens)
         streams["sentence_lines"].append(sentences.lines)
         documents = np.flatnonzero(sentences.begins_document)
@@ -780,9 +824,16 @@ class _ShardWriter:
         self.n_tokens += sentences.tokens.size
         self._n_sentences += sentences.starts.size
 
-    def close(self) -> np.ndarray:
-        """Sort the suffixes, finish the shard's arrays and return its tokens."""
-        for name in self._names:
+    def close(self, last: bool) -> np.ndarray:
+        """Sort the suffixes, finish the shard's arrays and return its tokens.
+
+        last: no document goes on in another shard.
+        """
+        text_names: tuple[str, ...] = ()
+        if self._text is not None:
+            self._text.finish(last)
+            text_names = WRITTEN
+        for name in (*self._names, *text_names):
             self._writer.close(self._prefix + name)
         tokens = self._writer.read(self._prefix + "tokens")
         self._writer.add(self._prefix + "suffixes", build_suffix_array(tokens))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, get_args, overload
@@ -45,6 +46,7 @@ from distsim.indexes.layers import Layers
 from distsim.indexes.metadata import Metadata
 from distsim.indexes.queries import MAX_MATCHES, compile_query
 from distsim.indexes.shard import LONGEST_GAP, Shard, damaged
+from distsim.indexes.written import find_words
 from distsim.kernels.compiled import frozen
 
 ORDERS: tuple[str, ...] = get_args(Order)
@@ -54,11 +56,14 @@ T = TypeVar("T")
 
 
 class ConcordanceLine(NamedTuple):
-    """An occurrence in its sentence, as normalised words separated by spaces.
+    """An occurrence in its sentence.
+
+    left, node, right: as written where the index keeps the text, else as normalised words.
+    document: id of the document, its number from 1 where none was given.
 
     >>> line = index.concordance("mock turtle", k=1)[0]
     >>> line.node, line.right
-    ('mock turtle', '’s story')
+    ('Mock Turtle', '’s Story')
     """
 
     source: str
@@ -66,6 +71,7 @@ class ConcordanceLine(NamedTuple):
     left: str
     node: str
     right: str
+    document: str = ""
 
 
 class CorpusIndex:
@@ -290,6 +296,11 @@ class CorpusIndex:
     def metadata(self) -> Metadata:
         """The documents: ids and fields, of one index."""
         return self._indexed.metadata
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether documents were given ids, in any of several indexes."""
+        return self._indexed.has_ids
 
     def field_groups(self, field: str) -> tuple[list[Any], np.ndarray]:
         """Return (values of a field, ascending, a date's year; for each document which, or -1).
@@ -644,9 +655,10 @@ class CorpusIndex:
         """Return the concordance lines of spans, with up to `width` tokens on either side."""
         left, right = self.around(spans, width)
         owners = self._owners(spans)
+        documents = self.documents_at(spans[:, 0])
         lines = Results[ConcordanceLine]()
-        for number, (begin, end), before, after in zip(
-            owners.tolist(), spans.tolist(), left, right, strict=True
+        for number, (begin, end), before, after, document in zip(
+            owners.tolist(), spans.tolist(), left, right, documents, strict=True
         ):
             shard = self.shards[number]
             first = begin - shard.first_position
@@ -655,9 +667,44 @@ class CorpusIndex:
             if node.max(initial=0) >= self.n_words:
                 raise damaged()
             source = self.source(int(sources[0]))
-            texts = (self._text(words) for words in (before, node, after))
-            lines.append(ConcordanceLine(source, int(line_numbers[0]), *texts))
+            parts = [[self.vocabulary.word(one) for one in words.tolist() if one]
+                     for words in (before, node, after)]  # fmt: skip
+            shown = self._written(shard, first, parts) or [" ".join(part) for part in parts]
+            lines.append(ConcordanceLine(source, int(line_numbers[0]), *[*shown, document]))
         return lines
+
+    def documents_at(self, positions: np.ndarray) -> list[str]:
+        """Return the ids of the documents at positions, int64."""
+        return self._indexed.document_ids(
+            np.searchsorted(self.document_edges, positions, "right") - 1
+        )
+
+    def _written(self, shard: Shard, first: int, parts: list[list[str]]) -> list[str] | None:
+        """Return words before, of and behind a place as they were written, None if unknown.
+
+        first: the place in the shard.
+        """
+        if shard.written is None:
+            return None
+        at = shard.sentence_starts.dtype.type(first)
+        sentence = int(np.searchsorted(shard.sentence_starts, at, "right")) - 1
+        begin = int(shard.sentence_starts[sentence])
+        shown = first - len(parts[0])
+        earlier = [self.vocabulary.word(one) for one in shard.words_at(begin, shown).tolist()]
+        try:
+            text, _ = shard.written.passage(sentence, sentence + 1)
+            found = find_words(text, [*earlier, *chain(*parts)], self.options)
+        except ValueError:
+            raise damaged(self.path) from None
+        if found is None:
+            return None
+        written, spans = found
+        place = first - begin
+        edges = (
+            spans[shown - begin][0], spans[place][0],
+            spans[place + len(parts[1]) - 1][1], spans[-1][1],
+        )  # fmt: skip
+        return [" ".join(written[a:b].split()) for a, b in pairwise(edges)]
 
     def following(self, spans: np.ndarray) -> np.ndarray:
         """Return the id of the word after each span, uint32; 0 at a sentence's end.
@@ -709,9 +756,6 @@ class CorpusIndex:
             rows = shard.neighbourhoods(suffixes, before, ids.size + after, self.n_words)
             parts.append(np.delete(rows, np.s_[before : before + ids.size], axis=1))
         return np.concatenate(parts)
-
-    def _text(self, words: np.ndarray) -> str:
-        return " ".join(self.vocabulary.word(word) for word in words.tolist() if word)
 
 
 @overload

@@ -191,6 +191,15 @@ class IndexedText:
         """See CorpusIndex."""
         return self.metadata.groups(field)
 
+    @property
+    def has_ids(self) -> bool:
+        """Whether documents were given ids."""
+        return self.metadata.has_ids
+
+    def document_ids(self, numbers: np.ndarray) -> list[str]:
+        """Return the ids of documents, by number."""
+        return self.metadata.ids(numbers)
+
     def others(self) -> "IndexedText":
         """Return the text of the documents that are not selected."""
         raise ParameterError(f"{self.path}: all documents are selected: none is left to compare")

@@ -201,6 +201,23 @@ class JoinedText(IndexedText):
         ]
         return values, np.concatenate(joint)
 
+    @property
+    def has_ids(self) -> bool:
+        """See IndexedText."""
+        return any(member.has_ids for member in self.members)
+
+    def document_ids(self, numbers: np.ndarray) -> list[str]:
+        """See IndexedText; where none was given, the number among all."""
+        if not self.has_ids:
+            return [str(number + 1) for number in numbers.tolist()]
+        starts = np.cumsum([0, *(member.document_edges.size - 1 for member in self.members)])
+        owners = np.searchsorted(starts, numbers, "right") - 1
+        ids = np.empty(numbers.size, object)
+        for owner in np.unique(owners).tolist():
+            mine = owners == owner
+            ids[mine] = self.members[owner].document_ids(numbers[mine] - starts[owner])
+        return list(ids)
+
     def others(self) -> IndexedText:
         """See IndexedText."""
         raise ParameterError("several indexes have no other documents: ask one, or give `against`")
@@ -246,7 +263,7 @@ class _JoinedShard:
         self.first_position = position + shard.first_position
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("sentence_starts", "document_starts", "n_positions"):
+        if name in ("sentence_starts", "document_starts", "n_positions", "written"):
             return getattr(self._shard, name)
         if name in Shard.ARRAYS:
             raise ParameterError(

@@ -87,11 +87,15 @@ class MetadataWriter:
             id_ = str(id_).encode(errors="replace").decode()
         self._rows.write(json.dumps([id_, values]) + "\n")
 
+    def declare(self, fields: Mapping[str, FieldType]) -> None:
+        """Add fields with their types, whether a document has them or not."""
+        self._types = {**fields, **self._types}
+        for name in fields:
+            self._learn(name)
+
     def add_all(self, earlier: "Metadata") -> None:
         """Add the documents of an index, whose types stay."""
-        self._types = {**earlier.fields, **self._types}
-        for name in earlier.fields:
-            self._learn(name)
+        self.declare(earlier.fields)
         for number in range(0, len(earlier), _MOST_VALUES):
             for id_, fields in earlier.rows(number, number + _MOST_VALUES):
                 self.add(id_ if earlier.has_ids else None, fields)
@@ -159,9 +163,14 @@ class MetadataWriter:
         self, kinds: Mapping[str, str], unfit: dict[str, int], checksum: Any
     ) -> Iterator[list[Value]]:
         """Yield the rows of the table; values that do not fit are missing and counted."""
+        last = 0  # the largest number that is an id
         for number, line in enumerate(self._rows):
             id_, values = json.loads(line) if line.strip() else (None, {})
-            row: list[Value] = [number, str(number + 1) if id_ is None else id_]
+            if id_ is None:
+                id_ = str(max(number, last) + 1)
+            if _PLAIN_WHOLE.fullmatch(id_):
+                last = max(last, int(id_))
+            row: list[Value] = [number, id_]
             for name, kind in kinds.items():
                 raw = values.get(name)
                 value = None if raw is None else _typed_value(raw, kind)
@@ -255,6 +264,25 @@ class Metadata:
                     )
                 )
         return self._checked(np.array([known.get(one, -1) for one in ids], np.int64))
+
+    def ids(self, numbers: np.ndarray) -> list[str]:
+        """Return the ids of documents, given by number, int64."""
+        if self._file is None or not self.has_ids:
+            return [str(number + 1) for number in numbers.tolist()]
+        known: dict[int, str] = {}
+        distinct = np.unique(numbers).tolist()
+        with self._opened() as database:
+            for first in range(0, len(distinct), _MOST_VALUES):
+                some = distinct[first : first + _MOST_VALUES]
+                marks = ", ".join("?" * len(some))
+                known.update(
+                    database.execute(
+                        f"SELECT number, id FROM documents WHERE number IN ({marks})", some
+                    )
+                )
+        if len(known) < len(distinct):
+            raise self._damaged()
+        return [known[number] for number in numbers.tolist()]
 
     def rows(self, first: int, stop: int) -> list[tuple[str, dict[str, Value]]]:
         """Return (id, fields that have a value) of the documents first..stop - 1."""

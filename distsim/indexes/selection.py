@@ -155,7 +155,7 @@ class _SelectedShard(Shard):
     _kept: np.ndarray
 
     def __init__(self, whole: Shard, begins: np.ndarray, kept: np.ndarray) -> None:
-        for name in (*Shard.ARRAYS, "analyses"):
+        for name in (*Shard.ARRAYS, "analyses", "written"):
             if name not in ("suffixes", "word_starts"):
                 object.__setattr__(self, name, getattr(whole, name))
         object.__setattr__(self, "first_position", whole.first_position)

@@ -11,6 +11,8 @@ import numpy as np
 from distsim.base.errors import ArtifactError
 from distsim.indexes.kernels.queries import match_query
 from distsim.indexes.queries import CompiledQuery
+from distsim.indexes.written import ARRAYS as WRITTEN
+from distsim.indexes.written import WrittenText
 from distsim.kernels import suffixes as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import count_beside, count_beside_words
@@ -58,6 +60,7 @@ class Shard:
     source_starts, source_numbers: uint32, the sentence at which each source begins.
     first_position: tokens, boundaries included, in the shards before this one.
     analyses: uint32, as tokens, see distsim.indexes.layers; None where the text is not annotated.
+    written: the text as it was written, None where it is not kept.
     """
 
     tokens: np.ndarray
@@ -70,6 +73,7 @@ class Shard:
     source_numbers: np.ndarray
     first_position: int
     analyses: np.ndarray | None = None
+    written: WrittenText | None = None
 
     ARRAYS = (
         "tokens", "suffixes", "word_starts", "sentence_starts", "sentence_lines",
@@ -88,11 +92,18 @@ class Shard:
         }
         name = f"shard-{number}/analyses"
         analyses = frozen(artifact.array(name, np.uint32)) if name in artifact else None
-        shard = cls(**arrays, first_position=first_position, analyses=analyses)
+        written = None
+        if f"shard-{number}/{WRITTEN[0]}" in artifact:
+            of_text = zip(WRITTEN, (np.uint8, np.uint32, np.uint64), (1, 1, 2), strict=True)
+            written = WrittenText(
+                *(artifact.array(f"shard-{number}/{one}", dtype, n) for one, dtype, n in of_text)
+            )
+        shard = cls(**arrays, first_position=first_position, analyses=analyses, written=written)
         starts = shard.word_starts
         sound = (
             0 < shard.tokens.size == shard.suffixes.size
             and (analyses is None or analyses.size == shard.tokens.size)
+            and (written is None or written.is_sound(shard.sentence_starts.size))
             and starts.size > 0
             and int(starts[-1]) == shard.tokens.size
             and bool(np.all(starts[:-1] <= starts[1:]))

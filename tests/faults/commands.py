@@ -31,6 +31,11 @@ index add | x.index c.txt | x.index
     index add x.index c.txt -j 1
 index add of folders | x.index more texts | x.index
     index add x.index more texts -j 1
+index build --metadata | texts fields.csv | new.index
+    {build} texts --metadata fields.csv -o new.index
+    {build} texts -o new.index
+index remove | x.index ids.txt | x.index
+    index remove x.index --ids ids.txt -j 1
 sign | x.index | x.index
     {sign} --preset learnt --set n_bits=64
     {sign} --preset thesis
@@ -352,6 +357,8 @@ def write_texts(folder: Path) -> None:
     write("gold.tsv", (
         f"{draw.choice(frequent)}\t{draw.choice(frequent)}\t{draw.random():.2f}" for _ in range(60)
     ))  # fmt: skip
+    write("fields.csv", ["file,year", *(f"{number}.txt,18{number}0" for number in range(3))])
+    write("ids.txt", ["1"])
     write("pairs.tsv", (f"{word}\t{word}" for word in frequent[:50]))
     write("table.txt", (
         f"{frequent[k // 20]} ||| w{k} ||| 0.5 0.1 {draw.random():.3f} 0.2 ||| 0-0"

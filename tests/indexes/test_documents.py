@@ -3,18 +3,21 @@
 import json
 import pickle
 import random
+from dataclasses import replace
 from datetime import date
 
 import numpy as np
 import pytest
 
-from distsim import CorpusIndex, IndexOptions, InputError, ParameterError
+from distsim import PRESETS, CorpusIndex, IndexOptions, InputError, ParameterError, sign
 from distsim.base.errors import ArtifactError
 from distsim.contexts import named_contexts
+from distsim.corpus import Normaliser
 from distsim.indexes.collocation import collocates
 from distsim.indexes.dispersion import Documents, counts_by
 from distsim.indexes.keyness import keywords
 from distsim.indexes.phrase_lists import list_phrases
+from distsim.indexes.stored_documents import passage, read_document, remove_documents
 from distsim.indexes.tracing import trace
 from distsim.output.verification import find_faults
 
@@ -276,3 +279,126 @@ def test_an_index_without_fields_has_numbered_documents(tmp_path):
     for wrong in ("0", "3", "x", "01"):
         with pytest.raises(ParameterError, match="no document has the id"):
             index.select(documents=[wrong])
+
+
+SENTENCES = (
+    "The King’s  men ran.", "“Stop!” he cried;\tÉmile did not.", "İstanbul is far.",
+    "A 12-year-old.", "x" * 70_000 + " end.", "Two sentences. On one line!", "...", "Straße 3,000.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        IndexOptions("text"), IndexOptions("text", shard_tokens=12), IndexOptions("lines"),
+        IndexOptions("text", normaliser=Normaliser(drop_punctuation=True, fold_numbers=True)),
+        IndexOptions("text", dedup="exact"),
+        IndexOptions("text", normaliser=Normaliser(lower=False)),
+    ],
+)  # fmt: skip
+def test_concordances_show_the_text_as_written(tmp_path, options):
+    lines = [*SENTENCES, *SENTENCES[::-1], "", *SENTENCES]
+    (tmp_path / "t.txt").write_text("\n".join(lines))
+    index = CorpusIndex.build(tmp_path / "t.txt", tmp_path / "x", options=options)
+    for phrase in index:
+        for line in index.concordance(phrase, width=40):
+            shown = " ".join(filter(None, (line.left, line.node, line.right)))
+            written = "".join(lines[line.line - 1].split())
+            assert "".join(shown.split()) in written
+            assert options.normaliser.characters(line.node) == phrase
+    plain = replace(options, text=False)
+    words = CorpusIndex.build(tmp_path / "t.txt", tmp_path / "y", options=plain)
+    assert {one.node for one in words.concordance("a")} <= {"a"}
+    assert (words.checksum != index.checksum) and words.text_checksum == index.text_checksum
+    assert find_faults(index.path) == find_faults(words.path) == []
+
+
+def test_documents_and_passages(index, tmp_path):
+    for one in made_documents()[:9]:
+        found = read_document(index, one["id"])
+        assert (found.text, found.fields.get("genre")) == (one["text"], one["genre"])
+        assert read_document(index, f"texts:{found.line}").id == one["id"]
+        begin = index.select(documents=[one["id"]]).positions("a")
+        if begin.size:
+            assert passage(index, int(begin[0]), 99) == one["text"]
+            assert passage(index, int(begin[0]), 0) in one["text"].split("\n")
+    plain = CorpusIndex.from_texts(
+        made_documents(), tmp_path / "plain", options=IndexOptions("lines", text=False)
+    )
+    assert read_document(plain, "d3").text == made_documents()[3]["text"]
+    for wrong in ("d99", "texts:99999", "other:1"):
+        with pytest.raises(ParameterError, match="no document has the id"):
+            read_document(index, wrong)
+    with pytest.raises(ParameterError, match="the text as written is not stored"):
+        remove_documents(plain.path, ["d3"])
+
+
+@pytest.mark.parametrize("dedup", ["off", "exact"])
+def test_removing_documents_gives_the_index_of_the_others(index, tmp_path, dedup):
+    options = replace(index.options, dedup=dedup)
+    given = made_documents()
+    # Lines that were dropped because a document had them do not come back with it: so it is last.
+    given.append(given.pop(7))
+    given.append({"id": "secret", "text": "confidential words\nb c", "year": 1})
+    whole = CorpusIndex.from_texts(given, tmp_path / "x", options=options)
+    places = {(one.document, one.line) for one in whole.concordance("a")}
+    sign(whole, recipe=PRESETS["thesis"])
+    remove_documents(whole.path, ["secret", "d7"])
+    left = CorpusIndex.open(whole.path)
+    own = CorpusIndex.from_texts(
+        [one for one in given if one["id"] not in ("secret", "d7")], tmp_path / "y",
+        options=options,
+    )  # fmt: skip
+    assert find_faults(left.path) == []
+    assert left.count("confidential") == left.count("words") == 0
+    assert not any(b"confidential" in file.read_bytes() for file in left.path.iterdir())
+    assert left.corpus == own.corpus and left.text_checksum == own.text_checksum
+    assert left.metadata.rows(0, 99) == own.metadata.rows(0, 99)
+    assert [one[3:] for one in left.concordance("b")] == [one[3:] for one in own.concordance("b")]
+    assert read_document(left, "d5").text == read_document(own, "d5").text
+    assert {(one.document, one.line) for one in left.concordance("a")} == {
+        place for place in places if place[0] != "d7"
+    }
+    assert not (left.path / "signatures").exists()
+    before = left.checksum
+    for ids, said in (
+        (["d7"], "no document has"),
+        (list(own_ids(left)), "no document would be left"),
+    ):
+        with pytest.raises(ParameterError, match=said):
+            remove_documents(left.path, ids)
+    remove_documents(left.path, [])
+    assert CorpusIndex.open(left.path).checksum == before
+
+
+def own_ids(index):
+    return [id_ for id_, _ in index.metadata.rows(0, 999)]
+
+
+def test_numbers_of_documents_stay_when_others_are_removed(tmp_path):
+    index = CorpusIndex.from_texts(["one a", "two a", "three a"], tmp_path / "x")
+    remove_documents(index.path, ["2"])
+    (tmp_path / "more.txt").write_text("four a")
+    more = CorpusIndex.open(index.path).add(tmp_path / "more.txt")
+    assert [(one.left, one.document) for one in more.concordance("a")] == [
+        ("one", "1"), ("three", "3"), ("four", "4"),
+    ]  # fmt: skip
+
+
+def test_damaged_text_is_found(index):
+    arrays = index._indexed._artifact.manifest["arrays"]
+    rng = random.Random(2)
+    for name in ("text", "text_starts", "text_frames"):
+        file = index.path / arrays[f"shard-0/{name}"]["file"]
+        good = file.read_bytes()
+        for _ in range(25):
+            at = rng.randrange(len(good))
+            file.write_bytes(good[:at] + bytes([good[at] ^ 64]) + good[at + 1 :])
+            assert find_faults(index.path)
+            try:
+                opened = CorpusIndex.open(index.path)
+                opened.concordance("b")
+                read_document(opened, "d0")
+            except ArtifactError:
+                pass
+        file.write_bytes(good)

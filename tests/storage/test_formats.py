@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import json
+import re
 import runpy
 import shutil
 from pathlib import Path
@@ -12,13 +13,16 @@ import pytest
 
 from distsim import CorpusIndex, SignatureTable, neighbours, similarity, storage
 from distsim.comparison.measures import StoredCosine
+from distsim.indexes.stored_documents import read_document
 from distsim.output.verification import find_faults
 
 V1 = Path(__file__).parents[1] / "data" / "formats" / "v1"
 V2 = V1.parent / "v2"
 V3 = V1.parent / "v3"
 V4 = V1.parent / "v4"
+V5 = V1.parent / "v5"
 COMMANDS = runpy.run_path(str(V1 / "make.py"))["COMMANDS"]
+OF_V5 = runpy.run_path(str(V5 / "make_v5.py"))["COMMANDS"]
 OF_V4 = runpy.run_path(str(V4 / "make_v4.py"))["COMMANDS"]
 OF_V3 = runpy.run_path(str(V3 / "make_v3.py"))["COMMANDS"]
 OF_V2 = runpy.run_path(str(V2 / "make_v2.py"))["COMMANDS"]
@@ -91,6 +95,33 @@ def test_an_index_is_written_the_same_today(tmp_path, run):
     made, kept = storage.Artifact(tmp_path / "index"), storage.Artifact(V4 / "index")
     assert made.manifest["arrays"] == kept.manifest["arrays"]
     assert known(kept.parameters, made.parameters) == kept.parameters
+
+
+def test_an_index_with_text_and_documents_is_written_the_same_today(tmp_path, run):
+    run(*OF_V5["index"].format(here=V5, out=tmp_path).split())
+    made, kept = storage.Artifact(tmp_path / "index"), storage.Artifact(V5 / "index")
+    assert made.manifest["version"] == kept.manifest["version"] == 2
+    assert made.manifest["arrays"].keys() == kept.manifest["arrays"].keys()
+    of_libraries = re.compile(r"documents|shard-\d/text(_frames)?")
+    for name, entry in kept.manifest["arrays"].items():
+        if not of_libraries.fullmatch(name):
+            assert made.manifest["arrays"][name] == entry, name
+    assert known(kept.parameters, made.parameters) == kept.parameters
+    assert find_faults(V5 / "index") == []
+
+
+def test_an_index_of_version_2_answers():
+    index = CorpusIndex.open(V5 / "index")
+    assert index.metadata.fields == {"year": "int", "day": "date", "to": "text", "pages": "float"}
+    assert index.select(where=["year=1850..1851", "to=Anne"]).count("anne") == 1
+    (line,) = index.concordance("never again")
+    assert (line.left, line.right, line.document) == (
+        "the train was late; “",
+        "”, said Anne.",
+        "second",
+    )
+    assert read_document(index, "first").text.endswith("The garden's  roses are out!")
+    assert read_document(index, "4").text == "No more letters."
 
 
 def test_an_index_without_near_duplicates_grows_without_repeats_alone(tmp_path, run):

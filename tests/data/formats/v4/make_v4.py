@@ -13,7 +13,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 COMMANDS = {
     "index": "index build {here}/../v1/a.txt {here}/../v1/b.txt -o {out}/index --dedup exact "
-    "--set shard_tokens=300",
+    "--set shard_tokens=300 --set text=false",
 }
 
 

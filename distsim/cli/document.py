@@ -1,0 +1,49 @@
+"""`distsim document INDEX ID...`: documents of an index, or the text around a phrase in them."""
+
+from typing import Annotated
+
+import typer
+
+from distsim.cli.console import JsonOption, put, put_json, say
+
+
+def document(
+    index: Annotated[str, typer.Argument(metavar="INDEX")],
+    ids: Annotated[list[str], typer.Argument(metavar="ID|FILE:LINE...")],
+    around: Annotated[
+        str | None,
+        typer.Option(metavar="PHRASE", help="Only the passages around a phrase, one a line."),
+    ] = None,
+    sentences: Annotated[
+        int, typer.Option(min=0, help="Of a passage, on either side of the phrase.")
+    ] = 2,
+    as_json: JsonOption = False,
+) -> None:
+    """Print documents as they were written.
+
+    A document is named by its id, or by a place in it as kwic prints it. Its id and fields are
+    printed to standard error, or in the JSON object.
+    """
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.indexes.stored_documents import passage, read_document
+
+    opened = CorpusIndex.open(index)
+    for one in ids:
+        found = read_document(opened, one)
+        passages = None
+        if around is not None:
+            begins = opened.select(documents=[found.id]).positions(around)
+            passages = [passage(opened, begin, sentences) for begin in begins.tolist()]
+        if as_json:
+            shown = found._asdict()
+            if passages is not None:
+                shown["passages"] = passages
+                del shown["text"]
+            put_json(**shown)
+            continue
+        fields = "".join(f", {name} {value}" for name, value in found.fields.items())
+        say(f"{found.id}: {found.source}:{found.line}{fields}")
+        if passages is None:
+            print(found.text)
+        for text in passages or ():
+            put(" ".join(text.split()))
