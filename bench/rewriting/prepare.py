@@ -1,14 +1,13 @@
-"""What the measurements of rewriting need, made once: some 25 CPU minutes.
+"""What the measurements of rewriting need, made once: some 4 CPU minutes.
 
     python bench/rewriting/prepare.py FOLDER [SHARED] [--europarl 9000]
 
-SHARED, ../shared where not given, has the data and the small stanza models; `--europarl 0` makes
-rules of newstest2012 alone, in a third of the time. What is in FOLDER is not made again: an
+SHARED, ../shared where not given, has the data. What is in FOLDER is not made again: a signed
 index of Wikipedia without TurkCorpus's sentences (a language model that holds them rewards
-copying), a syntactic table, three packs (`hiero`; `labels`, of trees; `joint`, labels and PPDB's
-pairs of words), both halves of TurkCorpus with trees, the odd lines to tune on and the even ones
-held back; of the held-back ones the longest and the shortest variant where the shortest has more
-than half and at most .8 of its words (thesis 4.3).
+copying), two packs (`phrases` of Europarl and newstest2012; `joint`, the same rules and PPDB's
+pairs of words), both halves of TurkCorpus, the odd lines to tune on and the even ones held back,
+the even ones with ASSET's references, too; of the held-back ones the longest and the shortest
+variant where the shortest has more than half and at most .8 of its words (thesis 4.3).
 """
 
 import gzip
@@ -22,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from frame import SHARED, distsim, parser
 
-REFERENCES = range(8)
+REFERENCES, ASSET = range(8), range(10)
 HALVES = ("tune", "held")
 RUN = 6  # words in a row
 LEAST, MOST = 0.5, 0.8
@@ -48,6 +47,14 @@ def halves(data: Path, folder: Path) -> None:
         lines = (turk / f"tune.8turkers.tok.{name}").read_text(encoding="utf-8").splitlines(True)
         (folder / f"tune.{short}").write_text("".join(lines[0::2]), encoding="utf-8")
         (folder / f"held.{short}").write_text("".join(lines[1::2]), encoding="utf-8")
+
+
+def asset(data: Path, folder: Path) -> None:
+    """Write ASSET's references of the held-back sentences as `held.asset.*`."""
+    for k in ASSET:
+        with opened(data / "gold-asset-valid" / f"asset.valid.simp.{k}.xz") as lines:
+            text = "".join(list(lines)[1::2])
+        (folder / f"held.asset.{k}").write_text(text, encoding="utf-8")
 
 
 def runs(text: str) -> list[tuple[str, ...]]:
@@ -114,49 +121,37 @@ def longest_and_shortest(folder: Path) -> None:
 
 def main(folder: Path, shared: Path, europarl: int) -> None:
     folder.mkdir(exist_ok=True)
-    index, syntax, data = folder / "wiki.index", folder / "syntax.table", shared / "data"
+    index, data = folder / "wiki.index", shared / "data"
 
     def needs(name: str) -> bool:
         return not (folder / name).exists()
 
     if needs("held.7"):
         halves(data, folder)
+    if needs(f"held.asset.{ASSET[-1]}"):
+        asset(data, folder)
     if needs("wiki.index"):
         texts = [folder / f"{half}.{name}" for half in HALVES for name in ("norm", *REFERENCES)]
         without_sentences(data / "wiki-en-2015" / "AA.txt.xz", folder / "wiki.txt", texts)
         distsim("index", "build", folder / "wiki.txt", "--format", "text", "-o", index)
     if needs("wiki.index/signatures"):
         distsim("sign", index)
-    if needs("syntax.table"):
-        spacy = data / "wiki-spacy" / "wiki-spacy.conllu.xz"
-        distsim("sign", spacy, "--from", "annotated", "-o", syntax)
     if needs("bitext.en"):
         bitext(data, folder, europarl)
     if needs("held.long"):
         longest_and_shortest(folder)
-    for text, name in (("tune.norm", "tune"), ("held.norm", "held"), ("held.long", "held.long"),
-                       ("bitext.en", "bitext")):  # fmt: skip
-        if needs(f"{name}.trees"):
-            distsim(
-                "annotate", folder / text, "-o", folder / f"{name}.conllu", "--with", "stanza",
-                "--models", shared / "models" / "tiny-en", "--format", "lines",
-                "--trees", folder / f"{name}.trees",
-            )  # fmt: skip
-    for name, more in (("hiero", []), ("labels", ["--trees", folder / "bitext.trees"])):
-        if needs(f"{name}/packs"):
-            distsim(
-                "make-grammar", "--bitext", folder / "bitext.en", folder / "bitext.fr",
-                "--index", index, "--syntax", syntax,
-                "--set", "text.unescape=true", "--set", "min_sum=0.001",
-                "--set", f"preset={'ppdb' if more else 'hiero'}", *more, "--set", "sizes=XXXL",
-                "-o", folder / name,
-            )  # fmt: skip
+    if needs("phrases/packs"):
+        distsim(
+            "make-grammar", "--bitext", folder / "bitext.en", folder / "bitext.fr",
+            "--index", index, "--set", "text.unescape=true", "--set", "min_sum=0.001",
+            "--set", "preset=phrases", "--set", "sizes=XXXL", "-o", folder / "phrases",
+        )  # fmt: skip
     if needs("joint"):
         ppdb(data, folder / "ppdb.rules")
         scored = folder / "ppdb.scored"
-        distsim("score", folder / "ppdb.rules", "--ngram", index, "--syntax", syntax, "-o", scored)
+        distsim("score", folder / "ppdb.rules", "--ngram", index, "-o", scored)
         with (folder / "joint.rules").open("w", encoding="utf-8") as out:
-            for part in (folder / "labels" / "scored.gz", scored):
+            for part in (folder / "phrases" / "scored.gz", scored):
                 with opened(part) as lines:
                     out.writelines(lines)
         distsim(

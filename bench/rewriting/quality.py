@@ -4,17 +4,17 @@
     python bench/rewriting/quality.py shorten FOLDER [--steps STEP...]
 
 FOLDER was made by prepare.py; all sentences of TurkCorpus's held-back half, or their longest
-variants. `simplify`: corpus-level SARI and its parts, the mean SARI of sentences, BLEU, the share
-of words kept; the difference of SARI from the packaged weights' row. Steps without the packaged
-weights have their own, tuned from them on the
-first 100 sentences of the other half. One person is judged against the other seven. `shorten`: to
-.75 of the words, PRECIS and its difference from truncation's; the packaged weights that shorten,
-less those of the features that a step does without. 95% intervals and p by the paired bootstrap.
+variants. `simplify`: against TurkCorpus's eight references, then against ASSET's ten, corpus-level
+SARI and its parts, the mean SARI of sentences, BLEU, the share of words kept; the difference of
+SARI from the packaged weights' row. A step without features has the packaged weights less theirs.
+One person is judged against the others. `shorten`: to .75 of the words, PRECIS and its difference
+from truncation's. 95% intervals and p by the paired bootstrap.
 """
 
 import argparse
 import math
 import random
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from frame import distsim, parser, print_machine, print_table
-from prepare import REFERENCES, lines_of, opened
+from prepare import ASSET, REFERENCES, lines_of, opened
 
 from distsim import CorpusIndex, GrammarIndex
 from distsim.evaluation.rewritings import (
@@ -35,27 +35,28 @@ from distsim.evaluation.rewritings import (
     with_nonsense,
 )
 from distsim.paraphrase import Weights
-from distsim.paraphrase.rewriting.weights import SHORTEN
+from distsim.paraphrase.rewriting.weights import SHORTEN, SIMPLIFY
 
-SEARCH = ("--set", "span=7", "--set", "pops=15", "--set", "rules=12")
-TUNED, SAMPLES, PHI = 100, 1000, 0.75
+SEARCH = ("--set", "span=5", "--set", "pops=15", "--set", "rules=15")
+SAMPLES, PHI = 1000, 0.75
 SHIPPED = "joint, packaged weights"
 LEAST_LETTERS, STEM = 4, 4
-NGRAM, SYNTAX = "sim_ngram,sim_ngram_coverage", "sim_syn,sim_syn_coverage"
+FIT = "Substitute,NotFound,Fit,OtherForm"
+_ENDINGS = re.compile(r" (n't|'s|'re|'ve|'ll|'d|'m)\b")
+_BRACKETS = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "``": '"', "''": '"'}
 
 
 class Step(NamedTuple):
-    """A row of a system: its pack, and features left out; None: the packaged weights."""
+    """A row of a system: its pack, and features left out of the packaged weights."""
 
     name: str
     pack: str
-    without: str | None = None
+    without: str = ""
 
 
 STEPS = (
-    Step("Hiero", "hiero/packs", f"{NGRAM},{SYNTAX}"),
-    Step("labels", "labels/packs", f"{NGRAM},{SYNTAX}"),
-    Step("labels, both similarities", "labels/packs", ""),
+    Step("phrases", "phrases/packs"),
+    Step("joint, no fit of words", "joint", FIT),
     Step(SHIPPED, "joint"),
 )
 
@@ -117,14 +118,12 @@ def controls(folder: Path, lines: list[str]) -> Iterator[System]:
         yield System(name, [" ".join(one) for one in made])
 
 
-def rewritten(folder: Path, step: Step, source: str, weights: Path | None, *more: object) -> System:
+def rewritten(folder: Path, step: Step, source: str, weights: Path, *more: object) -> System:
     """Rewrite a file of FOLDER by a step's pack."""
     out = folder / f"{slug(step.name)}.{source}.lines"
-    trees = f"{source.removesuffix('.norm')}.trees"
     distsim(
-        "rewrite", folder / step.pack, folder / source, "-n", 1, "-o", out,
-        *([] if weights is None else ["--weights", weights]),
-        "--index", folder / "wiki.index", *SEARCH, "--trees", folder / trees, *more,
+        "rewrite", folder / step.pack, folder / source, "-n", 1, "-o", out, "--weights", weights,
+        "--index", folder / "wiki.index", *SEARCH, *more,
     )  # fmt: skip
     rows = [line.split("\t") for line in lines_of(out)]
     return System(step.name, [row[3] for row in rows if not row[0].startswith("#")])
@@ -134,49 +133,44 @@ def slug(name: str) -> str:
     return name.replace(",", "").replace(" ", "_")
 
 
-def tuned(folder: Path, step: Step) -> Path | None:
-    """Return a step's own weights to simplify, tuned where they are not there; None: packaged."""
-    if step.without is None:
-        return None
-    file = folder / f"{slug(step.name)}.weights"
-    if not file.exists():
-        for name in ("norm", "trees", *REFERENCES):
-            lines = lines_of(folder / f"tune.{name}")[:TUNED]
-            (folder / f"first.{name}").write_text("".join(f"{one}\n" for one in lines), "utf-8")
-        references = [x for k in REFERENCES for x in ("--references", folder / f"first.{k}")]
-        distsim(
-            "tune", folder / step.pack, folder / "first.norm", *references, "-o", file, *SEARCH,
-            "--index", folder / "wiki.index", "--trees", folder / "first.trees",
-            "--set", "iterations=3", "--set", "n=40",
-            *(["--set", f"without={step.without}"] if step.without else []),
-        )  # fmt: skip
-    return file
-
-
-def reduced(folder: Path, step: Step) -> Path:
-    """Write the packaged weights that shorten, less those that a step or its pack lacks."""
-    packaged = Weights.default(SHORTEN)
+def weights_of(folder: Path, step: Step, name: str) -> Path:
+    """Write the packaged weights of a name, less those that a step or its pack lacks."""
+    packaged = Weights.default(name)
     own = set(GrammarIndex.open(folder / step.pack).feature_names)
     others = set(GrammarIndex.open(folder / "joint").feature_names) - own
-    left_out = {*(step.without or "").split(","), *others}
+    left_out = {*step.without.split(","), *others}
     kept = {
         name: x for name, x in packaged.values.items()
         if name.removeprefix("Missing(").removesuffix(")") not in left_out
     }  # fmt: skip
-    path = folder / f"{slug(step.name)}.shorten.weights"
+    path = folder / f"{slug(step.name)}.{name}.weights"
     Weights(kept, notes=packaged.notes).write(path)
     return path
 
 
+def as_written(text: str) -> str:
+    """Return a sentence of TurkCorpus with ASSET's brackets, quotation marks and endings."""
+    return _ENDINGS.sub(r"\1", " ".join(_BRACKETS.get(token, token) for token in text.split()))
+
+
 def simplify(folder: Path, steps: list[Step]) -> None:
     lines = lines_of(folder / "held.norm")
-    references = [lines_of(folder / f"held.{k}") for k in REFERENCES]
     systems = list(controls(folder, lines))
-    systems += [rewritten(folder, one, "held.norm", tuned(folder, one)) for one in steps]
+    for one in steps:
+        weights = weights_of(folder, one, SIMPLIFY)
+        systems.append(rewritten(folder, one, "held.norm", weights))
     columns = ("SARI", "add", "keep", "delete", "sentence-SARI", "BLEU", "ratio", "kept")
-    show(Evaluation(lines, references), systems, columns, "SARI", systems[-1].name)
-    person = one_person(lines, references)
-    print(f"\n{person.name}: " + ", ".join(f"{name} {person.values[name]:.2f}" for name in columns))
+    for names, written in (
+        ([f"held.{k}" for k in REFERENCES], str),
+        ([f"held.asset.{k}" for k in ASSET], as_written),
+    ):
+        references = [lines_of(folder / name) for name in names]
+        source = list(map(written, lines))
+        some = [System(one.name, list(map(written, one.sentences))) for one in systems]
+        show(Evaluation(source, references), some, columns, "SARI", systems[-1].name)
+        person = one_person(source, references)
+        values = ", ".join(f"{name} {person.values[name]:.2f}" for name in columns)
+        print(f"\n{person.name}: {values}\n")
 
 
 def shorten(folder: Path, steps: list[Step]) -> None:
@@ -189,7 +183,10 @@ def shorten(folder: Path, steps: list[Step]) -> None:
         System("copy", lines),
         System("truncation", [truncated(*one) for one in both]),
         System("random deletion", [shortened(*one, draw) for one in both]),
-        *(rewritten(folder, one, "held.long", reduced(folder, one), *length) for one in steps),
+        *(
+            rewritten(folder, one, "held.long", weights_of(folder, one, SHORTEN), *length)
+            for one in steps
+        ),
         System("the reference itself", references[0]),
     ]
     columns = ("BLEU", "PRECIS", "ratio", "kept")

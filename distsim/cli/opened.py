@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from distsim.grammar.pair_features import PairFeatures
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.rewriting.language_model import LanguageModel
+    from distsim.paraphrase.substitution.substituter import Substituter
 
 
 def language_model(path: str | None) -> "LanguageModel":
@@ -28,6 +29,21 @@ def language_model(path: str | None) -> "LanguageModel":
     if path is None:
         raise ParameterError("name the language model, an index or an ARPA file, with --index")
     return ArpaModel(path) if Path(path).is_file() else IndexModel(CorpusIndex.open(path))
+
+
+def fit_of_words(path: str | None) -> "Substituter | None":
+    """Return what tells how words fit in others' places: of a signed index, None of other paths."""
+    from pathlib import Path
+
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.indexes.places import signatures_inside
+    from distsim.paraphrase.finder.word_finder import WordOptions
+    from distsim.paraphrase.substitution.substituter import Substituter
+
+    if path is None or not Path(path).is_dir() or not signatures_inside(path).exists():
+        return None
+    index = CorpusIndex.open(path)
+    return Substituter(index, index, words=WordOptions(opposites=False))
 
 
 def index_of(table_path: str, index_path: str | None, otherwise: str = "") -> "CorpusIndex":

@@ -78,7 +78,7 @@ def rewrite(
     the score NA and is printed unchanged. --why adds a line for each rule (why, before, after,
     label, score, features) and one of the sentence's features (sum).
     """
-    from distsim.cli.opened import language_model
+    from distsim.cli.opened import fit_of_words, language_model
     from distsim.grammar.packs.grammar_index import GrammarIndex
     from distsim.paraphrase.rewriting.batch import read_tasks
     from distsim.paraphrase.rewriting.options import RewriteOptions
@@ -92,7 +92,12 @@ def rewrite(
         raise typer.BadParameter("chunks=true hides phrases of trees: name them with --trees FILE")
     weights = Weights.read(models.weights) if models.weights is not None else None
     model = language_model(models.index)
-    rewriter = Rewriter(GrammarIndex.open(pack), model, weights=weights, options=options)
+    words = fit_of_words(models.index)
+    if words is None:
+        say(f"{models.index}: no signed index: how a word fits in another's place does not count")
+    rewriter = Rewriter(
+        GrammarIndex.open(pack), model, weights=weights, options=options, words=words
+    )
     known = rewriter.grammar.share_known
     if known < _FEW_KNOWN:
         say(

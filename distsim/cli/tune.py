@@ -33,7 +33,7 @@ def tune(
     """
     from pathlib import Path
 
-    from distsim.cli.opened import language_model
+    from distsim.cli.opened import fit_of_words, language_model
     from distsim.evaluation.rewritings import read_sentences
     from distsim.grammar.packs.grammar_index import GrammarIndex
     from distsim.paraphrase.rewriting.options import RewriteOptions
@@ -53,7 +53,10 @@ def tune(
         if text.strip()
     ]
     model = language_model(models.index)
-    rewriter = Rewriter(GrammarIndex.open(pack), model, weights=begin, options=options)
+    rewriter = Rewriter(
+        GrammarIndex.open(pack), model, weights=begin, options=options,
+        words=fit_of_words(models.index),
+    )  # fmt: skip
     with progress_bar("sentences") as bar:
         tuned = tune(rewriter, examples, how, jobs=jobs, progress=bar, say=say)
     best = max(one.score for one in tuned.rounds)
@@ -65,6 +68,7 @@ def tune(
         f"grammar {rewriter.grammar.index.artifact.checksum[:12]}, language model {model.name}",
         f"span {options.span}, pops {options.pops}, rules {options.rules}, "
         f"n {how.n}, penalty {how.penalty:g}"
+        + (f", BLEU floor {how.bleu_floor:g}" if how.bleu_floor else "")
         + (f", without {without}" if without else "") + (", with trees" if parsed else "")
         + (f", length {options.length:g}" if options.length is not None else ""),
     )  # fmt: skip

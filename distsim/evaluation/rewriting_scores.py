@@ -201,6 +201,8 @@ class Bleu:
     >>> bleu = Bleu([["a", "b", "c", "d"]])
     >>> bleu.score(["a", "b", "c", "d"]), round(bleu.score(["a", "b"]), 3)
     (1.0, 0.368)
+    >>> round(corpus_bleu(bleu.counts(["a", "b", "c", "d", "e"]))[0], 3)
+    0.669
     """
 
     def __init__(self, references: Sequence[Sequence[str]]) -> None:
@@ -214,22 +216,44 @@ class Bleu:
 
     def score(self, tokens: Sequence[str]) -> float:
         """Return BLEU, 0 to 1."""
-        if not tokens:
+        right, tried, (n, nearest) = np.split(self.counts(tokens), [_LONGEST, 2 * _LONGEST])
+        if not right[0]:
             return 0.0
-        total = 0.0
-        for length, most in enumerate(self._most, 1):
-            mine = Counter(ngrams(tokens, length))
-            right = sum(min(times, most[gram]) for gram, times in mine.items())
-            tried = max(len(tokens) - length + 1, 0)
-            if length == 1:
-                if not right:
-                    return 0.0
-                total += math.log(right / tried)
-            else:
-                total += math.log((right + 1) / (tried + 1))
+        smoothed = np.append(right[:1] / tried[:1], (right[1:] + 1) / (tried[1:] + 1))
+        return math.exp(min(0.0, 1 - nearest / n) + float(np.log(smoothed).mean()))
+
+    def counts(self, tokens: Sequence[str]) -> np.ndarray:
+        """Return the counts of a rewriting, float64[10]; sums of them are counts of a corpus.
+
+        For n = 1 to 4 n-grams that a reference has, then all n-grams; tokens, and those of the
+        nearest reference.
+        """
+        out = np.zeros(2 * _LONGEST + 2)
+        for k, most in enumerate(self._most):
+            mine = Counter(ngrams(tokens, k + 1))
+            out[k] = sum(min(times, most[gram]) for gram, times in mine.items())
+            out[_LONGEST + k] = mine.total()
         nearest = min(self._lengths, key=lambda one: (abs(one - len(tokens)), one))
-        brevity = min(0.0, 1 - nearest / len(tokens))
-        return math.exp(brevity + total / _LONGEST)
+        out[-2:] = len(tokens), nearest
+        return out
+
+
+def corpus_bleu(counts: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return (BLEU of a corpus, 0 to 1; its derivative by each count, float64[10]).
+
+    Papineni et al. 2002, without smoothing.
+
+    Arguments:
+        counts: float64[10], the sum of `Bleu.counts` over sentences.
+    """
+    right, tried, (n, nearest) = np.split(counts, [_LONGEST, 2 * _LONGEST])
+    if not right.all():
+        return 0.0, np.zeros(counts.size)
+    brevity = min(0.0, 1 - nearest / n)
+    bleu = math.exp(brevity + float(np.log(right / tried).mean()))
+    of_lengths = (nearest / n / n, -1 / n) if brevity < 0 else (0.0, 0.0)
+    slope = np.concatenate([1 / right / _LONGEST, -1 / tried / _LONGEST, of_lengths])
+    return bleu, bleu * slope
 
 
 def verbosity(source_words: float, words: float, phi: float, weight: float) -> float:

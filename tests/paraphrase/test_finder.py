@@ -179,6 +179,25 @@ def test_substitutes_are_other_words_in_the_form_of_the_target(signed):
     assert list(first) == list(found[:3])
 
 
+def test_what_is_told_of_named_words_agrees_with_what_is_found(signed):
+    substituter = Substituter(*signed)
+    sentence = "she", "looked", "at the hatter"
+    words, columns = substituter.features(*sentence)
+    named = [words[0], "xyz", words[1]]
+    told = substituter.replacements(*sentence, named)
+    assert told[:, 2].tolist() == [0, 1, 0]
+    assert told[1].tolist() == [0, 0, 1, 0, 0, 1]
+    assert told[[0, 2], 1].tolist() == columns[:2, 3].tolist()
+    weights = FinderWeights.open().in_sentence.weights[:-1]
+    sums = columns[:2, :-1] @ weights  # shares differ as sums do: fluency is left out
+    assert told[2, 0] - told[0, 0] == pytest.approx(sums[1] - sums[0])
+    assert told[2, 4] - told[0, 4] == pytest.approx(columns[1, -2] - columns[0, -2], abs=0.05)
+    forms = substituter.replacements(*sentence, ["began", "begin", "taking"])
+    assert forms[:, 5].tolist() == [0, 1, 1]
+    unknown = substituter.replacements("she", "xyz", "at", ["began", "begin"])
+    assert unknown.tolist() == [[0, 0, 0, 1, 0, 1], [0, 0, 0, 1, 0, 0]]
+
+
 def test_a_word_alone_and_what_is_not_stored(signed):
     words, substituter = WordSubstitutes.open(*signed), Substituter(*signed)
     near = words.answers("queen", k=5)

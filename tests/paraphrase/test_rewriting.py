@@ -14,6 +14,7 @@ import pytest
 
 from distsim import CorpusIndex
 from distsim.base.errors import InputError, ParameterError
+from distsim.evaluation.rewriting_scores import Bleu, corpus_bleu
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from distsim.paraphrase.rewriting import RewriteOptions, Rewriter, Weights, tuning
@@ -201,7 +202,7 @@ def test_length_keep_and_avoid(made):
     ("text", "tree"),
     [
         ("king of city", None),
-        ("a ( b )", None),
+        ("c ( b )", None),
         ("the king slept", "(S (NP (DT the) (NN king)) (VP (VBD slept)))"),
     ],
 )
@@ -452,16 +453,16 @@ def test_tuning_finds_what_people_do(made, tmp_path, run):
     assert "n 0: choose 1 or more" in told and not (tmp_path / "three").exists()
 
 
-@pytest.mark.parametrize("objective", ["sari", "bleu"])
-def test_the_loss_of_expected_counts_and_its_derivative(objective):
+@pytest.mark.parametrize(("objective", "floor"), [("sari", 0), ("sari", 90), ("bleu", 0)])
+def test_the_loss_of_expected_counts_and_its_derivative(objective, floor):
     draw = np.random.default_rng(1)
-    count = {"sari": lambda: draw.integers(0, 9, 24).astype(float), "bleu": lambda: draw.random(2)}
+    count = {"sari": lambda: draw.integers(1, 9, 34).astype(float), "bleu": lambda: draw.random(2)}
     known = [
         {str(k): (draw.normal(size=3), count[objective]()) for k in range(size)}
         for size in (1, 0, 2, 5)
     ]
     lists = tuning._Lists.of(known)
-    goal = tuning.measure(tuning.TuneOptions(objective))
+    goal = tuning.measure(tuning.TuneOptions(objective, floor))
     weights = np.array([0.3, -0.7, 0.2])
 
     def loss(weights):
@@ -478,6 +479,46 @@ def test_the_loss_of_expected_counts_and_its_derivative(objective):
         step = np.eye(3)[k] * 1e-6
         around = (loss(weights + step)[0] - loss(weights - step)[0]) / 2e-6
         assert slope[k] == pytest.approx(around, abs=1e-7)
+
+
+def test_bleu_of_a_corpus_is_sacrebleu_s():
+    sacrebleu = pytest.importorskip("sacrebleu")
+    draw = random.Random(3)
+
+    def drawn():
+        return [" ".join(draw.choices("abc", k=draw.randint(5, 12))) for _ in range(20)]
+
+    said, people = drawn(), [drawn(), drawn()]
+    counts = sum(
+        Bleu([one.split() for one in some]).counts(text.split())
+        for text, *some in zip(said, *people, strict=True)
+    )
+    wanted = sacrebleu.corpus_bleu(said, people, tokenize="none", force=True).score
+    assert 100 * corpus_bleu(counts)[0] == pytest.approx(wanted)
+
+
+def test_a_floor_of_bleu_keeps_a_tuned_rewriter_near_the_references(made, tmp_path, run):
+    (tmp_path / "source").write_text("the old king of the city slept\n" * 2)
+    (tmp_path / "people").write_text("the old king of the city slept\n" * 2)
+    files = ["tune", made / "pack", tmp_path / "source", "--references", tmp_path / "people",
+             "--index", made / "index", "--set", "iterations=2", "--set", "n=20",
+             "--weights", made / "weights"]  # fmt: skip
+    run(*files, "--set", "bleu_floor=95", "-o", tmp_path / "out")
+    assert ", BLEU floor 95" in (tmp_path / "out").read_text()
+    weights = dict(Weights.read(tmp_path / "out").values)
+    best = rewriter_of(made, weights=weights).rewrite("the old king of the city slept", k=1)[0]
+    assert best.sentence == "the old king of the city slept"
+    _, told = run(*files, "--set", "bleu_floor=100", "-o", tmp_path / "no", status=1)
+    assert "bleu_floor 100.0: choose 0 or more, and less than 100" in told
+
+
+def test_articles_and_capitals_follow_what_is_put_in(made):
+    rewriter = rewriter_of(made)
+    assert rewriter.grammar.codes(["City"])[0] == rewriter.grammar.codes(["city"])[0]
+    assert rewriter.grammar.codes(["a", "City"])[1] == -1  # a name
+    found = {one.sentence: one for one in rewriter.rewrite("City of the king", k=400)}
+    assert "Town of the king" in found and "town of the king" not in found
+    assert "an elderly king" in {one.sentence for one in rewriter.rewrite("a old king", k=400)}
 
 
 def test_features_of_the_whole_rank_a_list_again(made):

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from distsim.paraphrase.substitution.substituter import REPLACEMENT
+
 LM = "LM"  # ln p of the sentence
 WORDS = "Words"  # words of the sentence
 GLUE = "Glue"  # neighbours put side by side
@@ -23,6 +25,9 @@ SOURCE_RARITY, SOURCE_RAREST = "SourceRarity", "SourceRarest"  # -ln p before, s
 SOURCE_CHARS = "SourceChars"  # letters of what is replaced
 SAME_STEM = "SameStem"  # one word for another that begins alike
 NUMBERS = "Numbers"  # words with digits that are replaced or put in
+
+# Of one word that takes another's place in its sentence, where the index is signed.
+OF_REPLACEMENTS = REPLACEMENT
 
 # Of whole sentences: no part of a sentence tells, so the best of a list are ranked again by them.
 UNCHANGED = "Unchanged"  # the sentence as it was

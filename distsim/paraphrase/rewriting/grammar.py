@@ -74,15 +74,19 @@ class Grammar:
         return [*names, *map(features.missing, names), *counted]
 
     def codes(self, tokens: Sequence[str]) -> np.ndarray:
-        """Return tokens as symbols of the trie, -1 where no rule knows them; int64."""
-        return np.array([self._code(token) for token in tokens], np.int64)
+        """Return tokens as symbols of the trie, -1 where no rule knows them; int64.
+
+        A capital letter is only overlooked in the first token: elsewhere it marks a name.
+        """
+        return np.array([self._code(token, i == 0) for i, token in enumerate(tokens)], np.int64)
 
     def symbol(self, word: str) -> int:
         """Return the symbol of a word as it is written, -1 where no rule has it."""
         return self._symbol_of.get(word, -1)
 
-    def _code(self, token: str) -> int:
-        for form in (token, token.lower(), unescape(token)):
+    def _code(self, token: str, is_first: bool) -> int:
+        is_name = token[:1].isupper() and not is_first
+        for form in (token, token if is_name else token.lower(), unescape(token)):
             symbol = self._symbol_of.get(form)
             if symbol is not None and not self.is_gap[symbol]:
                 return len(self.labels) + symbol

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,12 +30,14 @@ from distsim.paraphrase.rewriting.sentence import (
     tokens_of,
 )
 from distsim.paraphrase.rewriting.weights import SHORTEN, SIMPLIFY, Weights
+from distsim.paraphrase.substitution.substituter import Substituter
 
 _KEPT_LABEL = -4  # of a word that stays: whatever its span may be called
 _MORE_LAST_POPS = 3  # where all numbers of words share them
 _WINDOW, _ANY = 50, 1 << 40  # numbers of words of a beginning, either side of the middle one
 _AVOIDED = 1000.0
 _ROUNDING = 1e-9
+_ARTICLES = {"a": "an", "an": "a", "A": "An", "An": "A"}
 
 
 class Step(NamedTuple):
@@ -80,6 +83,7 @@ class Rewriter:
         weights: of features; where None those tuned for simplification, or for shortening where
             the options ask for a length below 1.
         options: limits of the search.
+        words: tells how well a word fits in another's place; its features are 0 where None.
 
     Raises:
         InputError: weights from a file name features that are not there.
@@ -103,10 +107,11 @@ class Rewriter:
         weights: Weights | None = None,
         options: RewriteOptions | None = None,
         grammar: Grammar | None = None,
+        words: Substituter | None = None,
     ) -> None:
         self.options = options or RewriteOptions()
         self.weights = weights or Weights.default(SHORTEN if self.options.shortens else SIMPLIFY)
-        self.model = model
+        self.model, self.words = model, words
         self.grammar = grammar or Grammar(pack, model, self.options.span)
         self.weights.require(self.feature_names, str(pack.artifact.path))
         if not self.weights.get(features.LM) > 0:
@@ -118,14 +123,14 @@ class Rewriter:
         self._ranks_again = any(self.weights.get(name) for name in features.OF_WHOLE)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        made = partial(Rewriter, weights=self.weights, options=self.options)
+        made = partial(Rewriter, weights=self.weights, options=self.options, words=self.words)
         return made, (self.grammar.index, self.model)
 
     def with_weights(self, weights: Weights) -> "Rewriter":
         """Return a rewriter of the same grammar with other weights."""
         return Rewriter(
             self.grammar.index, self.model, weights=weights, options=self.options,
-            grammar=self.grammar,
+            grammar=self.grammar, words=self.words,
         )  # fmt: skip
 
     @property
@@ -135,7 +140,7 @@ class Rewriter:
         dropped = map(features.dropped, DROPPED_KINDS)
         return [
             *self.grammar.feature_names, *features.OF_SENTENCES, *features.OF_WHOLE, *kinds,
-            *features.OF_DELETIONS, *dropped,
+            *features.OF_DELETIONS, *dropped, *features.OF_REPLACEMENTS,
         ]  # fmt: skip
 
     def rewrite(
@@ -274,7 +279,10 @@ class _Problem:
         sources, groups = np.unique(self._matches[:, 2], return_inverse=True)
         rules, starts = grammar.rules_of(sources, options.looked_at)
         of_rule = np.repeat(sources, np.diff(starts))
+        told = self._replacements(rules, of_rule)
         scores = rewriter._scores.fill(rules, of_rule)[rules]
+        for name, column in zip(features.OF_REPLACEMENTS, told.T, strict=True):
+            scores = scores + self._weights.get(name) * column
         if options.keep or options.avoid:
             scores = np.where(self._allowed(rules, of_rule), scores, -np.inf)
         places, group_starts = best_rules(frozen(starts), frozen(scores), options.rules)
@@ -282,6 +290,7 @@ class _Problem:
         if options.length is not None:
             places, group_parts, part_starts = self._parted(places, rules, of_rule, group_starts)
         self._rules, self._sources = rules[places], of_rule[places]
+        self._replaced = told[places]
         self._number_rules(scores[places])
         self._place(groups, group_parts, part_starts)
 
@@ -300,6 +309,28 @@ class _Problem:
         part_starts = np.append(np.flatnonzero(begins_part), places.size)
         group_parts = np.searchsorted(group[part_starts[:-1]], np.arange(starts.size))
         return places[order], group_parts, part_starts
+
+    def _replacements(self, rules: np.ndarray, sources: np.ndarray) -> np.ndarray:
+        """Return what tells of words in a word's place, float64[rules, OF_REPLACEMENTS].
+
+        Of rules of one word on either side; a word that occurs twice is looked at where it
+        stands first.
+        """
+        told = np.zeros((rules.size, len(features.OF_REPLACEMENTS)))
+        words, grammar, plain = self._rewriter.words, self._grammar, self.sentence.plain
+        if words is None:
+            return told
+        symbols, starts = grammar.targets_of(rules, sources)
+        single = np.diff(starts) == 1
+        single[single] = symbols[starts[:-1][single]] >= 0
+        for start, length, source, gap in self._matches[::-1, :4].tolist():
+            at = np.flatnonzero(single & (sources == source))
+            if length == 1 and gap < 0 and at.size:
+                told[at] = words.replacements(
+                    " ".join(plain[:start]), plain[start], " ".join(plain[start + 1 :]),
+                    [grammar.words[symbol] for symbol in symbols[starts[at]].tolist()],
+                )  # fmt: skip
+        return told
 
     def _edits_of(self, codes: np.ndarray) -> list[_Edit]:
         """Return (the edits that keep a word, the edits that delete words)."""
@@ -457,7 +488,11 @@ class _Problem:
         """
         rules = (rule for one in answers for rule, _ in one.nodes)
         self._tell([rule for rule in rules if 0 < rule < self._first_edit])
-        return [(self._rewriting(*one), one.nodes) for one in answers]
+        found: dict[str, tuple[Rewriting, list[Node]]] = {}
+        for one in answers:
+            made = self._rewriting(*one)
+            found.setdefault(made.sentence, (made, one.nodes))
+        return list(found.values())
 
     def placed(self, one: Rewriting, nodes: list[Node]) -> Rewriting:
         """Return a rewriting whose steps tell which tokens they cover."""
@@ -511,13 +546,34 @@ class _Problem:
             return self._tokens[symbol - len(words)]
         return self.sentence.escapes.get(words[symbol], words[symbol])
 
+    def _said(self, symbols: Sequence[int]) -> tuple[list[str], np.ndarray]:
+        """Return (words as they are written, their ids).
+
+        A new first word has a capital letter where the first one had, and before a new word
+        stands `a` or `an`, whichever the language model finds likelier.
+        """
+        words, ids = list(map(self._word, symbols)), self._numbered.word_ids[np.array(symbols)]
+        first = self._tokens[0]
+        if words and words[0] != first and first[0].isupper() and words[0].islower():
+            words[0] = words[0][0].upper() + words[0][1:]
+        model, known = self._rewriter.model, set(pairwise(self._tokens))
+        for i, (one, following) in enumerate(pairwise(words)):
+            other = _ARTICLES.get(one)
+            if other is not None and (one, following) not in known:
+                changed = ids.copy()
+                changed[i] = model.ids([other])[0]
+                if model.of_ids(changed) > model.of_ids(ids):
+                    words[i], ids = other, changed
+        return words, ids
+
     def _rewriting(
         self,
         symbols: Sequence[int],
         nodes: list[Node],
     ) -> Rewriting:
         weights = self._weights
-        text = " ".join(map(self._word, symbols))
+        said, ids = self._said(symbols)
+        text = " ".join(said)
         total: dict[str, float] = {}
         steps = []
         for rule, _ in nodes:
@@ -540,7 +596,7 @@ class _Problem:
         changes = sum(step.before.lower() != step.after.lower() for step in steps)
         total |= features.of_whole(changes, text == self._source)
         total[features.WORDS] = float(len(symbols))
-        total[features.LM] = self._rewriter.model.of_ids(self._numbered.word_ids[np.array(symbols)])
+        total[features.LM] = self._rewriter.model.of_ids(ids)
         score = sum(weights.get(name) * value for name, value in total.items())
         return Rewriting(text, score, dict(sorted(total.items())), tuple(steps))
 
@@ -553,6 +609,8 @@ class _Problem:
         mine = np.array(new, np.int64) - 1
         table = self._grammar.all_features(self._rules[mine], self._sources[mine], names)
         found = self._grammar.index.at(self._rules[mine])
+        names = [*names, *features.OF_REPLACEMENTS]
+        table = np.column_stack([table, self._replaced[mine]])
         for rule, row, one in zip(new, table.tolist(), found, strict=True):
             counted = {name: value for name, value in zip(names, row, strict=True) if value}
             score = sum(self._weights.get(name) * value for name, value in counted.items())

@@ -4,6 +4,7 @@ Minimum risk (Smith and Eisner 2006): weights make each sentence's list of rewri
 distribution, and the objective of the expected counts of all sentences is raised.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,7 @@ from distsim.evaluation.rewriting_scores import (
     Bleu,
     Precis,
     SariCounts,
+    corpus_bleu,
     corpus_sari,
     sari_slope,
     sari_tokens,
@@ -36,6 +38,8 @@ _PENALTY = 1e-3
 _MOST_STEPS = 200
 
 _LEAST_SPREAD = 1e-9
+_OF_SARI = 24  # counts of SARI; those of BLEU follow
+_SOFT = 0.01  # of BLEU: the optimiser stops at an edge
 
 Count = Callable[[str], np.ndarray]
 Known = dict[str, tuple[np.ndarray, np.ndarray]]  # features and counts, by sentence
@@ -47,20 +51,25 @@ class TuneOptions:
 
     Arguments:
         objective: `sari`, of the corpus; `bleu` or `precis`, the mean of sentences.
+        bleu_floor: with `sari`, the least BLEU of the corpus, 0 to 100; what is below costs more
+            than SARI can gain. Tokens are compared as they are written.
         phi: the compression that `precis` asks for, a share of the words.
         precis_weight: lambda of `precis`, its penalty on longer sentences (thesis 10, Joshua 5).
         iterations: at most so often all sentences are rewritten.
         n: rewritings of each sentence.
         penalty: L2 penalty on the weights of features scaled to a standard deviation of 1.
+        features: the only ones that get weights; all where empty.
         without: features that get no weight; a name that ends in * stands for all that begin so.
     """
 
     objective: str = "sari"
+    bleu_floor: float = 0.0
     phi: float = 0.75
     precis_weight: float = PRECIS_LAMBDA
     iterations: int = 8
     n: int = 100
     penalty: float = _PENALTY
+    features: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -71,9 +80,13 @@ class TuneOptions:
         for name in ("iterations", "n"):
             if getattr(self, name) < 1:
                 raise ParameterError(f"`{name}` {getattr(self, name)}: choose 1 or more")
+        if not 0 <= self.bleu_floor < 100:
+            raise ParameterError(
+                f"`bleu_floor` {self.bleu_floor}: choose 0 or more, and less than 100"
+            )
         if self.penalty < 0:
             raise ParameterError(f"`penalty` {self.penalty}: choose 0 or more")
-        for name in self.without:
+        for name in (*self.features, *self.without):
             require_utf8(name)
 
 
@@ -114,11 +127,35 @@ class Measure(NamedTuple):
 def measure(options: TuneOptions) -> Measure:
     """Return the objective of summed counts: corpus-level SARI, or a mean over sentences."""
     if options.objective == "sari":
-        return Measure(lambda counts: sum(corpus_sari(counts)) / 3, sari_slope)
+        return Measure(
+            partial(_sari_above, options.bleu_floor / 100),
+            partial(_slope_above, options.bleu_floor / 100),
+        )
     return Measure(
         lambda counts: float(counts[0] / counts[1]),
         lambda counts: np.array([1 / counts[1], -counts[0] / counts[1] ** 2]),
     )
+
+
+def _lacking(floor: float, bleu: float) -> tuple[float, float]:
+    """Return (what BLEU lacks of a floor, a smooth function of it; its derivative by BLEU)."""
+    if not floor:
+        return 0.0, 0.0
+    gap = (floor - bleu) / _SOFT
+    return _SOFT * float(np.logaddexp(0.0, gap)), -1 / (1 + math.exp(-gap))
+
+
+def _sari_above(floor: float, counts: np.ndarray) -> float:
+    """Return corpus-level SARI, less what BLEU lacks of a floor; see `counts_of`."""
+    bleu, _ = corpus_bleu(counts[_OF_SARI:])
+    return sum(corpus_sari(counts[:_OF_SARI])) / 3 - _lacking(floor, bleu)[0]
+
+
+def _slope_above(floor: float, counts: np.ndarray) -> np.ndarray:
+    """Return the derivative of the same by each count."""
+    bleu, slope = corpus_bleu(counts[_OF_SARI:])
+    slope = slope * -_lacking(floor, bleu)[1]
+    return np.concatenate([sari_slope(counts[:_OF_SARI]), slope])
 
 
 def counts_of(example: Example, options: TuneOptions) -> Count:
@@ -127,11 +164,11 @@ def counts_of(example: Example, options: TuneOptions) -> Count:
     >>> counts_of(Example("a b c", ("a c",)), TuneOptions("bleu"))("a c").tolist()
     [1.0, 1.0]
     """
+    references = [one.split() for one in example.references]
     if options.objective == "sari":
         people = [sari_tokens(one) for one in example.references]
-        sari = SariCounts(sari_tokens(example.source), people)
-        return lambda text: sari.of(sari_tokens(text))
-    references = [one.split() for one in example.references]
+        sari, bleu = SariCounts(sari_tokens(example.source), people), Bleu(references)
+        return lambda text: np.concatenate([sari.of(sari_tokens(text)), bleu.counts(text.split())])
     scorer: Bleu | Precis = Bleu(references)
     if options.objective == "precis":
         source = example.source.split()
@@ -168,7 +205,15 @@ def tune(
         raise ParameterError("no references: give at least one file of them")
     goal = measure(options)
     scorers = [counts_of(example, options) for example in examples]
-    names = [name for name in rewriter.feature_names if not _is_named(name, options.without)]
+    names = [
+        name
+        for name in rewriter.feature_names
+        if (not options.features or name in options.features)
+        and not _is_named(name, options.without)
+    ]
+    unknown = set(options.features) - set(rewriter.feature_names)
+    if unknown:
+        raise ParameterError(f"`features`: {min(unknown)} is no feature of this grammar")
     given = {name: rewriter.weights.get(name) for name in names}
     weights = Weights({name: value for name, value in given.items() if value})
     known: list[Known] = [{} for _ in examples]

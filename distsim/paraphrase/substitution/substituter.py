@@ -18,7 +18,7 @@ from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.lexicon import Lexicon
 from distsim.paraphrase.finder.likeness import WordVectors, likeness_by_bits
 from distsim.paraphrase.finder.space import LearntSpace, open_space
-from distsim.paraphrase.finder.word_finder import Found, WordOptions
+from distsim.paraphrase.finder.word_finder import RANKS, Found, WordOptions
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.paraphrase.substitution.candidates import MOST_FOUND, Candidate, Candidates
 from distsim.paraphrase.substitution.coherence import coherence
@@ -32,6 +32,7 @@ from distsim.signatures.table import TableLike, opened_table
 Words = tuple[str, ...]
 MOST_CANDIDATES = 10_000
 FLUENT = 150  # so many of the lemmas found are read in the sentence
+REPLACEMENT = ("Substitute", "Company", "NotFound", "Unlisted", "Fit", "OtherForm")
 
 
 class ContextWord(NamedTuple):
@@ -230,15 +231,61 @@ class Substituter:
         words, columns, _ = self._weighed(occurrence, slot, pool)
         return words, columns
 
+    def replacements(
+        self, left: str, target: str, right: str, candidates: Sequence[str]
+    ) -> np.ndarray:
+        """Return what tells of words in a word's place, float64[n, 6], as of REPLACEMENT.
+
+        Of words that are looked at for the target, Substitute: ln of their shares, fluency left
+        out, and Company: ln of how much more often than chance they stand in a sentence with it (of
+        *evening* and *afternoon* more than of *start* and *begin*). NotFound: 1 for words that are
+        not looked at. Unlisted: 1 where nothing is stored of the target. Fit: the cosine with the
+        slot, less the target's; 0 where a vector is missing. OtherForm: 1 for a word of another
+        form than the target's, such as plural or past.
+
+        Arguments:
+            left, target, right: as of `substitutes`; the target is one word.
+            candidates: words in the index's normal form.
+        """
+        told = np.zeros((len(candidates), len(REPLACEMENT)))
+        occurrence = Occurrence.of(self._lexicon, left, target, right)
+        words, slot = occurrence.target, self._slot(occurrence)
+        if slot is None or self._words is None or self._vectors is None or len(words) != 1:
+            return told
+        pool = self._words.pool(words)
+        told[:, 3] = pool is None
+        if pool is not None:
+            columns = self._in_slot(words, slot, pool)
+            sums = columns @ self._words.weights.in_sentence.weights[:-1]
+            place_of = {lemma: place for place, lemma in enumerate(pool.lemmas.tolist())}
+            lemmas = map(self._words.finder.lemma, self._lexicon.ids(candidates).tolist())
+            places = np.array([place_of.get(lemma, -1) for lemma in lemmas])
+            found = places >= 0
+            told[found, 0] = (sums - np.logaddexp.reduce(sums))[places[found]]
+            told[found, 1] = pool.features[places[found], len(RANKS)]
+            told[:, 2] = ~found
+        rows = self._vectors.rows([words, *((one,) for one in candidates)])
+        fit = slot.fit(rows)
+        told[:, 4] = np.where(rows[1:].any(axis=1) & rows[0].any(), fit[1:] - fit[0], 0.0)
+        form = self._forms.kind(words[0])
+        told[:, 5] = [self._forms.kind(one) != form for one in candidates]
+        return told
+
+    def _in_slot(self, target: Words, slot: Slot, pool: Found) -> np.ndarray:
+        """Return what tells of the lemmas found in a slot, fluency left out, float64[n, 8]."""
+        assert self._words is not None
+        form, _ = self._words.of_form(target, pool)
+        return np.column_stack(
+            [pool.features, form, self._words.finder.fit(pool.lemmas, slot.vector)]
+        )
+
     def _weighed(
         self, occurrence: Occurrence, slot: Slot, pool: Found
     ) -> tuple[list[str], np.ndarray, Filled]:
         """Return (words, features float64[n, 9], how each is written)."""
         assert self._words is not None
         finder, weights = self._words.finder, self._words.weights.in_sentence.weights
-        form, _ = self._words.of_form(occurrence.target, pool)
-        fit = finder.fit(pool.lemmas, slot.vector)
-        columns = np.column_stack([pool.features, form, fit])
+        columns = self._in_slot(occurrence.target, slot, pool)
         best = np.argsort(-(columns @ weights[:-1]), kind="stable")[:FLUENT]
         words = [finder.words[lemma] for lemma in pool.lemmas[best].tolist()]
         filled = self._fluency.scores(
