@@ -10,12 +10,12 @@ import pytest
 from distsim.base.errors import ArtifactError
 from distsim.grammar.extraction.extract import write_rules
 from distsim.grammar.extraction.features import FeatureChoice
-from distsim.grammar.extraction.margins import _sums_of_labels
+from distsim.grammar.extraction.margins import _english_margins, _sums_of_labels
 from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.extraction.options import PRESETS
 from distsim.grammar.extraction.pivoting import pivot_rules
-from distsim.grammar.kernels.rule_counts import english_margins, partition_rows
-from distsim.kernels.compiled import frozen
+from distsim.grammar.extraction.scratch import Column
+from distsim.grammar.kernels.rule_counts import partition_rows
 from tests.grammar.extraction_texts import drawn_pair, linked_text, read_rules
 from tests.naive.extraction import canonical
 
@@ -94,8 +94,11 @@ def test_english_margins_of_sides_with_many_labels(n):
         of_side[side] += count
         of_both[side, label] += count
     for has_labels in (False, True):
-        found, out = np.empty((n, 3), np.uint32), np.empty((n, 3), np.uint32)
-        n_sides = english_margins(frozen(rows), has_labels, np.empty_like(rows), found, out)
+        keys, english = Column(None, np.uint64, 2), Column(None, np.uint32, 3)
+        keys.append(rows)
+        n_sides = _english_margins(keys, has_labels, english)
+        english.rewind()
+        out = english.read(n)
         numbers = dict(zip(sides.tolist(), out[:, 0].tolist(), strict=True))
         assert sorted(numbers.values()) == list(range(n_sides))
         assert out.tolist() == [

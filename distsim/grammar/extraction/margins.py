@@ -18,7 +18,7 @@ from distsim.grammar.extraction.instances import PART_BITS, Runs
 from distsim.grammar.extraction.linked_text import LinkedText
 from distsim.grammar.extraction.scratch import Column
 from distsim.grammar.kernels.extraction import COLUMNS
-from distsim.grammar.kernels.rule_counts import Rules, count_parts, english_margins
+from distsim.grammar.kernels.rule_counts import Rules, count_parts
 from distsim.grammar.kernels.rule_text import C_E, C_F, C_FE, C_L, C_LE, C_LF, C
 from distsim.kernels.compiled import frozen
 
@@ -201,13 +201,31 @@ def _counted(rows: np.ndarray, bounds: np.ndarray, text: LinkedText) -> tuple[np
     room = Rules(  # made here: numpy asks for large pages, a kernel does not
         np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty(n, np.uint32),
         np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n, np.uint64),
-        np.zeros((n, text.bounds.size - 1), np.uint32), np.empty((n, 3), np.int64),
+        np.zeros((n, text.bounds.size - 1), np.uint32),
     )  # fmt: skip
     n_rules = count_parts(
         frozen(rows), frozen(bounds), PART_BITS, text.bounds, text.links, text.link_starts, room
     )
     rules = Rules(*(column[:n_rules] for column in room))
-    return *rules, *_sums_of_labels(rules.label, rules.count)
+    return *rules, _foreign_margins(rules), *_sums_of_labels(rules.label, rules.count)
+
+
+def _foreign_margins(rules: Rules) -> np.ndarray:
+    """Return c(f), c(label, f) and c(f, e) of rules in order, int64[n, 3]."""
+    margins = np.empty((rules.f.size, 3), np.int64)
+    side = np.cumsum(np.append(True, rules.f[1:] != rules.f[:-1])[: rules.f.size]) - 1
+    new = np.append(True, (np.diff(side) != 0) | (rules.label[1:] != rules.label[:-1]))
+    labelled = np.cumsum(new[: rules.f.size]) - 1
+    for column, group in enumerate((side, labelled)):
+        margins[:, column] = np.bincount(group, rules.count)[group]
+    margins[:, 2] = rules.count
+    if rules.label.any():
+        several = np.flatnonzero(margins[:, 0] != margins[:, 1])  # the side has other labels
+        order = several[np.lexsort((rules.e[several], side[several]))]
+        new = np.append(True, (np.diff(side[order]) != 0) | (np.diff(rules.e[order]) != 0))
+        pair = np.cumsum(new[: order.size]) - 1
+        margins[order, 2] = np.bincount(pair, rules.count[order])[pair]
+    return margins
 
 
 def _sums_of_labels(label: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -221,11 +239,17 @@ def _sums_of_labels(label: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, n
 def _english_margins(keys: Column, has_labels: bool, english: Column) -> int:
     """Append (number, c(e), c(label, e)) of each rule of a part; return its number of sides."""
     keys.rewind()
-    n = keys.size
-    found, out = np.empty((n, 3), np.uint32), np.empty((n, 3), np.uint32)
-    n_distinct: int = english_margins(
-        frozen(keys.read(n)), has_labels, np.empty((n, 2), np.uint64), found, out
-    )
+    sides, packed = keys.read(keys.size).T
+    count = packed & np.uint64(0xFFFFFFFF)
+    distinct, number = np.unique(sides, return_inverse=True)
+    out = np.empty((keys.size, 3), np.uint32)
+    out[:, 0] = number
+    out[:, 1] = np.bincount(number, count)[number]
+    out[:, 2] = out[:, 1]
+    if has_labels:
+        labelled = number.astype(np.uint64) << _HALF | packed >> _HALF
+        _, pair = np.unique(labelled, return_inverse=True)
+        out[:, 2] = np.bincount(pair, count)[pair]
     keys.close()
     english.append(out)
-    return n_distinct
+    return distinct.size
