@@ -41,15 +41,10 @@ def order_by(*keys: np.ndarray) -> np.ndarray:
     keys: whole numbers[n] each, none negative.
     """
     joined = _one_key(keys)
-    order: np.ndarray
-    if joined is None:
-        order = np.lexsort(keys[::-1])
-        return order
-    most = int(joined.max(initial=0))
-    if most <= _DENSE * joined.size:
-        order = kernel.order_of_numbers(frozen(joined), most)
-        return order
-    return np.argsort(joined, kind="stable")
+    order: np.ndarray = (
+        np.lexsort(keys[::-1]) if joined is None else np.argsort(joined, kind="stable")
+    )
+    return order
 
 
 def first_rows(numbers: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.grammar.kernels.copying import put_bar, put_bytes, put_eight
+from distsim.grammar.kernels.copying import put_bar, put_bytes, put_decimals, put_integer
 from distsim.grammar.kernels.rules import TERMINAL, gap_index, next_token
 from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled, uncounted
@@ -14,14 +14,8 @@ from distsim.kernels.prefetch import prefetch
 
 MOST_GAPS = 8  # of a rule: four bits each in a packed order
 FITS, TOO_MANY_GAPS, LOOKS_LIKE_GAP = range(3)
-_SMALL = 12  # so many are sorted by insertion
-_DIGIT_BITS = 8  # of numbers that are sorted digit by digit
-_DIGITS = 1 << _DIGIT_BITS
 _AHEAD = 8  # rules whose places are asked for before they are read
 _HEAD = 8  # bytes that texts are first sorted by
-_MILLION = np.uint64(1000000)
-_DIGIT_OF_BOTH, _FIRST_DIGIT = np.uint64(0x0000000F0000000F), np.uint64(0xF)
-_ZEROS = np.uint64(0x0030303030302E30)  # 0.00000
 _SPACE, _COMMA, _OPEN, _CLOSE, _ZERO, _HYPHEN = 32, 44, 91, 93, 48, 45
 
 
@@ -232,6 +226,15 @@ def _text_before(texts, one, two):
 _sort_texts = heap_sort(_text_before)
 
 
+@uncounted
+def _key_before(keys, one, two):
+    """Return whether a key is smaller than another."""
+    return keys[one] < keys[two]
+
+
+_sort_keys = heap_sort(_key_before)
+
+
 @compiled
 def order_texts(text, starts, stops, heads, order):
     """Sort texts by all bytes that are in the order of their first eight bytes, heads.
@@ -246,21 +249,6 @@ def order_texts(text, starts, stops, heads, order):
             stop += 1
         _sort_texts(texts, order, begin, stop)
         begin = stop
-
-
-@compiled
-def order_of_numbers(numbers, most):
-    """Return the order of whole numbers, none above `most`, int64; equal ones keep theirs."""
-    places = np.zeros(most + 2, np.int64)
-    for number in numbers:
-        places[number + 1] += 1
-    for number in range(most + 1):
-        places[number + 1] += places[number]
-    order = np.empty(numbers.size, np.int64)
-    for row in range(numbers.size):
-        order[places[numbers[row]]] = row
-        places[numbers[row]] += 1
-    return order
 
 
 @compiled
@@ -368,23 +356,18 @@ def pair_up(sources, runs, groups, n_targets, n_orders, least, identities, n_pai
     lines = np.empty(n_pairs, np.int64)
     firsts = np.empty(n_pairs, np.int64)
     seconds = np.empty(n_pairs, np.int64)
-    bits = 1
-    while n_targets * n_orders >> bits:
-        bits += 1
-    digits = np.empty(_DIGITS + 1, np.int64)
     bounds = groups.bounds.reshape(-1)
     targets, orders, n_gaps, columns = groups.targets, groups.orders, groups.n_gaps, groups.columns
     found = np.empty(64, np.int64)  # the keys of a run's lines as they are met
     of_found = np.empty(64, np.int64)  # the pairs of each; then its number in order
     order = np.empty(64, np.int64)
-    spare = np.empty(64, np.int64)
     slots = np.zeros(128, np.int64)
     n = n_lines = pruned = begin = 0
     while begin < sources.size:
         end, most = _end_of_run(sources, runs, groups.bounds, begin)
         if most > found.size:
             found, of_found = np.empty(2 * most, np.int64), np.empty(2 * most, np.int64)
-            order, spare = np.empty(2 * most, np.int64), np.empty(2 * most, np.int64)
+            order = np.empty(2 * most, np.int64)
             slots = np.zeros(8 * most, np.int64)
         size = 4
         while size < 2 * most:
@@ -417,7 +400,9 @@ def pair_up(sources, runs, groups, n_targets, n_orders, least, identities, n_pai
                 firsts[n] = one
                 seconds[n] = two
                 n += 1
-        _sort_lines(found, n_found, bits, order, spare, digits)
+        for k in range(n_found):
+            order[k] = k
+        _sort_keys(found, order, 0, n_found)
         for k in range(n_found):
             line = order[k]
             keys[n_lines] = runs[begin] * n_targets * n_orders + found[line]
@@ -430,39 +415,6 @@ def pair_up(sources, runs, groups, n_targets, n_orders, least, identities, n_pai
     links = Links(keys[:n_lines].copy(), sizes[:n_lines].copy(), lines[:n].copy(),
                   firsts[:n].copy(), seconds[:n].copy())  # fmt: skip
     return links, pruned
-
-
-@uncounted
-def _sort_lines(keys, n, bits, order, spare, digits):
-    """Write the order of keys[:n], below 2^bits and no two alike, into order[:n].
-
-    spare: room as for order; digits: int64, room for the counts of digits.
-    """
-    for i in range(n):
-        order[i] = i
-    if n <= _SMALL:
-        for i in range(1, n):
-            k = i
-            while k > 0 and keys[order[k - 1]] > keys[i]:
-                order[k] = order[k - 1]
-                k -= 1
-            order[k] = i
-        return
-    shift = 0
-    while shift < bits:
-        for digit in range(_DIGITS + 1):
-            digits[digit] = 0
-        for i in range(n):
-            digits[((keys[i] >> shift) & (_DIGITS - 1)) + 1] += 1
-        for digit in range(_DIGITS):
-            digits[digit + 1] += digits[digit]
-        for i in range(n):
-            digit = (keys[order[i]] >> shift) & (_DIGITS - 1)
-            spare[digits[digit]] = order[i]
-            digits[digit] += 1
-        for i in range(n):
-            order[i] = spare[i]
-        shift += _DIGIT_BITS
 
 
 @uncounted
@@ -562,58 +514,12 @@ def _compose(one, two, links, link_starts, link_stops, met, stamp, width, pair):
 
 @uncounted
 def _put_number(out, n, value):
-    """Append a number, rounded to five decimals; a byte after it is written to as well."""
-    scaled = np.uint64(np.floor(np.abs(value) * 100000.0 + 0.5))
-    if value < 0.0 and scaled > np.uint64(0):
+    """Append a number, rounded to five decimals; return the end."""
+    scaled = np.int64(np.floor(np.abs(value) * 100000.0 + 0.5))
+    if value < 0.0 and scaled > 0:
         out[n] = _HYPHEN
         n += 1
-    whole = scaled // _MILLION
-    if whole > np.uint64(0):
-        n = _put_integer(out, n, whole)
-        scaled -= whole * _MILLION
-    put_eight(out, n, _six_digits(scaled))
-    return n + 7
-
-
-@uncounted
-def _six_digits(value):
-    """Return `1.23456` of 123456 as the bytes of a number, the first the lowest.
-
-    Three digits at a time in either half, by multiplications: (41 v) / 2^12 is v / 100 of v below
-    1000, (103 v) / 2^10 is v / 10 of v below 100.
-    """
-    thousands = value // np.uint64(1000)
-    both = thousands | ((value - thousands * np.uint64(1000)) << np.uint64(32))
-    hundreds = ((both * np.uint64(41)) >> np.uint64(12)) & _DIGIT_OF_BOTH
-    both -= hundreds * np.uint64(100)
-    tens = ((both * np.uint64(103)) >> np.uint64(10)) & _DIGIT_OF_BOTH
-    ones = both - tens * np.uint64(10)
-    return _ZEROS + (
-        (hundreds & _FIRST_DIGIT)
-        | ((hundreds >> np.uint64(32)) << np.uint64(32))
-        | ((tens & _FIRST_DIGIT) << np.uint64(16))
-        | ((tens >> np.uint64(32)) << np.uint64(40))
-        | ((ones & _FIRST_DIGIT) << np.uint64(24))
-        | ((ones >> np.uint64(32)) << np.uint64(48))
-    )
-
-
-@uncounted
-def _put_integer(out, n, value):
-    """Append a whole number, uint64."""
-    if value < np.uint64(10):
-        out[n] = np.uint8(value) + np.uint8(_ZERO)
-        return n + 1
-    size = 1
-    power = value // np.uint64(10)
-    while power > np.uint64(0):
-        size += 1
-        power //= np.uint64(10)
-    for k in range(size - 1, -1, -1):
-        tens = value // np.uint64(10)
-        out[n + k] = np.uint8(value - tens * np.uint64(10)) + np.uint8(_ZERO)
-        value = tens
-    return n + size
+    return put_decimals(out, n, scaled)
 
 
 @uncounted
@@ -640,7 +546,7 @@ def _put_features(out, n, values, line, names, name_offsets, whole):
             continue
         n = put_bytes(out, n, names, name_offsets[feature], name_offsets[feature + 1])
         if whole[feature]:
-            n = _put_integer(out, n, np.uint64(value))
+            n = put_integer(out, n, np.int64(value))
         else:
             n = _put_number(out, n, value)
     return n
@@ -681,9 +587,9 @@ def _put_links(out, n, met, height, width, wanted):
         for two in range(width):
             if met[at] == wanted:
                 out[n] = _SPACE
-                n = _put_integer(out, n + 1, np.uint64(one))
+                n = put_integer(out, n + 1, one)
                 out[n] = _HYPHEN
-                n = _put_integer(out, n + 1, np.uint64(two))
+                n = put_integer(out, n + 1, two)
             at += 1
     if n == begun:
         out[n] = _SPACE

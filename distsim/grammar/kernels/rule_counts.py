@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.grammar.kernels.copying import put_integer
 from distsim.grammar.kernels.extraction import (
     COLUMNS,
     E_KEY,
@@ -175,18 +176,6 @@ def count_parts(rows, bounds, part_bits, text_bounds, links, link_offsets, rules
 
 
 @uncounted
-def _put_number(text, n, value):
-    if value >= 100:
-        text[n] = 48 + value // 100
-        n += 1
-    if value >= 10:
-        text[n] = 48 + value // 10 % 10
-        n += 1
-    text[n] = 48 + value % 10
-    return n + 1
-
-
-@uncounted
 def links_of(links, link_offsets, sentence, spans, pairs, n):
     """Write the links of a rule between words, by symbols, into pairs from n on; return the end.
 
@@ -226,9 +215,9 @@ def write_links(links, link_offsets, sentence, spans, pairs, text, n):
         if k > 0:
             text[n] = 32
             n += 1
-        n = _put_number(text, n, np.int64(pairs[k, 0]))
+        n = put_integer(text, n, np.int64(pairs[k, 0]))
         text[n] = 45
-        n = _put_number(text, n + 1, np.int64(pairs[k, 1]))
+        n = put_integer(text, n + 1, np.int64(pairs[k, 1]))
     return n
 
 

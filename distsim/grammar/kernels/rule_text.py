@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.grammar.kernels.copying import put_bar, put_bytes
+from distsim.grammar.kernels.copying import put_bar, put_bytes, put_decimals, put_integer
 from distsim.grammar.kernels.extraction import (
     CHART,
     X_ONLY,
@@ -253,20 +253,6 @@ def rule_features(label, place, gaps, counts, by_bitext, text, weights, how):
 
 
 @uncounted
-def put_integer(text, n, value):
-    """Write a number of at least 0; return the end."""
-    size = 1
-    rest = value // 10
-    while rest > 0:
-        size += 1
-        rest //= 10
-    for k in range(n + size - 1, n - 1, -1):
-        text[k] = 48 + value % 10
-        value //= 10
-    return n + size
-
-
-@uncounted
 def put_value(text, n, value):
     """Write a feature: whole numbers as such, others with five decimals; return the end."""
     if value < 0:
@@ -276,14 +262,7 @@ def put_value(text, n, value):
     whole = np.int64(value)
     if whole == value:
         return put_integer(text, n, whole)
-    scaled = np.int64(np.rint(value * 100000.0))
-    n = put_integer(text, n, scaled // 100000)
-    text[n] = 46
-    rest = scaled % 100000
-    for k in range(n + 5, n, -1):
-        text[k] = 48 + rest % 10
-        rest //= 10
-    return n + 6
+    return put_decimals(text, n, np.int64(np.rint(value * 100000.0)))
 
 
 @uncounted
