@@ -63,12 +63,10 @@ def test_rules_are_the_same_for_any_jobs_memory_and_blocks(tmp_path, monkeypatch
     monkeypatch.setattr(instances, "_FIRST_ROWS", 64)
     monkeypatch.setattr(instances, "_BLOCK_SENTENCES", 3)
     monkeypatch.setattr(extracting, "_CHUNK_RULES", 100)
-    for memory, repeating in product((1 << 12, 1 << 16, 1 << 20), (0.0, 0.9, 2.0)):
-        monkeypatch.setattr(instances, "_REPEATING", repeating)  # never, sometimes, always
-        for jobs in (1, 3):
-            path = tmp_path / f"{memory}-{repeating}-{jobs}"
-            write_rules(text, path, options, FeatureChoice(), memory, jobs)
-            assert path.read_bytes() == expected
+    for memory, jobs in product((1 << 12, 1 << 16, 1 << 20), (1, 3)):
+        path = tmp_path / f"{memory}-{jobs}"
+        write_rules(text, path, options, FeatureChoice(), memory, jobs)
+        assert path.read_bytes() == expected
     assert not list(tmp_path.glob(".*"))
 
 

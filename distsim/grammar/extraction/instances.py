@@ -1,10 +1,9 @@
-"""Instances of the rules of a linked text, equal ones added up, in runs by foreign side."""
+"""Instances of the rules of a linked text, in runs by foreign side."""
 
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,20 +11,17 @@ import numpy as np
 from distsim.base.parallel import Progress, available_cores, check_interrupted, no_progress
 from distsim.grammar.extraction.linked_text import LinkedText
 from distsim.grammar.extraction.options import ExtractOptions
-from distsim.grammar.kernels.extraction import COLUMNS, F_KEY, add_rows, extract_rows
+from distsim.grammar.kernels.extraction import COLUMNS, extract_rows
 from distsim.grammar.kernels.rule_counts import partition_rows
 
 PART_BITS = 10  # runs are in so many parts by the leading bits of the foreign hash
 _ROW_BYTES = 8 * COLUMNS
 _BUFFER_ROWS = 1 << 15
 _FIRST_ROWS = 1 << 16
-_ROOM = 1.2  # so many times the rows that are expected have room
 _BLOCK_SENTENCES = 512
-_BYTES_A_ROW = 2 * _ROW_BYTES + 16  # kept, its sorted copy, slots
+_BYTES_A_ROW = 2 * _ROW_BYTES + 16  # kept, its sorted copy, room
 _HELD = 8  # of the memory for rows, one part of so many is for runs that are not written
 _GROWTH = 4
-_REPEATING = 0.5  # where fewer rows are distinct they are added up at once
-_SAMPLED = 16  # of foreign sides, one of so many tells how many are
 
 
 @dataclass
@@ -117,74 +113,38 @@ def _bytes_of(rows: np.ndarray) -> memoryview:
 
 
 class _Table:
-    """Table of rows with their counts, which becomes a run when it is full.
-
-    Equal rows are added up where many repeat; else sorting them later takes less time.
-    """
+    """Table of rows, which becomes a run when it is full."""
 
     def __init__(self, runs: Runs, most_rows: int) -> None:
         self._runs = runs
         self._most = most_rows
-        self._adds_up = False
-        self._size(min(_FIRST_ROWS, most_rows))
-
-    def _size(self, capacity: int) -> None:
-        self._kept = np.empty((capacity, COLUMNS), np.uint64)
-        self._slots = _slots(capacity) if self._adds_up else _slots(0)
+        self._kept = np.empty((min(_FIRST_ROWS, most_rows), COLUMNS), np.uint64)
         self._n = 0
 
-    def add(self, rows: np.ndarray, n: int, share: float) -> None:
-        """Add rows[:n]; share: of the sentences, those read so far, above 0 to 1."""
+    def add(self, rows: np.ndarray, n: int) -> None:
+        """Add rows[:n]."""
         done = 0
-        while True:
-            if self._adds_up:
-                done, self._n = add_rows(rows, done, n, self._kept, self._n, self._slots)
-            else:
-                more = min(n - done, len(self._kept) - self._n)
-                self._kept[self._n : self._n + more] = rows[done : done + more]
-                done, self._n = done + more, self._n + more
-            if done == n:
-                return
-            self._make_room(share)
+        while done < n:
+            if self._n == len(self._kept):
+                self._make_room()
+            more = min(n - done, len(self._kept) - self._n)
+            self._kept[self._n : self._n + more] = rows[done : done + more]
+            done, self._n = done + more, self._n + more
 
-    def _make_room(self, share: float) -> None:
-        """Move the rows to a larger table, or make a run of them; add them up where many repeat."""
-        kept, n_kept = self._kept, self._n
-        n_distinct = n_kept if self._adds_up else int(_distinct_share(kept) * n_kept)
-        turns = not self._adds_up and n_distinct < _REPEATING * n_kept
-        if n_kept == self._most and not turns:
+    def _make_room(self) -> None:
+        """Move the rows to a larger table, or make a run of them."""
+        if self._n == self._most:
             self.flush()
             return
-        self._adds_up |= turns
-        expected = max(n_kept, _GROWTH * n_distinct, int(_ROOM * n_distinct / share))
-        self._size(min(expected, self._most))
-        if self._adds_up:
-            _, self._n = add_rows(kept, 0, n_kept, self._kept, 0, self._slots)
-        else:
-            self._kept[:n_kept] = kept
-            self._n = n_kept
+        kept = np.empty((min(_GROWTH * self._n, self._most), COLUMNS), np.uint64)
+        kept[: self._n] = self._kept
+        self._kept = kept
 
     def flush(self) -> None:
         """Make a run of the rows of the table."""
-        if self._n == 0:
-            return
-        if self._runs.add(self._kept, self._n):
-            self._size(len(self._kept))
-        else:
-            self._slots[:] = 0
-            self._n = 0
-
-
-def _slots(n_rows: int) -> np.ndarray:
-    """Return the empty hash table of add_rows for n_rows rows, uint32."""
-    return np.zeros(1 << (2 * n_rows - 1).bit_length(), np.uint32)
-
-
-def _distinct_share(rows: np.ndarray) -> float:
-    """Return the estimated share of distinct rows, from a sixteenth of the foreign sides."""
-    some = rows[rows[:, F_KEY] % _SAMPLED == 0]
-    _, n_distinct = add_rows(some, 0, len(some), np.empty_like(some), 0, _slots(len(some)))
-    return float(n_distinct) / max(1, len(some))
+        if self._n and self._runs.add(self._kept, self._n):
+            self._kept = np.empty_like(self._kept)
+        self._n = 0
 
 
 def extract_instances(
@@ -211,24 +171,17 @@ def extract_instances(
         table = _Table(runs, most_rows)
         buffer = np.empty((_BUFFER_ROWS, COLUMNS), np.uint64)
         cursor = np.zeros(2, np.int64)
-        n_rows = n_sentences = 0
-        current = 0
-        for bitext, cursor[0], stop in blocks:
-            if bitext != current:  # counts are kept apart by bitext
-                table.flush()
-                current = bitext
+        n_rows = 0
+        for cursor[0], stop in blocks:
             cursor[1] = 0
-            n_sentences -= int(cursor[0])
             while cursor[0] < stop:
                 check_interrupted()
                 n = extract_rows(text.arrays, settings, cursor, stop, buffer)
                 if n < 0:
                     buffer = np.empty((2 * len(buffer), COLUMNS), np.uint64)
                     continue
-                read = n_sentences + int(cursor[0])
-                table.add(buffer, n, min(1.0, max(1, read) * jobs / len(text)))
+                table.add(buffer, n)
                 n_rows += n
-            n_sentences += stop
         table.flush()
         return n_rows
 
@@ -238,27 +191,20 @@ def extract_instances(
 
 
 class _Blocks:
-    """Iterator of blocks (bitext, first sentence, end) that several threads share."""
+    """Iterator of blocks (first sentence, end) that several threads share."""
 
     def __init__(self, text: LinkedText, progress: Progress) -> None:
-        bounds = text.bounds.tolist()
-        self._blocks = iter(
-            [
-                (bitext, first, min(first + _BLOCK_SENTENCES, stop))
-                for bitext, (begin, stop) in enumerate(pairwise(bounds))
-                for first in range(begin, stop, _BLOCK_SENTENCES)
-            ]
-        )
+        self._blocks = iter(range(0, len(text), _BLOCK_SENTENCES))
         self._n = len(text)
         self._progress = progress
         self._lock = threading.Lock()
 
-    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+    def __iter__(self) -> Iterator[tuple[int, int]]:
         while True:
             with self._lock:
-                block = next(self._blocks, None)
-                if block is not None:
-                    self._progress("extracting", block[2], self._n)
-            if block is None:
+                first = next(self._blocks, None)
+                stop = self._n if first is None else min(first + _BLOCK_SENTENCES, self._n)
+                self._progress("extracting", stop, self._n)
+            if first is None:
                 return
-            yield block
+            yield first, stop

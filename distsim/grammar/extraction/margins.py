@@ -247,9 +247,10 @@ def _english_margins(keys: Column, has_labels: bool, english: Column) -> int:
     out[:, 1] = np.bincount(number, count)[number]
     out[:, 2] = out[:, 1]
     if has_labels:
-        labelled = number.astype(np.uint64) << _HALF | packed >> _HALF
+        several = np.flatnonzero(out[:, 1] != count)  # the side has another rule
+        labelled = number[several].astype(np.uint64) << _HALF | packed[several] >> _HALF
         _, pair = np.unique(labelled, return_inverse=True)
-        out[:, 2] = np.bincount(pair, count)[pair]
+        out[several, 2] = np.bincount(pair, count[several])[pair]
     keys.close()
     english.append(out)
     return distinct.size

@@ -11,7 +11,6 @@ import numpy as np
 
 from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.hashing import FINISHER, HALF, MULTIPLIER, START
-from distsim.kernels.prefetch import prefetch
 
 COLUMNS = 5
 F_KEY, E_KEY, LABEL_LINKS, PLACE, GAPS_COUNT = range(COLUMNS)
@@ -696,57 +695,3 @@ def unpack_place(place, gaps, spans):
         spans[1 + k, 2] = spans[0, 2] + ((gap >> 4) & 15)
         spans[1 + k, 3] = gap & 15
     return np.int64(place >> HALF)
-
-
-@uncounted
-def _slot_of(rows, i, mask):
-    key = rows[i, F_KEY] ^ (rows[i, E_KEY] * MULTIPLIER) ^ (rows[i, LABEL_LINKS] * FINISHER)
-    key = key * MULTIPLIER
-    key ^= key >> HALF
-    return key & mask
-
-
-@compiled
-def add_rows(rows, first, last, kept, n_kept, slots):
-    """Add rows[first:last] to a table of distinct ones; counts add up, the first place stays.
-
-    kept: uint64[capacity, 5], n_kept of them taken; slots: uint32, a power of two of them,
-    at least twice the capacity: 0 or 1 + a row of kept. Rows come in the order of their
-    places. Returns (rows taken in, their new number); it stops where kept is full.
-    """
-    mask = np.uint64(slots.size - 1)
-    capacity = kept.shape[0]
-    flat = kept.reshape(-1)
-    ahead = np.zeros(16, np.uint64)
-    for i in range(first, min(first + 16, last)):
-        ahead[i & 15] = _slot_of(rows, i, mask)
-        prefetch(slots, np.int64(ahead[i & 15]))
-    for i in range(first, last):
-        slot = ahead[i & 15]
-        if i + 16 < last:
-            later = _slot_of(rows, i + 16, mask)
-            ahead[i & 15] = later
-            prefetch(slots, np.int64(later))
-        if i + 8 < last:
-            near = np.int64(slots[ahead[(i + 8) & 15]])
-            if near > 0:
-                prefetch(flat, (near - 1) * COLUMNS)
-        while True:
-            found = np.int64(slots[slot])
-            if found == 0:
-                if n_kept == capacity:
-                    return i, n_kept
-                for column in range(COLUMNS):
-                    kept[n_kept, column] = rows[i, column]
-                n_kept += 1
-                slots[slot] = np.uint32(n_kept)
-                break
-            k = found - 1
-            if (
-                kept[k, F_KEY] == rows[i, F_KEY] and kept[k, E_KEY] == rows[i, E_KEY]
-                and kept[k, LABEL_LINKS] == rows[i, LABEL_LINKS]
-            ):  # fmt: skip
-                kept[k, GAPS_COUNT] += rows[i, GAPS_COUNT] & _LOW
-                break
-            slot = (slot + _ONE) & mask
-    return last, n_kept
