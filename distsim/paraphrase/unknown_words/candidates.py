@@ -174,7 +174,8 @@ class Candidates:
             for target, share in self._translations[row]:
                 votes.total[target] += cosine**4 * share
                 votes.best[target] = max(votes.best[target], cosine * share)
-                votes.behind[target].append(self.words[row])
+                if cosine > 0:
+                    votes.behind[target].append(self.words[row])
         if neighbours:
             votes.nearest = self._translations[neighbours[0]][0][0]
         pivots = self._pivots.get(word, {})
