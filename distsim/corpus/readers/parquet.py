@@ -31,7 +31,9 @@ def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
             # Dictionaries stay so: a file of a few kB may have a million rows of one long text.
             schema = parquet.read_schema(path)
             texts = [one.name for one in schema if pyarrow.types.is_string(one.type)]
-            batches = parquet.ParquetFile(path, read_dictionary=texts).iter_batches(_ROWS)
+            batches = parquet.ParquetFile(
+                path, read_dictionary=texts, page_checksum_verification=True
+            ).iter_batches(_ROWS)
             for number, values in enumerate(_rows(batches), 1):
                 found = options.document(values, f"{source.label}, row {number}", number)
                 if found is not None:
