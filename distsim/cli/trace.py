@@ -26,7 +26,8 @@ def trace(
 
     Prints a line for each text: text<TAB>number<TAB>tokens<TAB>share of its 8-grams found<TAB>of
     its 13-grams; then one for each span: span<TAB>first token<TAB>tokens<TAB>count<TAB>the span,
-    normalised<TAB>some of its places. Spans and n-grams end where a sentence ends.
+    normalised<TAB>some of its places<TAB>verbatim or normalised. Spans and n-grams end where a
+    sentence ends.
     """
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.tracing import trace as traced
@@ -40,7 +41,9 @@ def trace(
             continue
         put("text", place, found.n_tokens, number(found.share_8), number(found.share_13))
         for one in found.spans:
-            put("span", one.first, one.n_tokens, one.times, one.text, " ".join(one.places))
+            places = " ".join(one.places)
+            mark = {True: "verbatim", False: "normalised", None: "NA"}[one.verbatim]
+            put("span", one.first, one.n_tokens, one.times, one.text, places, mark)
 
 
 def _texts(path: str, field: str | None, as_is: bool) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Longest spans of a text that occur in an index, and the words that follow a phrase there."""
 
 from bisect import bisect_left
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,9 @@ class TracedSpan(NamedTuple):
     """A longest span of a text that occurs in the corpus; in another such span it is not contained.
 
     first: its first token in the text, from 0. n_tokens: its length. times: its occurrences.
-    text: the span, normalised. places: file and line of some occurrences.
+    text: the span, normalised. places: file and line of some occurrences. documents: the ids of
+    the documents there. verbatim: whether the corpus has the span as the text has it, letter by
+    letter apart from white space, at one of these places; None where the index keeps no text.
 
     >>> trace(index, "It was beginning to get very tired.").spans[0].times
     1
@@ -32,6 +35,8 @@ class TracedSpan(NamedTuple):
     times: int
     text: str
     places: tuple[str, ...]
+    documents: tuple[str, ...]
+    verbatim: bool | None
 
 
 class Trace(NamedTuple):
@@ -94,7 +99,7 @@ def trace(
     index = opened_index(index)
     whole_number(min_tokens, "`min_tokens`", 1)
     whole_number(places, "`places`", 0)
-    ids, words = _sentences(index, one_text(text, "text"))
+    ids, words, written = _sentences(index, one_text(text, "text"))
     lengths = np.zeros(ids.size, np.int64)
     for shard in index.shards:
         arrays = shard.tokens, shard.suffixes, shard.word_starts
@@ -103,27 +108,32 @@ def trace(
     stops = np.arange(ids.size) + lengths
     new = np.diff(np.maximum.accumulate(stops), prepend=0) > 0
     longest = np.flatnonzero((lengths >= min_tokens) & new)
+    keeps_text = all(shard.written is not None for shard in index.shards)
     spans: Results[TracedSpan] = Results()
     for first in longest.tolist():
-        phrase = ids[first : first + lengths[first]]
-        text_of = " ".join(words[first : first + phrase.size])
-        spans.append(TracedSpan(first - int(np.count_nonzero(ids[:first] == 0)), phrase.size,
-                                *_occurrences(index, phrase, places, text_of)))  # fmt: skip
+        stop = first + int(lengths[first])
+        times, begins = _occurrences(index, ids[first:stop], places)
+        shown = index.lines(np.column_stack([begins, begins + stop - first]), width=0)
+        given = written(first, stop)
+        spans.append(TracedSpan(
+            first - int(np.count_nonzero(ids[:first] == 0)), stop - first, times,
+            " ".join(words[first:stop]), tuple(f"{one.source}:{one.line}" for one in shown),
+            tuple(dict.fromkeys(one.document for one in shown)),
+            any(one.node == given for one in shown) if keeps_text and shown else None,
+        ))  # fmt: skip
     shares = [_share_found(ids, lengths, n) for n in CHECKED_LENGTHS]
     return Trace(int(np.count_nonzero(ids)), shares[0], shares[1], spans)
 
 
-def _occurrences(
-    index: CorpusIndex, phrase: np.ndarray, places: int, text: str
-) -> tuple[int, str, tuple[str, ...]]:
+def _occurrences(index: CorpusIndex, phrase: np.ndarray, places: int) -> tuple[int, np.ndarray]:
+    """Return (the number of occurrences, the positions of the first ones int64)."""
     count = 0
-    named: list[str] = []
+    found = np.empty(0, np.int64)
     for shard in index.shards:
-        positions = np.sort(shard.positions(phrase))
+        positions = shard.positions(phrase)
         count += positions.size
-        found = shard.places(positions[: places - len(named)])
-        named += [f"{index.source(int(a))}:{line}" for a, line in zip(*found, strict=True)]
-    return count, text, tuple(named)
+        found = np.append(found, np.sort(positions)[: places - found.size] + shard.first_position)
+    return count, found
 
 
 def _share_found(ids: np.ndarray, lengths: np.ndarray, n: int) -> float | None:
@@ -134,24 +144,39 @@ def _share_found(ids: np.ndarray, lengths: np.ndarray, n: int) -> float | None:
     return int(np.count_nonzero(lengths >= n)) / total if total else None
 
 
-def _sentences(index: CorpusIndex, text: str) -> tuple[np.ndarray, list[str]]:
-    """Return (word ids int64, 0 behind each sentence, -1 if unknown; the words, normalised)."""
+def _sentences(
+    index: CorpusIndex, text: str
+) -> tuple[np.ndarray, list[str], Callable[[int, int], str]]:
+    """Return (word ids int64, the words normalised, how words first to stop are written).
+
+    Behind each sentence stands the id 0; -1 stands for an unknown word.
+    """
     data = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
     pieces = cut(data, index.options.text_format)
-    spans = zip(pieces.starts.tolist(), pieces.stops.tolist(), strict=True)
-    written = index.options.normaliser.tokens([data[a:b] for a, b in spans])
+    starts, stops = pieces.starts.tolist(), pieces.stops.tolist()
+    normal = index.options.normaliser.tokens(
+        [data[a:b] for a, b in zip(starts, stops, strict=True)]
+    )
     ends = set((pieces.sentence_stops - 1).tolist())
     words: list[str] = []
     ids: list[int] = []
-    known = index.vocabulary.find(hash_texts(written)).tolist()
-    for number, (word, found) in enumerate(zip(written, known, strict=True)):
+    tokens: list[int] = []  # of the words
+    known = index.vocabulary.find(hash_texts(normal)).tolist()
+    for number, (word, found) in enumerate(zip(normal, known, strict=True)):
         if word:
             words.append(word.decode())
             ids.append(found)
+            tokens.append(number)
         if number in ends:
             words.append("")
             ids.append(0)
-    return np.array(ids, np.int64), words
+            tokens.append(number)
+
+    def written(first: int, stop: int) -> str:
+        piece = data[starts[tokens[first]] : stops[tokens[stop - 1]]]
+        return " ".join(piece.decode().split())
+
+    return np.array(ids, np.int64), words, written
 
 
 def continuations(

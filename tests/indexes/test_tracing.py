@@ -66,7 +66,7 @@ def test_shares_are_of_the_n_grams_within_sentences(tmp_path):
 def test_text_is_cut_and_normalised_as_the_corpus(tmp_path):
     index = index_of("The King's men ran away. They came back.", tmp_path)
     (span,) = trace(index, "Once THE KING'S MEN RAN!", min_tokens=2).spans
-    assert span == (1, 5, 1, "the king 's men ran", ("text.txt:1",))
+    assert span == (1, 5, 1, "the king 's men ran", ("text.txt:1",), ("1",), False)
 
 
 @pytest.mark.parametrize("phrase", ["a0", "a0 bé1", "neverseen a0", "neverseen"])
@@ -122,3 +122,20 @@ def test_a_long_unknown_phrase_is_looked_up_in_few_steps(small_index, monkeypatc
     found = continuations(small_index, "neverseen " * 3000 + "a0")
     assert found.suffix_tokens == 1
     assert len(asked) <= 15
+
+
+def test_spans_are_marked_verbatim_where_the_stored_text_has_them_so(tmp_path):
+    (tmp_path / "c.txt").write_text("The King,  he said, came at once. A queen came, too.\n")
+    spans = {}
+    for text_kept in (True, False):
+        options = IndexOptions("text", text=text_kept)
+        index = CorpusIndex.build(tmp_path / "c.txt", tmp_path / f"{text_kept}", options=options)
+        asked = "The King, he said, came. The king, he said, left. A queen\ncame, too"
+        spans[text_kept] = trace(index, asked, min_tokens=3).spans
+    assert [(one.text, one.verbatim) for one in spans[True]] == [
+        ("the king , he said , came", True),
+        ("the king , he said ,", False),
+        ("came , too", True),
+    ]
+    assert all(one.verbatim is None for one in spans[False])
+    assert spans[True][0].documents == ("1",)
