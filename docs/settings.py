@@ -14,6 +14,7 @@ SOURCES = {
     "cli.sign:StoredSettings cli.sign:FinderSettings",
     "sign --from vectors": "cli.sign:VectorSettings",
     "sign --from annotated": "signatures.recipe:PRESETS[syntax] cli.sign:AnnotatedSettings",
+    "map": "comparison.mapping:MapOptions",
     "learn": "signatures.recipe:PRESETS[learnt]",
     "contexts": "signatures.recipe:PRESETS[thesis]",
     "compare": "signatures.recipe:PRESETS[thesis]",
