@@ -48,7 +48,8 @@ class Completions:
 class Line:
     """An occurrence in its sentence.
 
-    at: its place in the corpus, for `passage`. source, line: the file and its line.
+    at: its place in the corpus, for `passage`. source, line: the file and its line. left, node,
+    right: as written, where the index keeps the text. document: its id. words: tokens of the node.
     """
 
     at: int
@@ -57,6 +58,8 @@ class Line:
     left: str
     node: str
     right: str
+    document: str
+    words: int
 
 
 @dataclass(frozen=True)
@@ -155,7 +158,10 @@ class Spellings:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence near an occurrence; node: words [first, stop) of it are what was looked for."""
+    """A sentence near an occurrence; words [first, stop) of it are what was looked for.
+
+    As it was written, where the index keeps the text: then what was looked for is one piece.
+    """
 
     line: int
     words: tuple[str, ...]
@@ -303,6 +309,7 @@ class Paraphrased:
     evidence: int
     found_by: tuple[str, ...]
     contexts: tuple[str, ...]
+    opposite: bool
 
 
 @dataclass(frozen=True)

@@ -44,8 +44,8 @@ class Asked(NamedTuple):
         """Return the query by pattern with the same matches as a gapped phrase."""
         if self.kind == "query":
             return self.text
-        words = (_SPECIAL.sub(r"\\\1", word) for word in self.text.split())
-        return " ".join("[]{1,6}" if word == GAP else word for word in words)
+        words = self.text.split()
+        return " ".join("[]{1,6}" if one == GAP else _SPECIAL.sub(r"\\\1", one) for one in words)
 
 
 def asked(index: CorpusIndex, text: str) -> Asked:
@@ -113,12 +113,14 @@ def concordance(
 
 def lines(opened: Opened, found: np.ndarray, width: int) -> tuple[Line, ...]:
     """Return the concordance lines of spans."""
+    shown = opened.index.lines(found, width=width)
     return tuple(
-        Line(at, line.source, line.line, *map(shortened, (line.left, line.node, line.right)))
-        for at, line in zip(
-            found[:, 0].tolist(), opened.index.lines(found, width=width), strict=True
+        Line(
+            at, one.source, one.line, shortened(one.left), shortened(one.node),
+            shortened(one.right), one.document, stop - at,
         )
-    )
+        for (at, stop), one in zip(found.tolist(), shown, strict=True)
+    )  # fmt: skip
 
 
 def whole_concordance(opened: Opened, phrase: str, order: str, where: str) -> np.ndarray:

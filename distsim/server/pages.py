@@ -33,6 +33,10 @@ from distsim.server.worker_queues import BusyError, TooLongError
 HTML = "text/html"
 Handler = Callable[[Request], Awaitable[Response]]
 _FAULTS = (ParameterError, BusyError, TooLongError, DamagedError)
+_FAULT_TITLES = {
+    "damaged": "The index cannot be read", "not-found": "No such page", "busy": "Busy",
+    "too-long": "Too long",
+}  # fmt: skip
 _PATIENCE_SECONDS, _AGAIN_SECONDS = 4.0, 3
 _KEPT_MAPS = 100
 _OF_ALL, _FREQUENT = ("collocates", "frequency"), 50_000  # panels that count all occurrences
@@ -110,7 +114,6 @@ _SETTINGS = {
     "by": {"frequency": "by"},
     "where": dict.fromkeys(("concordance", "collocates", "frequency"), "where"),
 }
-_SORT_KEYS = ("sort1", "sort2", "sort3")  # of the form without scripts; together they are `order`
 
 
 def routes(cache: ArtifactCache) -> list[Route]:
@@ -127,7 +130,6 @@ def routes(cache: ArtifactCache) -> list[Route]:
         Route("/api", site.soon(site.api)),
         Route("/panel/{name}", site.panel),
         Route("/static/{name}", site.static),
-        Route("/favicon.ico", site.icon),
     ]
 
 
@@ -135,14 +137,9 @@ def as_page(cache: ArtifactCache, request: Request, error: Exception) -> Respons
     """Return the page of an error."""
     status, code, message = api.fault_of(error)
     site = _Site(cache)
-    if code == "damaged":
-        title = "The index cannot be read"
-    else:
-        title = {404: "No such page", 503: "Busy", 504: "Too long"}.get(
-            status, "Cannot be answered"
-        )
     q = _one(request, "q")[: LIMITS.phrase_characters]
-    return site.rendered("fault.html", status, title=title, message=message, about=None, q=q)
+    return site.rendered("fault.html", status, message=message, about=None, q=q,
+                         title=_FAULT_TITLES.get(code, "Cannot be answered"))  # fmt: skip
 
 
 class _Site:
@@ -253,7 +250,6 @@ class _Site:
         """Return the page of a sentence, with substitutes of the chosen word."""
         about = await self._about()
         text = " ".join(_one(request, "s").split())
-        _checked(text, LIMITS.sentence_characters)
         plain, first, stop = _marked(text)
         panel = None
         if plain and first < stop:
@@ -288,10 +284,6 @@ class _Site:
         content, kind = found
         headers = {"cache-control": f"public, max-age={_KEPT_SECONDS}, immutable"}
         return Response(content, media_type=kind, headers=headers)
-
-    async def icon(self, request: Request) -> Response:
-        """Return the icon for browsers that ask for /favicon.ico."""
-        return Response(_STATIC["icon.svg"][0], media_type="image/svg+xml")
 
     def rendered(self, template: str, status: int = 200, **values: Any) -> Response:
         """Return a page."""
@@ -345,7 +337,8 @@ def _panels_of(about: About, count: PhraseCount, spelled: Spellings | None) -> l
 def _here(request: Request) -> dict[str, str]:
     """Return the arguments of a phrase's page that its address has."""
     found = {key: value for key in _SETTINGS if (value := _one(request, key))}
-    places = [place for key in _SORT_KEYS if (place := _one(request, key))]
+    # Of the form without scripts; together they are `order`.
+    places = [place for n in "123" if (place := _one(request, f"sort{n}"))]
     if places:
         found["order"] = ",".join(places)
     return {"q": _one(request, "q").strip()} | found
@@ -366,11 +359,6 @@ def _arguments(name: str, here: dict[str, str]) -> dict[str, str]:
 def _one(request: Request, name: str) -> str:
     value: str = request.query_params.get(name, "")
     return value
-
-
-def _checked(text: str, most: int) -> None:
-    if len(text) > most:
-        raise ParameterError(f"the sentence has {len(text):,} characters: give {most:,} at most")
 
 
 def _marked(text: str) -> tuple[list[str], int, int]:

@@ -4,6 +4,8 @@ import numpy as np
 
 from distsim.base.errors import ParameterError
 from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.shard import Shard
+from distsim.indexes.written import find_words
 from distsim.server.answers import Passage, Sentence
 from distsim.server.limits import shortened
 
@@ -37,8 +39,13 @@ def passage(index: CorpusIndex, at: int, n_words: int) -> Passage:
         begin = int(starts[number])
         end = int(starts[number + 1]) if number + 1 < starts.size else int(shard.tokens.size)
         first = here - begin if number == mine else None
-        rows.append(_sentence(index, shard.tokens[begin : end - 1],
-                              int(shard.sentence_lines[number]), first, n_words))  # fmt: skip
+        tokens, line = shard.tokens[begin : end - 1], int(shard.sentence_lines[number])
+        pieces = _as_written(index, shard, number, tokens, first, n_words)
+        rows.append(
+            _sentence(index, tokens, line, first, n_words)
+            if pieces is None
+            else Sentence(line, pieces, *((None, None) if first is None else (1, 2)))
+        )
     source, _ = shard.places(np.array([here]))
     fields = {}
     if index.home and index.metadata.fields:
@@ -52,6 +59,23 @@ def passage(index: CorpusIndex, at: int, n_words: int) -> Passage:
         mine - _BEFORE > low,
         mine + _AFTER + 1 < high,
     )
+
+
+def _as_written(
+    index: CorpusIndex, shard: Shard, number: int, tokens: np.ndarray, first: int | None, n: int
+) -> tuple[str, ...] | None:
+    """Return a sentence as it was written, cut before and behind n words; None if unknown."""
+    if shard.written is None or not 0 < tokens.size <= 2 * _MOST_WORDS:
+        return None
+    text, _ = shard.written.passage(number, number + 1)
+    found = find_words(text, index.vocabulary.words(tokens), index.options)
+    if found is None:
+        return None
+    written, places = found
+    if first is None:
+        return (" ".join(written.split()),)
+    begin, end = places[first][0], places[min(first + n, len(places)) - 1][1]
+    return written[:begin].strip(), written[begin:end], written[end:].strip()
 
 
 def _sentence(

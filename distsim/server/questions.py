@@ -196,7 +196,7 @@ def paraphrases(opened: Opened, phrase: str, k: int) -> Paraphrases:
     rows = (
         Paraphrased(
             rank, shortened(one.phrase), one.score, one.count, one.evidence, one.origin,
-            tuple(map(shortened, one.contexts)),
+            tuple(map(shortened, one.contexts)), one.opposite,
         )
         for rank, one in enumerate(answer.paraphrases[:k], 1)
     )  # fmt: skip

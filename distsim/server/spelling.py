@@ -1,5 +1,6 @@
 """The nearest spellings of a phrase that does not occur."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
@@ -78,6 +79,5 @@ def _known(opened: Opened, words: set[str]) -> list[str]:
 def _letters(opened: Opened) -> str:
     """Return the letters of frequent words."""
     best = np.argsort(-opened.word_counts()[1:], kind="stable")[:2000] + 1
-    found = "".join(opened.index.vocabulary.words(best))
-    letters = {letter for letter in found if letter.isalpha() and found.count(letter) > 2}
-    return "".join(sorted(letters | {"'", "-"}))[:60]
+    found = Counter("".join(opened.index.vocabulary.words(best)) + "'-").most_common()
+    return "".join(one for one, _ in found if one.isalpha() or one in "'-")[:60]
