@@ -237,7 +237,7 @@ def test_a_sorted_concordance_is_paged_and_back_works(chromium, server):
     sort_by(chromium, "1R", "2R", "1L")
     wait(chromium, lambda b: lines(b) != plain)
     ordered = lines(chromium)
-    after = [text.split("alice", 1)[1].split()[:1] for text in ordered]
+    after = [text.lower().split("alice", 1)[1].split()[:1] for text in ordered]
     assert after == sorted(after) and "order=1R%2C2R%2C1L" in chromium.current_url
     click(chromium, "#concordance a[rel=next]")
     wait(chromium, lambda b: texts(b, "#concordance .pager")[0].startswith("21 to 40 of 397"))
@@ -436,7 +436,7 @@ def test_a_visit_by_keyboard_alone(chromium, server, width, scheme):
 def test_a_line_opens_its_passage(chromium, server):
     chromium.get(server + "/?q=turtle")
     click(chromium, "#concordance .place a")
-    assert one(chromium, "mark").text == "turtle"
+    assert one(chromium, "mark").text.lower() == "turtle"
     click(chromium, ".lead a")
     assert one(chromium, "h1").text == "turtle"
 
