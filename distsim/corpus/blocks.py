@@ -15,7 +15,7 @@ BLOCK_BYTES = 1 << 20
 
 
 class Documents(NamedTuple):
-    """Which lines of a block belong to which documents.
+    """Documents of a block, with the lines of each.
 
     documents: without their text. ordinals: int64, of each in its source, from 0. of_lines: int64,
     for each line, which of them it belongs to. lines: int64, the number of each line, from 1.

@@ -151,12 +151,12 @@ class JoinedText(IndexedText):
 
     @property
     def metadata(self) -> Metadata:
-        """See IndexedText."""
+        """The documents: ids and fields, by number."""
         raise ParameterError("documents of several indexes: ask one index")
 
     @property
     def kept_documents(self) -> np.ndarray | None:
-        """See IndexedText."""
+        """Which documents count, bool; None where all do."""
         kept = [member.kept_documents for member in self.members]
         if all(one is None for one in kept):
             return None
@@ -166,7 +166,10 @@ class JoinedText(IndexedText):
         ])  # fmt: skip
 
     def select(self, filters: Sequence[str], documents: Any) -> IndexedText:
-        """See IndexedText: the documents of each index that fit; ids are looked up in each."""
+        """Return the text of some documents; see CorpusIndex.select.
+
+        The documents of each index that fit; ids are looked up in each.
+        """
         sizes = [member.document_edges.size - 1 for member in self.members]
         of_each: list[Any] = [documents] * len(self.members)
         if documents is not None:
@@ -189,7 +192,7 @@ class JoinedText(IndexedText):
         return found[0] if len(found) == 1 else JoinedText(found)
 
     def field_groups(self, field: str) -> tuple[list[Any], np.ndarray]:
-        """See CorpusIndex."""
+        """Return (values of a field, ascending, a date's year; for each document which, or -1)."""
         of_each = [member.field_groups(field) for member in self.members]
         try:
             values = sorted({value for some, _ in of_each for value in some})
@@ -203,11 +206,14 @@ class JoinedText(IndexedText):
 
     @property
     def has_ids(self) -> bool:
-        """See IndexedText."""
+        """Whether documents were given ids."""
         return any(member.has_ids for member in self.members)
 
     def document_ids(self, numbers: np.ndarray) -> list[str]:
-        """See IndexedText; where none was given, the number among all."""
+        """Return the ids of documents, by number.
+
+        Where none was given, the number among all.
+        """
         if not self.has_ids:
             return [str(number + 1) for number in numbers.tolist()]
         starts = np.cumsum([0, *(member.document_edges.size - 1 for member in self.members)])
@@ -219,7 +225,7 @@ class JoinedText(IndexedText):
         return list(ids)
 
     def others(self) -> IndexedText:
-        """See IndexedText."""
+        """Return the text of the documents that are not selected."""
         raise ParameterError("several indexes have no other documents: ask one, or give `against`")
 
     def has_piece(self, piece: str) -> bool:
@@ -227,16 +233,16 @@ class JoinedText(IndexedText):
         return any(member.has_piece(piece) for member in self.members)
 
     def counts(self, phrases: Sequence[str]) -> np.ndarray:
-        """See IndexedText."""
+        """Return how often each phrase occurs, int64."""
         total: np.ndarray = np.sum([member.counts(phrases) for member in self.members], axis=0)
         return total
 
     def positions(self, phrase: str, first: int | None = None) -> np.ndarray:
-        """See IndexedText."""
+        """Return the positions of a phrase, int64, ascending; only the `first` ones if given."""
         return self._placed([member.positions(phrase, first) for member in self.members])[:first]
 
     def gapped(self, pattern: str, longest_gap: int) -> np.ndarray:
-        """See IndexedText."""
+        """Return the spans that match a phrase with gaps; see CorpusIndex.gapped."""
         return self._placed([member.gapped(pattern, longest_gap) for member in self.members])
 
     def _placed(self, found: list[np.ndarray]) -> np.ndarray:
@@ -284,29 +290,29 @@ class _JoinedShard:
         return own
 
     def word_counts(self, n_words: int) -> np.ndarray:
-        """See Shard."""
+        """Return how often each word occurs, uint64[n_words]; the boundary's counts sentences."""
         counts = np.zeros(n_words, np.uint64)
         counts[self._joint] = self._shard.word_counts(self._joint.size)
         return counts
 
     def intervals(self, ids: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """See Shard."""
+        """Return each phrase's half-open interval of suffixes, (lows, highs) int64."""
         return self._shard.intervals(self._translated(ids), stops)
 
     def positions(self, ids: np.ndarray) -> np.ndarray:
-        """See Shard."""
+        """Return the positions of one phrase, int64; see Shard."""
         return self._shard.positions(self._translated(ids))
 
     def occurrences(self, ids: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """See Shard."""
+        """Return (positions of many phrases end to end, number of the phrase of each), int64."""
         return self._shard.occurrences(self._translated(ids), stops)
 
     def gapped(self, parts: list[np.ndarray], longest_gap: int) -> np.ndarray:
-        """See Shard."""
+        """Return the matches of `parts` with a gap between neighbours, int64[m, 2] spans."""
         return self._shard.gapped([self._translated(part) for part in parts], longest_gap)
 
     def query(self, query: CompiledQuery, most: int) -> np.ndarray:
-        """See Shard."""
+        """Return the spans that match a query, int64[m, 2]; m is above `most` if there are more."""
         own = query._replace(
             anchor_words=query.anchor_words[self._joint], bits=query.bits[self._joint]
         )
@@ -315,7 +321,7 @@ class _JoinedShard:
     def neighbourhoods(
         self, suffixes: np.ndarray, before: int, after: int, n_words: int
     ) -> np.ndarray:
-        """See Shard."""
+        """Return the tokens around positions, uint32[len(suffixes), before + after]."""
         rows = self._shard.neighbourhoods(suffixes, before, after, self._joint.size)
         found: np.ndarray = self._joint[rows]
         return found
@@ -323,7 +329,7 @@ class _JoinedShard:
     def beside(
         self, ids: np.ndarray, window: int, sides: bool, n_words: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """See Shard."""
+        """Return one phrase's counted features: (features uint32, ascending; counts uint32)."""
         own_words = self._joint.size
         own, counts = self._shard.beside(self._translated(ids), window, sides, own_words)
         families, words = np.divmod(own.astype(np.int64), own_words)
@@ -334,7 +340,7 @@ class _JoinedShard:
     def beside_words(
         self, words: np.ndarray, window: int, sides: bool, n_words: int, seen: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """See Shard."""
+        """Return the counted features of many words as sparse rows; ids below 0 have empty rows."""
         own_words = self._joint.size
         starts, own, counts = self._shard.beside_words(
             self._translated(words), window, sides, own_words, seen
@@ -350,7 +356,10 @@ class _JoinedShard:
         after: int,
         n_words: int,
     ) -> np.ndarray:
-        """See Shard; rows are put in the order of joint numbers, which is not that of suffixes."""
+        """Return the neighbourhoods of all suffixes that begin with some words.
+
+        Rows are put in the order of joint numbers, which is not that of suffixes.
+        """
         suffixes = self.suffixes_of_words(words)
         rows = self.neighbourhoods(suffixes, before, longest + after, n_words)
         order = np.lexsort(rows[:, before : before + longest].T[::-1])
@@ -358,7 +367,7 @@ class _JoinedShard:
         return found
 
     def suffixes_of_words(self, words: FirstWords) -> np.ndarray:
-        """See Shard; in no particular order."""
+        """Return the suffixes that begin with some words, uint32, in no particular order."""
         own = self._own[words.first : words.stop]
         shard = self._shard
         own = own[(own >= 0) & (own < shard.word_starts.size - 1)]
@@ -373,21 +382,21 @@ class _JoinedShard:
         return found
 
     def words_after(self, positions: np.ndarray) -> np.ndarray:
-        """See Shard."""
+        """Return the words that follow positions, 0 at the end of a sentence, uint32."""
         found: np.ndarray = self._joint[self._shard.words_after(positions)]
         return found
 
     def words_at(self, first: int, stop: int) -> np.ndarray:
-        """See Shard."""
+        """Return the words at positions, uint32."""
         found: np.ndarray = self._joint[self._shard.words_at(first, stop)]
         return found
 
     def sentence_lengths(self) -> np.ndarray:
-        """See Shard."""
+        """Return the tokens in each sentence, int64."""
         return self._shard.sentence_lengths()
 
     def places(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """See Shard."""
+        """Return (number of the source, line) of each position."""
         sources, lines = self._shard.places(positions)
         return sources + np.uint32(self._source), lines
 

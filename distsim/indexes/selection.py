@@ -132,11 +132,11 @@ class SelectedText(IndexedText):
         return text_checksum(sum(int(hash_sentences(frozen(tokens), hashes)) for tokens in kept))
 
     def select(self, filters: Sequence[str], documents: Any) -> IndexedText:
-        """See IndexedText; of these documents."""
+        """Return the text of some of these documents; see CorpusIndex.select."""
         return self._whole.selected(self._kept & self.document_mask(filters, documents), filters)
 
     def others(self) -> IndexedText:
-        """See IndexedText."""
+        """Return the text of the documents that are not selected."""
         return self._whole.selected(~self._kept, ["the others"])
 
 
@@ -193,29 +193,29 @@ class _SelectedShard(Shard):
         return kept
 
     def counts(self, ids: np.ndarray, stops: np.ndarray) -> np.ndarray:
-        """See Shard."""
+        """Return how often each phrase occurs, int64; ids, stops: as of `intervals`."""
         pairs = zip(*(one.tolist() for one in self._whole.intervals(ids, stops)), strict=True)
         found = [np.count_nonzero(self._keeps(self._whole.suffixes[a:b])) for a, b in pairs]
         return np.array(found, np.int64)
 
     def positions(self, ids: np.ndarray) -> np.ndarray:
-        """See Shard."""
+        """Return the positions of one phrase, int64, in suffix order."""
         found = self._whole.positions(ids)
         kept: np.ndarray = found[self._keeps(found)]
         return kept
 
     def occurrences(self, ids: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """See Shard."""
+        """Return (positions of many phrases end to end, number of the phrase of each), int64."""
         found, owners = self._whole.occurrences(ids, stops)
         kept = self._keeps(found)
         return found[kept], owners[kept]
 
     def query(self, query: CompiledQuery, most: int) -> np.ndarray:
-        """See Shard."""
+        """Return the spans that match a query, int64[m, 2]; m is above `most` if there are more."""
         spans = self._whole.query(query, most)
         return spans if len(spans) > most else spans[self._keeps(spans[:, 0])]
 
     def sentence_lengths(self) -> np.ndarray:
-        """See Shard; of sentences that count."""
+        """Return the tokens in each sentence that counts, int64."""
         lengths: np.ndarray = self._whole.sentence_lengths()[self._keeps(self.sentence_starts)]
         return lengths

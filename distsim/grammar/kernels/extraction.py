@@ -128,7 +128,7 @@ def _two(chart, start, stop):
 
 @uncounted
 def _three(chart, start, stop):
-    """Return X+Y+Z, the shortest X, then Y, first; 0: none."""
+    """Return the label X+Y+Z of a span, of the shortest X, then Y; 0 for none."""
     for one in range(start + 1, stop - 1):
         if chart[start, one] == 0:
             continue

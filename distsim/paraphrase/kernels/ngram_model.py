@@ -117,7 +117,7 @@ def _slot_of(keys, key):
 
 @folded
 def _from_table(model, words, first, stop):
-    """The n-gram's own probability, or the history's back-off and the shorter one's (ARPA)."""
+    """Return p of the n-gram, or the history's back-off times that of the shorter one (ARPA)."""
     _, _, _, table, numbers, _ = model
     keys, values = table
     backed_off = 0.0

@@ -601,7 +601,7 @@ class _Problem:
         return Rewriting(text, score, dict(sorted(total.items())), tuple(steps))
 
     def _tell(self, rules: list[int]) -> None:
-        """Make the steps of rules of the pack that have none yet."""
+        """Add the missing steps of rules of the pack."""
         new = [rule for rule in dict.fromkeys(rules) if rule not in self._told]
         if not new:
             return
