@@ -50,8 +50,7 @@ def routes(cache: ArtifactCache) -> list[Route]:
     found = [Route("/openapi.json", openapi), Route(f"{PREFIX}/health", health)]
     for endpoint in ENDPOINTS.values():
         found.append(Route(f"{PREFIX}/{endpoint.name}", _answering(cache, endpoint)))
-    found.append(Route(f"{PREFIX}/{EXPORT.name}", _exporting(cache)))
-    return found
+    return [*found, Route(f"{PREFIX}/{EXPORT.name}", _exporting(cache))]
 
 
 def _answering(cache: ArtifactCache, endpoint: Endpoint) -> Any:

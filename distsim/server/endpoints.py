@@ -154,7 +154,7 @@ def _k(default: int, most: int = LIMITS.rows) -> Whole:
 _PHRASE = Text("phrase", "a word or phrase")
 _ASKED = Text("phrase", "a word, a phrase, a phrase with `_` for 1 to 6 words, or a query")
 _ORDER = Text("order", "corpus, left, right, or up to three places such as 1L,2L,1R", "corpus", 20)
-_SKIP = Whole("skip", "leave out this many rows first", 0, 0, LIMITS.skipped)
+_SKIP = Whole("skip", "leave out this many rows first", 0, 0, LIMITS.exported_lines)
 _WHERE = Text("where", "only documents that fit, such as year=1850..1900; genre=novel", "")
 _LENGTHS = Text("lengths", "only phrases of this many words: 2, or 1-3", "", 7)
 _MIN_COUNT = Whole(

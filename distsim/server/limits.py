@@ -13,8 +13,7 @@ class Limits:
         rows: of an answer. phrases: of a question about many.
         shown_characters: longer words are cut when they are shown, and end in `…`.
         sorted_occurrences: a concordance puts so many in order, evenly spaced ones of more.
-        exported_lines: of a concordance that is exported whole.
-        skipped: rows of a concordance or a grammar before those shown.
+        exported_lines: of a concordance that is exported whole; rows that may be skipped.
         quick_seconds, slow_seconds: for an answer; slow are paraphrases and substitutes.
         waiting: questions that wait for a thread; more are refused until some are done.
     """
@@ -29,7 +28,6 @@ class Limits:
     shown_characters: int = 300
     sorted_occurrences: int = 20_000
     exported_lines: int = 1_000_000
-    skipped: int = 1_000_000
     quick_seconds: float = 20.0
     slow_seconds: float = 120.0
     waiting: int = 100
