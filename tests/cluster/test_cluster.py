@@ -161,8 +161,6 @@ def test_a_run_does_not_read_what_it_has_written(tmp_path, corpus):
 def test_what_is_at_fault_is_one_sentence(tmp_path, corpus, run):
     with pytest.raises(InputError, match="no such file or folder"):
         make_plan([tmp_path / "nowhere"])
-    with pytest.raises(ParameterError, match="choose exact or off"):
-        planned(corpus, options=IndexOptions(dedup="near"))
     with pytest.raises(ParameterError, match="words beside phrases only"):
         planned(corpus, SYNTAX)
     with pytest.raises(ArtifactError, match="every machine sees"):

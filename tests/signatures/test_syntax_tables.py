@@ -245,28 +245,6 @@ def test_a_broken_corpus_leaves_nothing_behind(run, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["b.conllu"]
 
 
-def test_count_files_keep_features_too(run, tmp_path):
-    """The exact cosine of count files is that of an index with these counts."""
-    lines = ["a b a c", "a b d c", "c b a a"] * 3
-    (tmp_path / "text").write_text("\n".join(lines) + "\n")
-    counts = Counter()
-    for line in lines:
-        words = line.split()
-        for n in range(1, 4):
-            counts.update(" ".join(words[i : i + n]) for i in range(len(words) - n + 1))
-    (tmp_path / "counts").write_text("".join(f"{p}\t{n}\n" for p, n in counts.items()))
-    table, index = tmp_path / "table", tmp_path / "index"
-    run("sign", tmp_path / "counts", "--from", "counts", *KEPT, "--max-length", 2,
-        "--min-count", 1, "--set", "weighting.scheme=log", "-o", table)  # fmt: skip
-    run("index", "build", tmp_path / "text", "-o", index)
-    run("sign", index, "--max-length", 2, "--min-count", 1, "--preset", "thesis",
-        "--set", "weighting.scheme=log")  # fmt: skip
-    for a, b in (("a", "b"), ("a b", "d c"), ("c", "d")):
-        kept, _ = run("similarity", table, a, b, "--exact")
-        counted, _ = run("similarity", index, a, b, "--exact")
-        assert float(kept) == pytest.approx(float(counted), abs=2e-6)
-
-
 def test_a_grammar_with_both_features(run, corpus, tmp_path):
     syntax, index, rules = tmp_path / "table", tmp_path / "index", tmp_path / "rules"
     run("sign", corpus, "--from", "annotated", "-o", syntax, "--min-count", 1, *KEPT)
