@@ -161,11 +161,12 @@ class IndexedText:
     @cached_property
     def document_lengths(self) -> np.ndarray:
         """Tokens in each document, int64."""
-        starts = np.concatenate(
-            [one.sentence_starts.astype(np.int64) + one.first_position for one in self.shards]
-        )
-        edges = self.document_edges
-        lengths: np.ndarray = np.diff(edges) - np.diff(np.searchsorted(starts, edges))
+        firsts, n_sentences = [], 0
+        for shard in self.shards:
+            firsts.append(shard.document_starts.astype(np.int64) + n_sentences)
+            n_sentences += shard.sentence_starts.size
+        sentences = np.diff(np.concatenate([*firsts, [n_sentences]]))
+        lengths: np.ndarray = np.diff(self.document_edges) - sentences
         if lengths.min() <= 0:
             raise damaged(self.path)
         return lengths
