@@ -34,7 +34,7 @@ class _Lines:
         if len(line) > TEXT_LINE_BYTES:
             raise InputError(
                 f"{self._source.label}, line {self.number}: is longer than "
-                f"{TEXT_LINE_BYTES >> 20} MB: is it a table?"
+                f"{TEXT_LINE_BYTES >> 20} MB: break it into rows"
             )
         try:
             return line.decode()

@@ -29,7 +29,7 @@ def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
         page = stream.read(_MOST_BYTES + 1)
     if len(page) > _MOST_BYTES:
         size = _MOST_BYTES // 1000**2
-        options.skip(InputError(f"{source.label}: is longer than {size} MB: is it a page?"))
+        options.skip(InputError(f"{source.label}: is longer than {size} MB: leave the page out"))
         return
     found: Any  # a Document of trafilatura's
     try:
