@@ -38,7 +38,8 @@ OF_WHOLE = (UNCHANGED, TWO_CHANGES, MORE_CHANGES)
 TORN = "Torn"  # constituents that lose one end
 HANGING = "Hanging"  # times that a word that leads on is before the gap
 AT_START, AT_END = "AtStart", "AtEnd"  # the sentence loses its beginning, its end
-OF_DELETIONS = (TORN, HANGING, AT_START, AT_END)
+CUT_OFF = "CutOff"  # an article, preposition, auxiliary or conjunction comes to stand at an end
+OF_DELETIONS = (TORN, HANGING, AT_START, AT_END, CUT_OFF)
 
 OF_SENTENCES = (LM, WORDS, GLUE, KEPT, UNKNOWN, DELETED, DELETED_RARITY, DELETIONS)
 OF_RULES = (

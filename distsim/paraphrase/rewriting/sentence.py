@@ -29,6 +29,73 @@ _TAGS_ALIKE = {
 _KIND_OF_TAG = {tag: kind for kind, tags in _TAGS_ALIKE.items() for tag in tags.split()}
 DROPPED_KINDS = (*_TAGS_ALIKE, PLAIN_WORD, OTHER)
 _LEADS_ON = frozenset(("DT", "IN", "TO", "CC", "PRP$", COMMA))
+_NEEDS_MORE = frozenset(  # English words that need another one behind them
+    [
+        "a",
+        "an",
+        "the",
+        "my",
+        "our",
+        "your",
+        "his",
+        "their",
+        "its",
+        "every",
+        "no",
+        "of",
+        "in",
+        "on",
+        "at",
+        "by",
+        "for",
+        "with",
+        "from",
+        "to",
+        "into",
+        "than",
+        "as",
+        "between",
+        "against",
+        "through",
+        "during",
+        "before",
+        "after",
+        "and",
+        "or",
+        "but",
+        "nor",
+        "because",
+        "if",
+        "while",
+        "whether",
+        "be",
+        "is",
+        "are",
+        "am",
+        "was",
+        "were",
+        "been",
+        "being",
+        "has",
+        "have",
+        "had",
+        "will",
+        "would",
+        "shall",
+        "should",
+        "can",
+        "could",
+        "may",
+        "might",
+        "must",
+        "'m",
+        "'re",
+        "'ve",
+        "'ll",
+        "'d",
+        "very",
+    ]
+)
 
 _OPEN, _CLOSED = "(", ")"
 _PAIRS = ((_OPEN, _CLOSED), ("[", "]"), ("{", "}"))
@@ -135,6 +202,9 @@ class Sentence:
             one.start > 0 and self._kinds[one.start - 1] in _LEADS_ON,
             one.start == 0,
             one.start < last <= one.stop,
+            one.start > 0
+            and self.plain[one.start - 1].lower() in _NEEDS_MORE
+            and (one.stop == len(self) or self.plain[one.stop] in (COMMA, *_ENDS)),
         )
         more = zip(features.OF_DELETIONS, facts, strict=True)
         return told | {name: float(fact) for name, fact in more if fact}
