@@ -6,7 +6,7 @@ then a logistic regression on ln of a word's share, with a highest value, tells 
 people name it. Folds by
 target; a fifth of the targets, told by a hash, is left out for a last test.
 
-    python bench/substitute_weights.py INDEX [INDEX ...] [-o distsim/data/weights/substitutes.toml]
+    python bench/substitute_weights.py INDEX [INDEX ...] [--grammar PACK] [-o FILE]
 """
 
 import hashlib
@@ -17,24 +17,29 @@ from typing import NamedTuple
 import numpy as np
 from frame import SHARED, parser, print_machine, print_table
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 from substitution import Instance, read_set, with_interval
 
 from distsim import CorpusIndex, SignatureTable, Substituter
 from distsim.paraphrase.finder.word_finder import ALONE, IN_SENTENCE, Scale
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
+from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
 
 FOLDS, PENALTY = 5, 1e-3
 LEAST_WEIGHT = 8  # people's choices of a target, all sentences together
 
 
 class Case(NamedTuple):
-    """What is found for a target. gold: float64[n], the share of people's choices on each."""
+    """What is found for a target. gold: float64[n], the share of people's choices on each.
+
+    rules: float64[n, 2], the evidence of a grammar.
+    """
 
     lemma: str
     words: list[str]
     features: np.ndarray
     gold: np.ndarray
+    rules: np.ndarray
 
 
 def is_locked(target: str) -> bool:
@@ -42,11 +47,15 @@ def is_locked(target: str) -> bool:
     return hashlib.blake2b(target.lower().encode(), digest_size=8).digest()[0] % 5 == 0
 
 
-def cases(path: str, instances: list[Instance]) -> tuple[list[Case], list[Case]]:
+def cases(
+    path: str, instances: list[Instance], grammar: str | None = None
+) -> tuple[list[Case], list[Case]]:
     """Return what is found for targets in their sentences, and alone."""
     index = CorpusIndex.open(path)
     table = SignatureTable.open(path)
-    substituter, words = Substituter(index, table), WordSubstitutes.open(index, table)
+    rules = grammar and ParaphraseGrammar.read(grammar, [])
+    substituter = Substituter(index, table, grammar=rules or None)
+    words = WordSubstitutes.open(index, table)
     in_sentence, together = [], {}  # the latter by the target's form
     for one in instances:
         gold: dict[str, float] = {}
@@ -67,8 +76,25 @@ def cases(path: str, instances: list[Instance]) -> tuple[list[Case], list[Case]]
 
 
 def _case(target, found, gold, total) -> Case:
-    words, features = found or ([], np.empty((0, 1)))
-    return Case(target, words, features, np.array([gold.get(w, 0.0) for w in words]) / total)
+    words, features, *rules = found or ([], np.empty((0, 1)))
+    shares = np.array([gold.get(w, 0.0) for w in words]) / total
+    return Case(target, words, features, shares, rules[0] if rules else np.zeros((len(words), 2)))
+
+
+def learn_rules(some: list[Case], scale: Scale) -> np.ndarray:
+    """Return the weights of a grammar's evidence beside the others, which stay as they are."""
+    some = [case for case in some if case.words]
+    sums = [case.features @ scale.weights for case in some]
+
+    def loss(weights: np.ndarray) -> float:
+        total = PENALTY * float(weights @ weights) * len(some)
+        for case, own in zip(some, sums, strict=True):
+            margin = own + case.rules @ weights
+            total -= float(case.gold @ margin - case.gold.sum() * logsumexp(margin))
+        return total / len(some)
+
+    found: np.ndarray = minimize(loss, np.zeros(2), method="Nelder-Mead").x
+    return found
 
 
 def learn(some: list[Case], names: tuple[str, ...]) -> Scale:
@@ -119,14 +145,17 @@ def judged(some: list[Case], names: tuple[str, ...]) -> tuple[list[list[float]],
     values: list[list[float]] = [[] for _ in some]
     chances = []
     for number in range(FOLDS):
-        scale = learn([case for case in some if fold[case.lemma] != number], names)
+        others = [case for case in some if fold[case.lemma] != number]
+        scale = learn(others, names)
+        has_rules = any(case.rules.any() for case in others)
+        rules = learn_rules(others, scale) if has_rules else np.zeros(2)
         for at, case in enumerate(some):
             if fold[case.lemma] != number:
                 continue
             if not case.words:
                 values[at] = [0.0, 0.0, 0.0]
                 continue
-            own = scale.chances(case.features)
+            own = scale.chances(case.features, more=case.rules @ rules)
             gold = case.gold[np.argsort(-own, kind="stable")]
             values[at] = [gold[0], gold[:10].sum(), float((gold[:5] > 0).mean())]
             chances.append(np.column_stack([own, case.gold > 0]))
@@ -144,7 +173,9 @@ def reliability(chances: np.ndarray) -> None:
     print_table(["p_named", "words", "mean", "named"], rows)
 
 
-def text(scales: dict[str, Scale], names: dict[str, tuple[str, ...]], n_cases: int) -> str:
+def text(
+    scales: dict[str, Scale], names: dict[str, tuple[str, ...]], rules: np.ndarray, n_cases: int
+) -> str:
     lines = [
         "# Weights of the finder of substitutes, and how its scores become chances (p_named).",
         f"# Learnt from {n_cases:,} sentences of CoInCo's development part (Kremer, Erk, Pado and",
@@ -158,12 +189,14 @@ def text(scales: dict[str, Scale], names: dict[str, tuple[str, ...]], n_cases: i
         values = zip((*names[name], "intercept", "slope", "highest"),
                      (*scale.weights, *scale[1:]), strict=True)  # fmt: skip
         lines += [f"{key} = {value:.5g}" for key, value in values]
+    lines += ["", "[grammar]", f"rule = {rules[0]:.5g}", f"inverse_rule = {rules[1]:.5g}"]
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("index", nargs="+")
+    options.add_argument("--grammar", help="a pack; default: none, and its weights are 0")
     options.add_argument("--data", type=Path, default=SHARED)
     options.add_argument("--most", type=int, default=10_000, help="sentences")
     options.add_argument("-o", "--output", type=Path)
@@ -179,7 +212,7 @@ def main() -> None:
     names = {"alone": ALONE, "in_sentence": IN_SENTENCE}
     found: dict[str, list[Case]] = {name: [] for name in names}
     for path in given.index:
-        in_sentence, alone = cases(path, instances)
+        in_sentence, alone = cases(path, instances, given.grammar)
         found["in_sentence"] += in_sentence
         found["alone"] += alone
     rows = []
@@ -191,7 +224,8 @@ def main() -> None:
         reliability(chances)
     print_table(["held-out targets", "cases", "best", "oot", "P@5"], rows)
     scales = {name: learn(some, names[name]) for name, some in found.items()}
-    made = text(scales, names, len(instances))
+    rules = learn_rules(found["in_sentence"], scales["in_sentence"])
+    made = text(scales, names, rules, len(instances))
     print(made)
     if given.output:
         given.output.write_text(made)

@@ -69,6 +69,7 @@ TABLE = (
     Home("comparison", "comparison.nearest", "neighbours",
          "Neighbour NeighbourSearch rerank_neighbours"),
     Home("comparison", "comparison.opposites.language", "", "Language"),
+    Home("comparison", "comparison.senses", "", "group_senses"),
     Home("comparison", "comparison.opposites.opposites", "", "OppositeEvidence Opposites"),
     Home("evaluation", "evaluation.correlations", "evaluate", "Result"),
     Home("evaluation", "evaluation.gold", "read_gold", "GoldSet"),

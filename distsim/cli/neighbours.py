@@ -110,6 +110,10 @@ def neighbours(
             help="Phrases are patterns, as 'take _ into account': find similar patterns.",
         ),
     ] = False,
+    senses: Annotated[
+        bool,
+        typer.Option("--senses", help="Also the group of each: at most three, by two words each."),
+    ] = False,
     file: InputOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -146,7 +150,12 @@ def neighbours(
         n_hidden += found.hidden
         n_opposites += found.opposites
         n_composed += any(other.composed for other in found.neighbours)
-        _put_near(one.phrase, found.neighbours, several, as_json)
+        groups = None
+        if senses:
+            from distsim.comparison.senses import group_senses
+
+            groups = group_senses(opened, [other.phrase for other in found.neighbours])
+        _put_near(one.phrase, found.neighbours, several, as_json, groups)
     if n_hidden:
         say(f"{counted(n_hidden, 'near-duplicate')} hidden: --all shows them")
     say_opposites(n_opposites)
@@ -259,14 +268,22 @@ def _measure(by: str, opened: "SignatureTable", table: str, index: str | None) -
     return KindCosine(index_of(table, index), opened, kind)
 
 
-def _put_near(phrase: str, near: "Results[Neighbour]", several: bool, as_json: bool) -> None:
+def _put_near(
+    phrase: str,
+    near: "Results[Neighbour]",
+    several: bool,
+    as_json: bool,
+    groups: list[str] | None,
+) -> None:
     for rank, other in enumerate(near, 1):
         value = None if isnan(other.similarity) else other.similarity
         if as_json:
-            put_json(focal=phrase, rank=rank, **(other._asdict() | {"similarity": value}))
+            own = {} if groups is None else {"sense": groups[rank - 1]}
+            put_json(focal=phrase, rank=rank, **(other._asdict() | {"similarity": value} | own))
         else:
             mark = ["composed"] if other.composed else []
             mark += ["opposite"] if getattr(other, "opposite", False) else []
+            mark += [] if groups is None else [groups[rank - 1]]
             focal = [phrase] if several else []
             put(*focal, rank, other.phrase, number(value), other.strength, *mark)
 

@@ -42,7 +42,7 @@ class CandidateOptions(OptionGroup):
     ] = None
     grammar: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Paraphrase rules whose targets are candidates too."),
+        typer.Option(metavar="RULES|PACK", help="Paraphrase rules: evidence for their targets."),
     ] = None
     table: Annotated[
         str | None,
@@ -246,7 +246,14 @@ def _split(candidates: str) -> list[str]:
 
 
 def _rules(grammar: str, words, tasks: "list[Task]") -> "ParaphraseGrammar":  # type: ignore[no-untyped-def]
+    from distsim.corpus.inflections import Inflections
     from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
 
-    sources = {tuple(words(task.target)) for task in tasks if task.candidates is None}
+    forms, sources = Inflections.open(), set()
+    for task in tasks:
+        target = tuple(words(task.target)) if task.candidates is None else ()
+        sources.add(target)
+        if len(target) == 1:
+            bases = [target[0], *forms.bases(target[0], lambda _: True)]
+            sources |= {(form,) for base in bases for form in forms.forms(base)}
     return ParaphraseGrammar.read(grammar, sources)

@@ -20,3 +20,4 @@ from distsim.comparison.nearest import rerank_neighbours as rerank_neighbours
 from distsim.comparison.opposites.language import Language as Language
 from distsim.comparison.opposites.opposites import OppositeEvidence as OppositeEvidence
 from distsim.comparison.opposites.opposites import Opposites as Opposites
+from distsim.comparison.senses import group_senses as group_senses

@@ -22,6 +22,7 @@ from distsim import (
     Substituter,
 )
 from distsim.comparison.opposites.opposites import n_moved, opposites_last
+from distsim.comparison.senses import group_senses
 from distsim.corpus import Inflections
 from distsim.output import find_faults
 from distsim.paraphrase.finder import word_profiles
@@ -38,6 +39,7 @@ from distsim.paraphrase.finder.word_finder import (
 )
 from distsim.paraphrase.finder.word_profiles import build_finder, finder_of
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
+from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
 from tests.conftest import RECIPE, index_of
 from tests.naive import finder as naive
 
@@ -182,7 +184,7 @@ def test_substitutes_are_other_words_in_the_form_of_the_target(signed):
 def test_what_is_told_of_named_words_agrees_with_what_is_found(signed):
     substituter = Substituter(*signed)
     sentence = "she", "looked", "at the hatter"
-    words, columns = substituter.features(*sentence)
+    words, columns, _ = substituter.features(*sentence)
     named = [words[0], "xyz", words[1]]
     told = substituter.replacements(*sentence, named)
     assert told[:, 2].tolist() == [0, 1, 0]
@@ -402,3 +404,51 @@ def test_the_command_line(signed, run):
     near, _ = run("neighbours", str(index.path), "queen", "--by", "substitutes", "-k", "3")
     wanted = WordSubstitutes.open(*signed).answers("queen", k=3)
     assert [line.split("\t")[1] for line in near.splitlines()] == [one.phrase for one in wanted]
+
+
+def test_rules_are_evidence_and_their_targets_are_looked_at(signed, tmp_path):
+    index, table = signed
+    words = WordSubstitutes.open(index, table)
+    found = set(words.features("queen")[0])
+    other = next(one for one in words.finder.words[50:] if one not in found and one != "queen")
+    plain = Substituter(index, table)
+    second = plain.substitutes("the", "queen", "said", k=None)[1].substitute
+    weights = FinderWeights.open()._replace(grammar=np.array([1.0, 0.5]))
+    rules = {("queens",): {(second,): (2.0, 3.0)}, ("queen",): {(other,): (9.0, 7.0)}}
+    grammar = ParaphraseGrammar(rules)
+    options = WordOptions(weights=weights, opposites=False)
+    substituter = Substituter(index, table, grammar=grammar, words=options)
+    names, _, gains = substituter.features("the", "queen", "said")
+    told = {name: gain.tolist() for name, gain in zip(names, gains, strict=True) if gain.any()}
+    assert told[words.bases((second,))[0]] == [6.0, 5.0]
+    assert told.get(other, [0.0, 1.0]) == [0.0, 1.0]
+    pool = words.pool(("queen",), [(other,)])
+    assert words.finder.words.index(other) in pool.lemmas
+    best = substituter.substitutes("the", "queen", "said")
+    assert best[0].substitute == second and best[0].origin == "finder"
+    same = Substituter(index, table, grammar=ParaphraseGrammar({}), words=options)
+    as_plain = Substituter(index, table, words=options).substitutes("the", "queen", "said")
+    assert list(same.substitutes("the", "queen", "said")) == list(as_plain)
+
+
+def test_a_text_of_another_size_has_shares(signed):
+    found = Substituter(*signed).substitutes("the", "queen", "said", k=None)
+    assert sum(one.score for one in found) == pytest.approx(1.0)
+
+
+def test_groups_of_senses_by_average_linkage():
+    vectors = np.array(
+        [[1, 0, 0], [0.9, 0.1, 0], [0, 1, 0], [0, 0.9, 0.2], [0, 0, 1], [np.nan] * 3]
+    )
+    table = SimpleNamespace(vectors=lambda phrases: vectors[: len(phrases)])
+    assert group_senses(table, list("abcdef")) == ["a, b", "a, b", "c, d", "c, d", "e", ""]
+    assert group_senses(table, ["a"]) == ["a"] and group_senses(table, []) == []
+
+
+def test_senses_on_the_command_line(signed, run):
+    out, _ = run("neighbours", str(signed[0].path), "queen", "--by", "substitutes", "--senses",
+                 "-k", "8")  # fmt: skip
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert len(rows) == 8 and len({row[-1] for row in rows}) <= 3
+    words = {row[1] for row in rows}
+    assert all(set(row[-1].split(", ")) <= words for row in rows)

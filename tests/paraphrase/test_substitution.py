@@ -303,8 +303,8 @@ def test_candidates_of_a_grammar(learnt, tmp_path):
         encoding="utf-8",
     )
     rules = ParaphraseGrammar.read(grammar, [("king",)])
-    assert rules.of(("king",)) == [("monarch",), ("queen",)]
-    assert rules.of(("hatter",)) == []
+    assert rules.of(("king",)) == {("monarch",): (4.0, 4.0), ("queen",): (4.0, 4.0)}
+    assert rules.of(("hatter",)) == {}
     found = Substituter(*learnt, grammar=rules).substitutes("said the", "king", "to", k=None)
     origins = {one.substitute: one.origin for one in found}
     assert origins["monarch"] == "grammar"

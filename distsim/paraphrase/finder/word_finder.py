@@ -27,6 +27,7 @@ POOL = 400
 RANKS = ("rank_vectors", "rank_words", "rank_frames")
 ALONE = (*RANKS, "frequency", "form", "agrees")
 IN_SENTENCE = (*RANKS, "company", "frequency", "form", "agrees", "fit", "fluency")
+RULES = ("rule", "inverse_rule")
 SHIPPED = "substitutes"
 _SIMILARITY = {"vectors": 1.0, "words": 2.0, "frames": 2.0}
 _FREQUENCY = 0.04
@@ -135,8 +136,11 @@ class WordFinder:
         cosines: np.ndarray = (self.vectors[lemmas].astype(np.float64) @ slot) / lengths
         return cosines
 
-    def _found(self, lemma: int) -> Found:
-        """Return the lemmas most similar to one, with the features of each without a sentence."""
+    def _found(self, lemma: int, more: tuple[int, ...] = ()) -> Found:
+        """Return the lemmas most similar to one, with what tells of each without a sentence.
+
+        more: lemmas that are looked at, too.
+        """
         cosines = {name: self._cosines(name, lemma) for name in SPACES}
         mixed = _FREQUENCY * self._log_counts
         for name, weight in _SIMILARITY.items():
@@ -147,6 +151,7 @@ class WordFinder:
         if not self._is_function[lemma]:
             mixed[self._is_function] = -np.inf
         pool = np.argsort(-mixed, kind="stable")[: min(POOL, int(np.isfinite(mixed).sum()))]
+        pool = np.concatenate([pool, np.setdiff1d(np.array(more, np.int64), [*pool, lemma])])
         columns = [
             kernel.ranks_among(
                 ranks, frozen(np.log(levels(1 << ranks.shape[1]) + 1.0)), frozen(pool),
@@ -199,14 +204,17 @@ class Scale(NamedTuple):
     slope: float
     highest: float = 1.0
 
-    def chances(self, features: np.ndarray, calibrated: bool = True) -> np.ndarray:
+    def chances(
+        self, features: np.ndarray, calibrated: bool = True, more: np.ndarray | float = 0.0
+    ) -> np.ndarray:
         """Return the chance that each word is one that people name, float64[m].
 
         Arguments:
             features: float64[m, n], of all words found for one target.
             calibrated: else the words' shares are returned, which add up to 1.
+            more: float64[m], is added to the weighted sums.
         """
-        sums = features @ self.weights
+        sums = features @ self.weights + more
         highest = sums.max(initial=-np.inf)
         log_shares = sums - highest - np.log(np.exp(sums - highest).sum())
         if not calibrated:
@@ -218,10 +226,14 @@ class Scale(NamedTuple):
 
 
 class FinderWeights(NamedTuple):
-    """Weights of features. alone: as of ALONE; in_sentence: as of IN_SENTENCE."""
+    """What each feature weighs. alone: as of ALONE; in_sentence: as of IN_SENTENCE.
+
+    grammar: float64[2], as of RULES: for what the costs of a rule are below the highest one.
+    """
 
     alone: Scale
     in_sentence: Scale
+    grammar: np.ndarray
 
     @classmethod
     def open(cls, name: str = SHIPPED) -> "FinderWeights":
@@ -233,17 +245,19 @@ class FinderWeights(NamedTuple):
         shipped = files("distsim") / "data" / "weights" / f"{name}.toml"
         path = str(shipped) if shipped.is_file() else name
         found = read_changes(path)
-        scales = []
-        for table, features in (("alone", ALONE), ("in_sentence", IN_SENTENCE)):
-            keys = (*features, "intercept", "slope", "highest")
+        line = ("intercept", "slope", "highest")
+        values = []
+        for table, features in (
+            ("alone", (*ALONE, *line)), ("in_sentence", (*IN_SENTENCE, *line)), ("grammar", RULES)
+        ):  # fmt: skip
             own = found.get(table)
-            if not isinstance(own, dict) or set(own) != set(keys):
-                raise InputError(f"{path}: [{table}] must have the keys {', '.join(keys)}")
+            if not isinstance(own, dict) or set(own) != set(features):
+                raise InputError(f"{path}: [{table}] must have the keys {', '.join(features)}")
             if not all(type(one) in (int, float) and abs(one) < np.inf for one in own.values()):
                 raise InputError(f"{path}: [{table}] must have finite numbers alone")
-            weights = np.array([own[key] for key in features], np.float64)
-            scales.append(Scale(weights, *(float(own[key]) for key in keys[len(features) :])))
-        return cls(*scales)
+            values.append(np.array([own[key] for key in features], np.float64))
+        alone, in_sentence = (Scale(one[:-3], *one[-3:].tolist()) for one in values[:2])
+        return cls(alone, in_sentence, values[2])
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Substitutes of single words without a sentence, by what `sign` stored, best first."""
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -155,10 +156,15 @@ class WordSubstitutes:
         lemma = self._lemma(target)
         return [self.finder.words[lemma]] if lemma >= 0 else []
 
-    def pool(self, target: Words) -> Found | None:
-        """Return the stored candidates of a target that is one word; None where there are none."""
+    def pool(self, target: Words, more: Iterable[Words] = ()) -> Found | None:
+        """Return what is stored of a target that is one word; None where nothing is.
+
+        Arguments:
+            target: its words. more: words that are looked at, too, beside the 400 found.
+        """
         lemma = self._lemma(target)
-        return self.finder.found(lemma) if lemma >= 0 else None
+        others = {self._lemma(words) for words in more} - {-1}
+        return self.finder.found(lemma, tuple(sorted(others))) if lemma >= 0 else None
 
     def _lemma(self, words: Words) -> int:
         """Return the number of the lemma of a phrase that is one word, -1 where it has none."""

@@ -120,4 +120,4 @@ class Candidates:
             answers = self._paraphraser.paraphrases(" ".join(target))
             yield "contexts", {tuple(one.phrase.split(" ")): one.score for one in answers}
         if self._grammar is not None:
-            yield "grammar", dict.fromkeys(self._grammar.of(target))
+            yield "grammar", dict.fromkeys(self._grammar.of(target), None)

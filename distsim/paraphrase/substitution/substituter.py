@@ -30,6 +30,8 @@ from distsim.paraphrase.substitution.occurrence import Occurrence
 from distsim.signatures.table import TableLike, opened_table
 
 Words = tuple[str, ...]
+Rules = dict[Words, tuple[float, ...]]
+HIGHEST_COST = 8.0  # of a rule, -ln p; more counts as if there were none
 MOST_CANDIDATES = 10_000
 FLUENT = 150  # so many of the lemmas found are read in the sentence
 REPLACEMENT = ("Substitute", "Company", "NotFound", "Unlisted", "Fit", "OtherForm")
@@ -129,7 +131,8 @@ class Substituter:
             self._vectors = WordVectors(self._space, self._forms, self._lexicon)
         self._fluency = Fluency(self._lexicon, self._forms)
         self._words = None
-        if grammar is None and finding == FINDING:
+        self._grammar = grammar
+        if finding == FINDING:
             self._words = WordSubstitutes.of(
                 table, self._lexicon, self._forms, self._space, words.weights
             )
@@ -170,9 +173,11 @@ class Substituter:
         slot = self._slot(occurrence)
         found: dict[Words, Candidate] = {}
         if candidates is None:
-            pool = None if self._words is None else self._words.pool(occurrence.target)
-            if pool is not None and slot is not None:
-                return self._found(occurrence, slot, pool, k)
+            if slot is not None and self._words is not None:
+                rules = self._rules(occurrence.target)
+                pool = self._words.pool(occurrence.target, rules)
+                if pool is not None:
+                    return self._found(occurrence, slot, pool, rules, k)
             vector = np.empty(0) if slot is None else slot.vector
             found = self._candidates.of(occurrence.target, vector)
             phrases, origins = list(found), [one.origin for one in found.values()]
@@ -195,41 +200,45 @@ class Substituter:
         else:
             names = list(candidates)
         order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
+        likeness, fit, fluency = evidence.likeness, evidence.fit, evidence.fluency
         result = Results[Substitute]()
         for i in order[:k].tolist():
             because: tuple[ContextWord, ...] = ()
             if slot is not None and rows is not None:
                 because = _because(occurrence, slot, rows[i])
-            result.append(
-                Substitute(
-                    names[i],
-                    None if math.isnan(scores[i]) else float(scores[i]),
-                    float(evidence.likeness[i]),
-                    float(evidence.fit[i]),
-                    float(evidence.fluency[i]),
-                    int(counts[i]),
-                    because,
-                    origins[i],
-                    article=filled.articles[i],
-                )
-            )
+            score = None if math.isnan(scores[i]) else float(scores[i])
+            told = (float(likeness[i]), float(fit[i]), float(fluency[i]), int(counts[i]), because)
+            article = filled.articles[i]
+            result.append(Substitute(names[i], score, *told, origins[i], article=article))
         return result
 
-    def features(self, left: str, target: str, right: str) -> tuple[list[str], np.ndarray] | None:
+    def features(
+        self, left: str, target: str, right: str
+    ) -> tuple[list[str], np.ndarray, np.ndarray] | None:
         """Return the candidates of a word with their features; None where nothing was stored.
 
         Arguments:
             left, target, right: as of `substitutes`.
 
-        Returns (the words; float64[n, 9], what tells of each, as of IN_SENTENCE).
+        Returns (the words; float64[n, 9], what tells of each, as of IN_SENTENCE; float64[n, 2], how
+        far the costs of the grammar's rule for it are below the highest, 0 where it has none).
         """
         occurrence = Occurrence.of(self._lexicon, left, target, right)
         slot = self._slot(occurrence)
-        pool = None if self._words is None else self._words.pool(occurrence.target)
+        rules = self._rules(occurrence.target)
+        pool = None if self._words is None else self._words.pool(occurrence.target, rules)
         if pool is None or slot is None:
             return None
-        words, columns, _ = self._weighed(occurrence, slot, pool)
-        return words, columns
+        words, columns, _, gains = self._weighed(occurrence, slot, pool, rules)
+        return words, columns, gains
+
+    def _rules(self, target: Words) -> Rules:
+        """Return the words that the grammar puts for a word, with their costs."""
+        if self._grammar is None or len(target) != 1:
+            return {}
+        forms = [target, *((form,) for form in self._forms.of_word(self._forms.base(target[0])))]
+        found = self._grammar.of_all(dict.fromkeys(forms))
+        return {words: costs for words, costs in found.items() if len(words) == 1}
 
     def replacements(
         self, left: str, target: str, right: str, candidates: Sequence[str]
@@ -280,28 +289,43 @@ class Substituter:
         )
 
     def _weighed(
-        self, occurrence: Occurrence, slot: Slot, pool: Found
-    ) -> tuple[list[str], np.ndarray, Filled]:
-        """Return (words, features float64[n, 9], how each is written)."""
+        self, occurrence: Occurrence, slot: Slot, pool: Found, rules: Rules
+    ) -> tuple[list[str], np.ndarray, Filled, np.ndarray]:
+        """Return (words, features float64[n, 9], how each is written, gains of rules)."""
         assert self._words is not None
         finder, weights = self._words.finder, self._words.weights.in_sentence.weights
         columns = self._in_slot(occurrence.target, slot, pool)
-        best = np.argsort(-(columns @ weights[:-1]), kind="stable")[:FLUENT]
+        gains = self._by_rules(pool, rules)
+        added = gains @ self._words.weights.grammar
+        best = np.argsort(-(columns @ weights[:-1] + added), kind="stable")[:FLUENT]
         words = [finder.words[lemma] for lemma in pool.lemmas[best].tolist()]
         filled = self._fluency.scores(
             occurrence, [*((word,) for word in words), occurrence.target], occurrence.target[0]
         )
         relative = filled.logs[:-1] - filled.logs[-1]
-        return words, np.column_stack([columns[best], relative]), filled
+        return words, np.column_stack([columns[best], relative]), filled, gains[best]
+
+    def _by_rules(self, pool: Found, rules: Rules) -> np.ndarray:
+        """Return how far the costs of each lemma's rule are below the highest, float64[n, 2]."""
+        assert self._words is not None
+        costs: dict[str, tuple[float, ...]] = {}
+        for words, own in rules.items():
+            for base in self._words.bases(words):
+                costs[base] = tuple(map(min, costs.get(base, own), own))
+        none = (HIGHEST_COST,) * 2
+        found = [self._words.finder.words[lemma] for lemma in pool.lemmas.tolist()]
+        below = HIGHEST_COST - np.array([costs.get(one, none) for one in found]).reshape(-1, 2)
+        return np.maximum(0.0, below)
 
     def _found(
-        self, occurrence: Occurrence, slot: Slot, pool: Found, k: int | None
+        self, occurrence: Occurrence, slot: Slot, pool: Found, rules: Rules, k: int | None
     ) -> Results[Substitute]:
-        """Return the substitutes of a word by the stored finder, best first."""
-        words, columns, filled = self._weighed(occurrence, slot, pool)
+        """Return the substitutes of a word by what `sign` stored, best first."""
+        words, columns, filled, gains = self._weighed(occurrence, slot, pool, rules)
         assert self._vectors is not None and self._words is not None
-        calibrated = self._words.finder.is_calibrated
-        chances = self._words.weights.in_sentence.chances(columns, calibrated)
+        calibrated = self._words.finder.is_calibrated and self._grammar is None
+        weights = self._words.weights
+        chances = weights.in_sentence.chances(columns, calibrated, gains @ weights.grammar)
         own = self._vectors.rows([occurrence.target])[0]
         result = Results[Substitute]()
         order = np.argsort(-chances, kind="stable").tolist()
