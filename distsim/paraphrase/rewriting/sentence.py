@@ -29,73 +29,14 @@ _TAGS_ALIKE = {
 _KIND_OF_TAG = {tag: kind for kind, tags in _TAGS_ALIKE.items() for tag in tags.split()}
 DROPPED_KINDS = (*_TAGS_ALIKE, PLAIN_WORD, OTHER)
 _LEADS_ON = frozenset(("DT", "IN", "TO", "CC", "PRP$", COMMA))
-_NEEDS_MORE = frozenset(  # English words that need another one behind them
-    [
-        "a",
-        "an",
-        "the",
-        "my",
-        "our",
-        "your",
-        "his",
-        "their",
-        "its",
-        "every",
-        "no",
-        "of",
-        "in",
-        "on",
-        "at",
-        "by",
-        "for",
-        "with",
-        "from",
-        "to",
-        "into",
-        "than",
-        "as",
-        "between",
-        "against",
-        "through",
-        "during",
-        "before",
-        "after",
-        "and",
-        "or",
-        "but",
-        "nor",
-        "because",
-        "if",
-        "while",
-        "whether",
-        "be",
-        "is",
-        "are",
-        "am",
-        "was",
-        "were",
-        "been",
-        "being",
-        "has",
-        "have",
-        "had",
-        "will",
-        "would",
-        "shall",
-        "should",
-        "can",
-        "could",
-        "may",
-        "might",
-        "must",
-        "'m",
-        "'re",
-        "'ve",
-        "'ll",
-        "'d",
-        "very",
-    ]
+# English words that need another one behind them.
+_LEADING = (
+    "a an the my our your his their its every no of in on at by for with from to into than as "
+    "between against through during before after and or but nor because if while whether be is are "
+    "am was were been being has have had will would shall should can could may might must 'm 're "
+    "'ve 'll 'd very"
 )
+_NEEDS_MORE = frozenset(_LEADING.split())
 
 _OPEN, _CLOSED = "(", ")"
 _PAIRS = ((_OPEN, _CLOSED), ("[", "]"), ("{", "}"))
