@@ -18,7 +18,7 @@ from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.lexicon import Lexicon
 from distsim.paraphrase.finder.likeness import WordVectors, likeness_by_bits
 from distsim.paraphrase.finder.space import LearntSpace, open_space
-from distsim.paraphrase.finder.word_finder import RANKS, Found, WordOptions
+from distsim.paraphrase.finder.word_finder import RANKS, FinderWeights, Found, WordOptions
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.paraphrase.substitution.candidates import MOST_FOUND, Candidate, Candidates
 from distsim.paraphrase.substitution.coherence import coherence
@@ -132,7 +132,8 @@ class Substituter:
         self._fluency = Fluency(self._lexicon, self._forms)
         self._words = None
         self._grammar = grammar
-        if finding == FINDING:
+        weights = words.weights or FinderWeights.open()
+        if finding == FINDING and (grammar is None or weights.grammar.any()):
             self._words = WordSubstitutes.of(
                 table, self._lexicon, self._forms, self._space, words.weights
             )
