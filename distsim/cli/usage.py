@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
+from itertools import pairwise
 from math import isfinite
 from typing import Any
 
@@ -29,7 +30,7 @@ def read_table(name: str) -> dict[str, Any]:
 
 @cache
 def removed_options() -> dict[str, dict[str, str]]:
-    """Return, by command, each removed option or subcommand with its replacement."""
+    """Return, by command, each removed option, value or subcommand with its replacement."""
     found: dict[str, dict[str, str]] = {}
     for commands, sentences in read_table("removed").items():
         for command in commands.split(", "):
@@ -114,10 +115,12 @@ class Sectioned(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Return the remaining arguments; an error names the replacement of a removed option."""
+        pairs = [f"{name} {value}" for name, value in pairwise(args)]
+        pairs += [arg.replace("=", " ", 1) for arg in args]
         try:
             found: list[str] = super().parse_args(ctx, args)
         except Exception as error:
-            raise _told(error, ctx, getattr(error, "option_name", "")) from None
+            raise _told(error, ctx, getattr(error, "option_name", ""), *pairs) from None
         return found
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
@@ -150,12 +153,12 @@ class Sectioned(TyperCommand):
                     formatter.write_dl(records)
 
 
-def _told(error: Any, ctx: Any, name: str) -> Any:
-    """Return a usage error; for a removed option its message names the replacement."""
-    command = ctx.command_path.partition(" ")[2]
-    sentence = removed_options().get(command, {}).get(name)
-    if sentence is not None:
-        error.message, error.possibilities = f"{name} was removed: {sentence}", None
+def _told(error: Any, ctx: Any, *names: str) -> Any:
+    """Return a usage error; for a removed option or value its message names the replacement."""
+    removed = removed_options().get(ctx.command_path.partition(" ")[2], {})
+    name = next((one for one in names if one in removed), None)
+    if name is not None:
+        error.message, error.possibilities = f"{name} was removed: {removed[name]}", None
     return error
 
 

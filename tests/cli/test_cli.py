@@ -249,6 +249,8 @@ def test_numbers_beyond_all_measure(run, index):
         out, err = run(*arguments, status=2)
         assert out == "" and option in err.splitlines()[-1]
     assert "choose" in run("ngrams", index, "-n", f"1-{huge}", status=1)[1]
+    _, err = run("sign", index, "--set", "seed=12345678901234567890", status=2)
+    assert "seed: is '12345678901234567890', wanted a whole number of up to 19 digits" in err
 
 
 @pytest.mark.parametrize("size", ["", "B", "K", "1KM", "nan", "1_0M", "-1", "0", "0.1", "\udcff"])

@@ -123,7 +123,8 @@ def test_help_ends_with_an_example_that_can_be_typed(path, run):
 )
 def test_what_was_removed_names_what_took_its_place(path, option, run):
     sentence = REMOVED[path][option]
-    _, err = run(*path.split(), option, status=2)
+    value = " " in option
+    _, err = run(*path.split(), *option.split(), *(["x"] if value else []), status=2)
     assert f"{option} was removed: {sentence}" in " ".join(err.split())
     known = options(path) if path in COMMANDS else {}
     assert option not in known and f"{path} {option}".strip() not in COMMANDS

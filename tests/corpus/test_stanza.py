@@ -229,6 +229,10 @@ def test_an_output_is_a_file_that_is_not_read_for_a_text(fake, corpus, tmp_path)
     for output in (tmp_path / "pipe", "/dev/null", "-"):
         with pytest.raises(InputError, match=f"{output}: is no file, where a run .* name one"):
             annotate([corpus], output, fake["annotator"], jobs=1)
+    for suffix in (".zst", ".xz"):
+        with pytest.raises(InputError, match=rf"not be compressed as \{suffix}: .* ends in \.gz"):
+            annotate([corpus], tmp_path / f"out{suffix}", fake["annotator"], jobs=1)
+    assert sorted(one.name for one in tmp_path.glob("out*")) == []
     (tmp_path / "link").symlink_to(corpus)
     for output in (corpus, tmp_path / "link"):
         with pytest.raises(InputError, match=r"text\.txt: is read and written at once"):
