@@ -421,7 +421,7 @@ def test_a_visit_by_keyboard_alone(chromium, server, width, scheme):
     wait(chromium, lambda b: texts(b, "#frequency .settings strong") == ["file"])
     chromium.get(server + "/rewrite")
     tab_to(chromium, "#text")
-    press(chromium, Keys.TAB, Keys.ARROW_RIGHT)
+    press(chromium, TEXT, Keys.TAB, Keys.ARROW_RIGHT)
     tab_to(chromium, ".wide button")
     press(chromium, Keys.ENTER)
     wait(chromium, lambda b: "aim=shorten" in b.current_url and texts(b, ".rewritten"))
