@@ -2,32 +2,39 @@
 
     python bench/rewriting/quality.py simplify FOLDER [--steps STEP...]
     python bench/rewriting/quality.py shorten FOLDER [--steps STEP...]
+    python bench/rewriting/quality.py news FOLDER
 
 FOLDER was made by prepare.py; all sentences of TurkCorpus's held-back half, or their longest
 variants. `simplify`: against TurkCorpus's eight references, then against ASSET's ten, corpus-level
 SARI and its parts, the mean SARI of sentences, BLEU, the share of words kept; the difference of
 SARI from the packaged weights' row. A step without features has the packaged weights less theirs.
 One person is judged against the others. `shorten`: to .75 of the words, PRECIS and its difference
-from truncation's. 95% intervals and p by the paired bootstrap.
+from truncation's. `news`: broadcast news to .75 of the words, every system as long as ours sentence
+by sentence: F1 of kept words and BLEU, which is PRECIS at equal lengths, mean over three people.
+95% intervals and p by the paired bootstrap, of news by document.
 """
 
 import argparse
+import json
 import math
 import random
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from frame import distsim, parser, print_machine, print_table
+import numpy as np
+from frame import SHARED, distsim, parser, print_machine, print_table
 from prepare import ASSET, REFERENCES, lines_of, opened
 
 from distsim import CorpusIndex, GrammarIndex
+from distsim.evaluation.rewriting_scores import Bleu, corpus_bleu
 from distsim.evaluation.rewritings import (
     Evaluation,
+    Row,
     System,
     one_person,
     shortened,
@@ -38,7 +45,9 @@ from distsim.paraphrase import Weights
 from distsim.paraphrase.rewriting.weights import SHORTEN, SIMPLIFY
 
 SEARCH = ("--set", "span=5", "--set", "pops=15", "--set", "rules=15")
-SAMPLES, PHI = 1000, 0.75
+SAMPLES, PHI, FEWEST_WORDS = 1000, 0.75, 8
+LENGTH = ("--length", PHI)
+PEOPLE = 3  # who compressed the news
 SHIPPED = "joint, packaged weights"
 LEAST_LETTERS, STEM = 4, 4
 FIT = "Substitute,NotFound,Fit,OtherForm"
@@ -118,12 +127,13 @@ def controls(folder: Path, lines: list[str]) -> Iterator[System]:
         yield System(name, [" ".join(one) for one in made])
 
 
-def rewritten(folder: Path, step: Step, source: str, weights: Path, *more: object) -> System:
+def rewritten(folder: Path, step: Step, source: str, weights: Path | None, *more: object) -> System:
     """Rewrite a file of FOLDER by a step's pack."""
     out = folder / f"{slug(step.name)}.{source}.lines"
     distsim(
-        "rewrite", folder / step.pack, folder / source, "-n", 1, "-o", out, "--weights", weights,
+        "rewrite", folder / step.pack, folder / source, "-n", 1, "-o", out,
         "--index", folder / "wiki.index", *SEARCH, *more,
+        *(() if weights is None else ("--weights", weights)),
     )  # fmt: skip
     rows = [line.split("\t") for line in lines_of(out)]
     return System(step.name, [row[3] for row in rows if not row[0].startswith("#")])
@@ -133,8 +143,13 @@ def slug(name: str) -> str:
     return name.replace(",", "").replace(" ", "_")
 
 
-def weights_of(folder: Path, step: Step, name: str) -> Path:
-    """Write the packaged weights of a name, less those that a step or its pack lacks."""
+def weights_of(folder: Path, step: Step, name: str) -> Path | None:
+    """Write the packaged weights of a name, less those that a step or its pack lacks.
+
+    None where they are used as they are.
+    """
+    if step.name == SHIPPED:
+        return None
     packaged = Weights.default(name)
     own = set(GrammarIndex.open(folder / step.pack).feature_names)
     others = set(GrammarIndex.open(folder / "joint").feature_names) - own
@@ -178,13 +193,12 @@ def shorten(folder: Path, steps: list[Step]) -> None:
     references = [lines_of(folder / "held.short")]
     both = [(one, max(1, math.floor(PHI * len(one.split())))) for one in lines]
     draw = random.Random(1)
-    length = ("--length", PHI)
     systems = [
         System("copy", lines),
         System("truncation", [truncated(*one) for one in both]),
         System("random deletion", [shortened(*one, draw) for one in both]),
         *(
-            rewritten(folder, one, "held.long", weights_of(folder, one, SHORTEN), *length)
+            rewritten(folder, one, "held.long", weights_of(folder, one, SHORTEN), *LENGTH)
             for one in steps
         ),
         System("the reference itself", references[0]),
@@ -193,10 +207,64 @@ def shorten(folder: Path, steps: list[Step]) -> None:
     show(Evaluation(lines, references, phi=PHI), systems, columns, "PRECIS", "truncation")
 
 
+def news(folder: Path) -> None:
+    with opened(SHARED / "gold-compression-dev" / "broadcast-dev.jsonl.xz") as lines:
+        rows = [one for one in map(json.loads, lines) if len(one["text"].split()) >= FEWEST_WORDS]
+    source = [one["text"].lower() for one in rows]
+    (folder / "news").write_text("".join(f"{one}\n" for one in source), "utf-8")
+    ours = rewritten(folder, STEPS[-1], "news", weights_of(folder, STEPS[-1], SHORTEN), *LENGTH)
+    lengths, draw = [len(one.split()) for one in ours.sentences], random.Random(1)
+    both = list(zip(source, lengths, strict=True))
+    systems = [
+        ours,
+        System("truncation", [truncated(*one) for one in both]),
+        System("random deletion", [shortened(*one, draw) for one in both]),
+    ]
+    people = [[one.lower().split() for one in row["summaries"]] for row in rows]
+    made = [[sentence.split() for sentence in one.sentences] for one in systems]
+    kept = [list(map(mean_f1, one, people)) for one in made]
+    counts = [
+        [
+            [Bleu([of_one[k]]).counts(tokens) for tokens, of_one in zip(one, people, strict=True)]
+            for k in range(PEOPLE)
+        ]
+        for one in made
+    ]
+
+    def scores(system: int, places: np.ndarray) -> tuple[float, float]:
+        bleu = [corpus_bleu(np.array(one)[places].sum(axis=0))[0] for one in counts[system]]
+        return float(np.mean(np.array(kept[system])[places])), 100 * float(np.mean(bleu))
+
+    every, documents = np.arange(len(rows)), defaultdict(list)
+    for place, one in enumerate(rows):
+        documents[one["id"].rpartition(".")[0]].append(place)
+    random_documents, names = np.random.default_rng(1), list(documents)
+    gaps = []
+    for _ in range(SAMPLES):
+        drawn = random_documents.integers(0, len(names), len(names))
+        places = np.concatenate([documents[names[i]] for i in drawn.tolist()])
+        gaps.append(np.subtract(scores(0, places), scores(1, places)))
+    print_table(
+        [f"{len(rows)} sentences, {len(names)} documents", "F1 of kept words", "PRECIS"],
+        ((one.name, *map("{:.3f}".format, scores(n, every))) for n, one in enumerate(systems)),
+    )
+    for name, ends in zip(
+        ("F1", "PRECIS"), np.quantile(gaps, (0.025, 0.975), axis=0).T, strict=True
+    ):
+        print(f"{name}, ours less truncation: {ends[0]:.3f} to {ends[1]:.3f}")
+
+
+def mean_f1(tokens: list[str], references: list[list[str]]) -> float:
+    """Return the mean F1 of a sentence's words by several references."""
+    shared = [(Counter(tokens) & Counter(one)).total() for one in references]
+    sizes = [len(tokens) + len(one) for one in references]
+    return sum(2 * n / size for n, size in zip(shared, sizes, strict=True)) / len(references)
+
+
 def show(
     evaluation: Evaluation, systems: list[System], columns: tuple[str, ...], by: str, baseline: str
 ) -> None:
-    def row(one) -> list[str]:
+    def row(one: Row) -> list[str]:
         cells = [one.name, *(f"{one.values[name]:.2f}" for name in columns)]
         if by not in one.differences or one.name == baseline:
             return [*cells, "", ""]
@@ -209,13 +277,16 @@ def show(
 
 def main(given: argparse.Namespace) -> None:
     steps = [one for one in STEPS if not given.steps or one.name in given.steps]
-    (simplify if given.task == "simplify" else shorten)(given.folder, steps)
+    if given.task == "news":
+        news(given.folder)
+    else:
+        (simplify if given.task == "simplify" else shorten)(given.folder, steps)
     print_machine()
 
 
 if __name__ == "__main__":
     options = parser(__doc__)
-    options.add_argument("task", choices=["simplify", "shorten"])
+    options.add_argument("task", choices=["simplify", "shorten", "news"])
     options.add_argument("folder", type=Path)
     options.add_argument("--steps", nargs="*", metavar="STEP")
     main(options.parse_args())
