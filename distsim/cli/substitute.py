@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.substitution.batch import Task
     from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
+    from distsim.paraphrase.substitution.mix import Mix
     from distsim.paraphrase.substitution.substituter import Substitute, Substituter
 
 _SHOWN_WORDS = 5
@@ -110,10 +111,11 @@ def substitute(
     from distsim.base.parallel import ordered_map
     from distsim.indexes.corpus_index import CorpusIndex
 
+    mixes = _mixes(settings)
     tasks = _tasks(sentence, file, given.candidates)
     opened = CorpusIndex.open(index)
     _require_targets(opened, tasks, file or "the sentence")
-    substituter = _substituter(opened, index, given, tasks, settings)
+    substituter = _substituter(opened, index, given, tasks, mixes)
     answers = ordered_map(partial(_answer, substituter, k), tasks, jobs)
     n_opposites = n_cut = 0
     for task, found in zip(tasks, answers, strict=True):
@@ -126,22 +128,29 @@ def substitute(
         say(f"{counted(n_cut, 'answer')} with a score below {min_score:g} left out")
 
 
+def _mixes(settings: list[str] | None) -> "tuple[Mix, Mix, CommandSettings]":
+    """Return the weights of candidates that are named, of those that are found, and the rest."""
+    from distsim.paraphrase.substitution.mix import FINDING, RANKING
+
+    ranking, how = chosen(RANKING, CommandSettings(), settings=settings)
+    finding, _ = chosen(FINDING, CommandSettings(), settings=settings)
+    return ranking, finding, how
+
+
 def _substituter(
     opened: "CorpusIndex",
     index: str,
     given: CandidateOptions,
     tasks: "list[Task]",
-    settings: list[str] | None,
+    mixes: "tuple[Mix, Mix, CommandSettings]",
 ) -> "Substituter":
     """Return the substituter with the options and settings of the command."""
     from distsim.comparison.table import SignatureTable
     from distsim.corpus.inflections import Inflections
     from distsim.paraphrase.finder.word_finder import FinderWeights, WordOptions
-    from distsim.paraphrase.substitution.mix import FINDING, RANKING
     from distsim.paraphrase.substitution.substituter import Substituter
 
-    ranking, how = chosen(RANKING, CommandSettings(), settings=settings)
-    finding, _ = chosen(FINDING, CommandSettings(), settings=settings)
+    ranking, finding, how = mixes
     table = SignatureTable.open(given.table or index)
     say_no_finder(table)
     rules = None if given.grammar is None else _rules(given.grammar, opened.words, tasks)
