@@ -203,7 +203,7 @@ def test_a_folder_or_no_name_for_a_file_of_lines(sides, tmp_path, what, run, mon
     _, err = run("align", *sides, "-o", tmp_path / "made", f"--{what}", "", status=1)
     assert "an empty text, wanted a path" in err
     _, err = run("align", *sides, "-o", tmp_path / "made", "--write-links", "", status=1)
-    assert "is a folder, wanted a file to write" in err
+    assert "an empty text, wanted a path" in err
     assert not (tmp_path / "made").exists()
 
 
