@@ -37,7 +37,7 @@ from distsim.signatures.table import StoredTable, TableLike, opened_table
 from distsim.storage import checksum_of_settings, resumable_lines, scratch_folder
 from distsim.storage.files import STANDARD_OUTPUT, is_stream, open_output, part_of
 
-_VERSION = 1
+_VERSION = 2
 _BLOCK = 64  # words whose cosines are computed at once, always the same ones
 _SHORTEST_HIDDEN = 3  # characters
 _FEWEST_HIDDEN = 20
@@ -51,7 +51,7 @@ class RankedTranslation(NamedTuple):
 
     Attributes:
         p: its probability. cosine: to the mapped vector. edits: 1 less the edit distance over
-        the longer word's length. behind: known words of which it is a translation.
+        the longer word's length. behind: known words with this translation, or one of its stem.
 
     >>> RankedTranslation("ejes", 0.14, 0.24, 0.5, ("axis",)).p
     0.14

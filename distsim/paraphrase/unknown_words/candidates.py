@@ -57,7 +57,7 @@ class Evidence:
 
     Attributes:
         features: float32[n, len(FEATURES)], of n candidates.
-        behind: known words whose translations a candidate is, or whose stem it shares.
+        behind: known words with a translation that is a candidate or has its stem.
     """
 
     word: str
@@ -74,7 +74,7 @@ class _Votes:
     best: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     pivots: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     relatives: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    stems: list[tuple[str, float]] = field(default_factory=list)
+    stems: list[tuple[str, float, str]] = field(default_factory=list)
     nearest: str = ""
     behind: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
@@ -194,7 +194,7 @@ class Candidates:
                 votes.relatives[target] = max(votes.relatives[target], share * like)
                 votes.behind[target].append(other)
                 if n < 3 and " " not in target:
-                    votes.stems.append((target, share * like))
+                    votes.stems.append((target, share * like, other))
         votes.stems.sort(key=lambda one: (-one[1], one[0]))
         return votes
 
@@ -218,12 +218,12 @@ class Candidates:
             (votes.total, _BY_VOTES), (votes.relatives, _BY_RELATIVES), (votes.pivots, _BY_PIVOTS)
         ):  # fmt: skip
             found += sorted(scores, key=lambda one: (-scores[one], one))[:most]
-        for other, _ in votes.stems[:_STEMS]:
-            if len(other) >= _SHORTEST_OF_STEM:
-                mates = target.of_stem(other)
+        for translation, _, known in votes.stems[:_STEMS]:
+            if len(translation) >= _SHORTEST_OF_STEM:
+                mates = target.of_stem(translation)
                 found += mates
                 for mate in mates:
-                    votes.behind[mate].append(other)
+                    votes.behind[mate].append(known)
         if script_of(word) in target.scripts:
             found.append(word)
         candidates = list(dict.fromkeys(found))
@@ -246,7 +246,7 @@ class Candidates:
                     votes.total[one] / everything,
                     math.log(votes.pivots[one] + _LEAST_PIVOT),
                     votes.relatives[one],
-                    max((p * _likeness(one, other) for other, p in votes.stems), default=0.0),
+                    max((p * _likeness(one, other) for other, p, _ in votes.stems), default=0.0),
                     _likeness(one, votes.nearest),
                 )
                 for one in candidates
