@@ -97,9 +97,13 @@ class Trial:
     def broken(self, how: str, what: str) -> None:
         self.outcome.broken.append(f"{how}: {what}")
 
+    def is_done(self) -> bool:
+        """Return whether the command may be refused since all is as it would leave it."""
+        return self.command.name.startswith(ONCE) and self.seen() == self.new
+
     def again(self, how: str) -> None:
         """Run the command to its end; the folder must be as the undisturbed run has left it."""
-        is_done = self.command.name.startswith(ONCE) and self.seen() == self.new
+        is_done = self.is_done()
         ended = self.run()
         if ended.status != 0 and not (is_done and ended.is_one_sentence()):
             self.broken(how, f"run again: exit {ended.status}: {ended.said[-400:]}")
@@ -237,9 +241,10 @@ def kill(trial: Trial, draw: random.Random, times: int) -> None:
             else:
                 moment = draw.uniform(0, _LATEST * trial.seconds)
                 how += f" after {moment:.3f} s"
+                is_done = trial.is_done()
                 ended = trial.run(after=moment)
                 died = ended.status == -signal.SIGKILL
-                if not died and ended.status != 0:
+                if not died and ended.status != 0 and not is_done:
                     trial.broken(how, f"exit {ended.status}: {ended.said[-300:]}")
             trial.outcome.counts["killed" if died else "ended before"] += 1
             trial.judge(how, True)
