@@ -1,5 +1,6 @@
 """`distsim count INDEX PHRASE...`: how often phrases occur."""
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.dispersion import Documents
 
+_BAR = 20  # characters of the longest bar
+
 
 def count(
     index: Annotated[str, typer.Argument(metavar="INDEX...", help="Several answer as one.")],
@@ -45,7 +48,7 @@ def count(
 
     Prints phrase<TAB>count; with --spread also count per million tokens<TAB>documents<TAB>DP<TAB>
     normalised DP. With --by phrase<TAB>value<TAB>count<TAB>per million tokens of the documents with
-    this value<TAB>these tokens<TAB>these documents.
+    this value<TAB>these tokens<TAB>these documents, and on a terminal a bar.
     """
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.dispersion import Documents, Spread
@@ -83,6 +86,7 @@ def _print_by(
     rows = [
         (phrase, one) for phrase, begins in phrases.items() for one in counts_by(index, begins, by)
     ]
+    highest = max((one.per_million for _, one in rows), default=0) or 1
     for phrase, one in rows:
         if as_json:
             put_json(phrase=phrase, **one._asdict())
@@ -94,6 +98,7 @@ def _print_by(
                 number(one.per_million),
                 one.n_tokens,
                 one.documents,
+                *(["#" * round(_BAR * one.per_million / highest)] if sys.stdout.isatty() else []),
             )
 
 

@@ -3,6 +3,7 @@
 import json
 import pickle
 import random
+import sys
 from dataclasses import replace
 from datetime import date
 
@@ -145,6 +146,22 @@ def test_counts_by_a_field(index):
         assert one.per_million == pytest.approx(1e6 * one.times / len(tokens))
     novels = counts_by(index.select(where="genre=novel"), "a", "year")
     assert sum(one.times for one in novels) == index.select(where="genre=novel").count("a")
+
+
+def test_bars_on_a_terminal(tmp_path, run, monkeypatch):
+    rows = [{"text": "a b", "year": 1850}, {"text": "a b b", "year": 1851}]
+    CorpusIndex.from_texts(rows, tmp_path / "rows")
+    plain, _ = run("count", tmp_path / "rows", "b", "--by", "year")
+    assert plain.splitlines() == [
+        "b\t1850\t1\t500000.000000\t2\t1",
+        "b\t1851\t2\t666666.666667\t3\t1",
+    ]
+    monkeypatch.setattr(type(sys.stdout), "isatty", lambda _: True)
+    drawn, _ = run("count", tmp_path / "rows", "b", "--by", "year")
+    bars = ["#" * 15, "#" * 20]
+    assert drawn.splitlines() == [
+        f"{line}\t{bar}" for line, bar in zip(plain.splitlines(), bars, strict=True)
+    ]
 
 
 def test_two_indexes_are_selected_as_one(index, tmp_path):
