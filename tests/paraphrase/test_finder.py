@@ -422,7 +422,7 @@ def test_rules_are_evidence_and_their_targets_are_looked_at(signed, tmp_path):
     told = {name: gain.tolist() for name, gain in zip(names, gains, strict=True) if gain.any()}
     assert told[words.bases((second,))[0]] == [6.0, 5.0]
     assert told.get(other, [0.0, 1.0]) == [0.0, 1.0]
-    pool = words.pool(("queen",), [(other,)])
+    pool = words.pool(("queen",), more=[(other,)])
     assert words.finder.words.index(other) in pool.lemmas
     best = substituter.substitutes("the", "queen", "said")
     assert best[0].substitute == second and best[0].origin == "finder"

@@ -29,6 +29,9 @@ class FoundWord(NamedTuple):
     """A word that may stand in another's place in some sentence, as a Neighbour.
 
     similarity: the score, as of Substitute. strength: occurrences of all forms.
+
+    >>> FoundWord("rapid", 0.31, 240).phrase
+    'rapid'
     """
 
     phrase: str
@@ -43,6 +46,9 @@ class WordSubstitutes:
     Arguments:
         finder: what `sign` stored. lexicon, space: of its index and table. forms: of its words.
         weights: of the features.
+
+    >>> WordSubstitutes.open(index, table) is None  # a table without stored profiles
+    True
     """
 
     def __init__(
@@ -79,6 +85,7 @@ class WordSubstitutes:
         lexicon: Lexicon,
         forms: Forms,
         space: LearntSpace | None,
+        *,
         weights: FinderWeights | None = None,
     ) -> "WordSubstitutes | None":
         """Return the same of parts that are open already; weights: those that ship where None."""
@@ -156,7 +163,7 @@ class WordSubstitutes:
         lemma = self._lemma(target)
         return [self.finder.words[lemma]] if lemma >= 0 else []
 
-    def pool(self, target: Words, more: Iterable[Words] = ()) -> Found | None:
+    def pool(self, target: Words, *, more: Iterable[Words] = ()) -> Found | None:
         """Return what is stored of a target that is one word; None where nothing is.
 
         Arguments:

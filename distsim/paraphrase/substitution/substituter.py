@@ -62,8 +62,8 @@ class Substitute(NamedTuple):
     text that it was not calibrated on, its share among all that are found.
 
     >>> best = Substituter(index, learnt).substitutes("said the", "king", "to alice")[0]
-    >>> best.origin, best.occurrences > 0
-    ('words', True)
+    >>> best.occurrences > 0
+    True
     """
 
     substitute: str
@@ -135,7 +135,7 @@ class Substituter:
         weights = words.weights or FinderWeights.open()
         if finding == FINDING and (grammar is None or weights.grammar.any()):
             self._words = WordSubstitutes.of(
-                table, self._lexicon, self._forms, self._space, words.weights
+                table, self._lexicon, self._forms, self._space, weights=words.weights
             )
         self._opposites = None
         if words.opposites and self._space is not None:
@@ -176,7 +176,7 @@ class Substituter:
         if candidates is None:
             if slot is not None and self._words is not None:
                 rules = self._rules(occurrence.target)
-                pool = self._words.pool(occurrence.target, rules)
+                pool = self._words.pool(occurrence.target, more=rules)
                 if pool is not None:
                     return self._found(occurrence, slot, pool, rules, k)
             vector = np.empty(0) if slot is None else slot.vector
@@ -227,7 +227,7 @@ class Substituter:
         occurrence = Occurrence.of(self._lexicon, left, target, right)
         slot = self._slot(occurrence)
         rules = self._rules(occurrence.target)
-        pool = None if self._words is None else self._words.pool(occurrence.target, rules)
+        pool = None if self._words is None else self._words.pool(occurrence.target, more=rules)
         if pool is None or slot is None:
             return None
         words, columns, _, gains = self._weighed(occurrence, slot, pool, rules)
