@@ -139,6 +139,16 @@ def test_a_word_that_is_hidden_cannot_use_its_own_rules(files, texts):
     assert gain > 0.01  # the map without its pair is worse for it
 
 
+def test_behind_a_stem_mate_is_the_known_word(texts):
+    known = KnownWords()
+    for source, target in (("details", "detalles"), ("page", "detalle")):
+        line = f"{source} ||| {target} ||| 0.5 0.5 0.5 0.5 ||| 0-0 ||| 2 2 1 |||\n"
+        known.add(PhraseTableEntry.parse(line.encode()))
+    known.finish()
+    one = Candidates(known, [texts.source], None, {}).gather(["detailed"])[0]
+    assert one.behind["detalle"] == ["details"]
+
+
 def test_endings_leave_the_pair_itself_out():
     pairs = [("nation", "nación"), ("action", "acción"), ("motion", "moción"), ("dog", "perro")]
     seen, without = Endings(pairs), Endings(pairs[:3])
