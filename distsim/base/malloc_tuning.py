@@ -23,6 +23,12 @@ def give_back_freed() -> None:
     _tell((_MMAP_THRESHOLD, 1 << 20), (_ARENA_MAX, 2))
 
 
+def trim() -> None:
+    """Return the free pages between blocks in use to the system, too."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def _tell(*settings: tuple[int, int]) -> None:
     with suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from distsim.base.errors import ArtifactError, DistsimError, ParameterError
+from distsim.base.malloc_tuning import trim
 from distsim.base.parallel import available_cores
 from distsim.kernels.compiled import compiled_kernels, uncached_kernels
 from distsim.server import jit_warm_up
@@ -79,7 +80,7 @@ class ArtifactCache:
         self._limits = limits
         threads = jobs or max(2, available_cores())
         self._quick = WorkerQueue("quick", threads, limits.waiting, limits.quick_seconds)
-        self._slow = WorkerQueue("slow", 1, limits.waiting // 4, limits.slow_seconds)
+        self._slow = WorkerQueue("slow", 1, limits.waiting // 4, limits.slow_seconds, trim)
         self._kept = KeptAnswers(_KEPT, _KEPT_ROWS, _rows)
 
     @property
@@ -159,6 +160,7 @@ class ArtifactCache:
                 _LOG.info("ready: kernels were compiled for this machine, %.0f s", seconds)
         finally:
             notice.cancel()
+            trim()  # of what compiled
             self._quick.seconds = self._limits.quick_seconds
             self._slow.seconds = self._limits.slow_seconds
             self.is_warming = False

@@ -26,10 +26,19 @@ class WorkerQueue:
         threads: so many questions are answered side by side. waiting: so many may wait.
         seconds: after so long a visitor is told so; the work itself runs to its end and
             keeps its thread until then, which the queue's length accounts for. None: no limit.
+        after: is called behind each answer, in its thread.
     """
 
-    def __init__(self, name: str, threads: int, waiting: int, seconds: float | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        threads: int,
+        waiting: int,
+        seconds: float | None,
+        after: Callable[[], object] = lambda: None,
+    ) -> None:
         self.seconds = seconds
+        self._after = after
         self._places = threads + waiting
         self._taken = 0
         self._work: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -72,6 +81,7 @@ class WorkerQueue:
             except RuntimeError:  # the loop has ended
                 return
             del outcome, function, value, error
+            self._after()
 
     def _settle(self, outcome: Any, value: Any, error: BaseException | None) -> None:
         self._taken -= 1
