@@ -112,11 +112,11 @@ def _corpus_readers(folder: Path) -> dict[str, Reader]:
         "text, lines": Reader(partial(index, "lines"), [b"the king sees .\n" * 9], b" "),
         "text, running": Reader(partial(index, "text"), [b"The king's sees, etc.\n" * 9], b" "),
         "JSON lines": Reader(partial(index, "text", file_format="jsonl"), [
-            b'{"id": "a", "text": "The king.", "n": 1}\n{"text": "He ran."}\n' * 6], b" "),
+            b'{"note": "a", "text": "The king.", "n": 1}\n{"text": "He ran."}\n' * 6], b" "),
         "CSV": Reader(partial(index, "text", file_format="csv"), [
-            b'id,text,n\na,"The king, he",1\nb,"He ""ran""\nso",\n' * 3], b","),
+            b'note,text,n\na,"The king, he",1\nb,"He ""ran""\nso",\n' * 3], b","),
         "TSV": Reader(partial(index, "text", file_format="tsv"), [
-            b'id\ttext\tn\na\tThe king "so"\t1\nb\tHe ran.\t\n' * 3]),
+            b'note\ttext\tn\na\tThe king "so"\t1\nb\tHe ran.\t\n' * 3]),
         "HTML": Reader(partial(index, "text", file_format="html"), [page * 3], b" "),
         "CoNLL-U of an index": Reader(
             partial(index, "lines", file_format="conllu"), [(V1 / "c.conllu").read_bytes()]),
