@@ -16,6 +16,7 @@ from distsim.signatures.table import StoredTable
 
 Words = tuple[str, ...]
 MOST_FOUND = 200
+_PARAPHRASER_BYTES = 32 << 20
 SEARCHED_WORDS = 30_000
 _BLOCK_WORDS = 4096
 
@@ -88,7 +89,9 @@ class Candidates:
         self._most = most
         self._grammar = grammar
         options = ParaphraseOptions(k=most, depth=most, finder=False, opposites="ranked")
-        self._paraphraser = Paraphraser(lexicon.index, options=options, table=table)
+        self._paraphraser = Paraphraser(
+            lexicon.index, options=options, table=table, memory=_PARAPHRASER_BYTES
+        )
         self._lexicon = lexicon
         self._building = threading.Lock()
         self._words: WordCandidates | None = None
