@@ -14,7 +14,7 @@ _MOST_WORDS = 120  # of one sentence, on either side of what was looked for
 
 
 def passage(index: CorpusIndex, at: int, n_words: int) -> Passage:
-    """Return the sentence of a position and its neighbours in the same file.
+    """Return the sentence of a position and its neighbours in the same document.
 
     Arguments:
         at: a position in the corpus, sentence boundaries counted. n_words: of what is there.
@@ -30,10 +30,11 @@ def passage(index: CorpusIndex, at: int, n_words: int) -> Passage:
         raise ParameterError(f"`at` {at}: no word is there: take the place from a concordance")
     starts = shard.sentence_starts
     mine = int(np.searchsorted(starts, starts.dtype.type(here), "right")) - 1
-    sources = np.searchsorted(shard.source_starts, mine, "right") - 1
-    low = int(shard.source_starts[sources])
-    after = shard.source_starts[sources + 1 : sources + 2].tolist()
-    high = int(after[0]) if after else starts.size
+    low, high = 0, starts.size
+    for begins in (shard.source_starts, shard.document_starts):  # a document may begin earlier
+        after = int(np.searchsorted(begins, begins.dtype.type(mine), "right"))
+        low = max(low, *begins[max(0, after - 1) : after].tolist(), 0)
+        high = min(high, *begins[after : after + 1].tolist(), starts.size)
     rows = []
     for number in range(max(low, mine - _BEFORE), min(high, mine + _AFTER + 1)):
         begin = int(starts[number])

@@ -528,6 +528,8 @@ def test_documents_are_filtered_and_counted_by_their_fields(dated):
     assert keys[0]["word"] == "wine"
     passage = ask(client, "passage", at=lines["rows"][0]["at"])
     assert passage["fields"] == {"genre": "novel", "year": "1850"}
+    ends = ask(client, "passage", at=lines["rows"][-1]["at"])
+    assert not ends["cut_after"] and "wine" not in str(ends["rows"])
     export = client.get("/api/v1/export", params={"phrase": "tea", "where": "genre=play"}).json()
     assert len(export) == 6
     for where in ("colour=red", "genre=poem", "genre"):
