@@ -128,7 +128,8 @@ def asked_of(phrases: list[str], has_rules: bool, has_reference: bool) -> dict[s
         api |= {"rules": "rules?source=%s", "find-rules": "find-rules?text=%s",
                 "rewrite": "rewrite?text=they+saw+%s+and+went+on"}  # fmt: skip
     found = {
-        name: [f"/api/v1/{path % quote(one)}" for one in phrases] for name, path in api.items()
+        name: ["/api/v1/" + path.replace("%s", quote(one)) for one in phrases]
+        for name, path in api.items()
     }
     if has_reference:
         found["keywords"] = [f"/api/v1/keywords?min_count={n + 5}" for n in range(len(phrases))]

@@ -145,13 +145,13 @@ BENCHMARKS = (
     Benchmark(
         "rewriting/quality shorten",
         "shorten {rewriting}",
-        "shorten {rewriting} --steps labels",
+        "shorten {rewriting} --steps 'joint, packaged weights'",
         r"^\| the reference itself \| 100\.00 \| 100\.00 \|",
         "rewriting/prepare",
     ),
     Benchmark(
         "rewriting/speed",
-        "{rewriting}/hiero/packs {index} {rewriting}/held.norm",
+        "{rewriting}/joint {index} {rewriting}/held.norm",
         "{rewriting}/labels/packs {index} {rewriting}/twenty",
         r"^\| any length \|",
         "rewriting/prepare",

@@ -234,6 +234,8 @@ def write_rewriting(folder: Path, index: Path) -> Path:
         for k in range(8):
             lacking = (" ".join(s[:k] + s[k + 1 :] if k < len(s) else s) for s in some)
             write_lines(folder / f"{half}.{k}", lacking)
+        for k in range(10):
+            write_lines(folder / f"{half}.asset.{k}", (" ".join(s[k % 2 :]) for s in some))
         short = (" ".join(tokens[: round(0.75 * len(tokens))]) for tokens in some)
         write_lines(folder / f"{half}.long", map(" ".join, some))
         write_lines(folder / f"{half}.short", short)
