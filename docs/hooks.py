@@ -47,7 +47,7 @@ def linked(text: str) -> str:
 
     def replaced(link: re.Match[str]) -> str:
         words, whole = link[1], link[0]
-        target, _, place = link[2].removeprefix("docs/").partition("#")
+        target, _, place = link[2].removeprefix("../").removeprefix("docs/").partition("#")
         if target == "bench/":
             target = "bench/README.md"
         page = _PAGES.get(target, target)
