@@ -14,12 +14,13 @@ from distsim.indexes.indexed_text import IndexedText
 from distsim.indexes.layers import Layers
 from distsim.indexes.metadata import Metadata
 from distsim.indexes.queries import CompiledQuery
-from distsim.indexes.shard import Shard
+from distsim.indexes.shard import Shard, damaged
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_words, hash_sentences
 from distsim.storage import checksum_of_settings
 
-_FEW = 1 << 16  # positions whose documents are searched for; of more, all tokens are marked
+_FEW = 1 << 12  # positions whose documents are searched for; of more, a table of all is made
+_AT_ONCE = 1 << 16  # positions; what is made of them stays in the processor's cache
 
 
 class SelectedText(IndexedText):
@@ -164,11 +165,19 @@ class _SelectedShard(Shard):
         object.__setattr__(self, "_kept", kept)
 
     @cached_property
+    def _bits(self) -> np.ndarray:
+        """For each token a bit, lowest first: whether its document counts, uint8."""
+        begins = self._begins[np.flatnonzero(np.diff(self._kept, prepend=False))]
+        places, n_bytes = begins >> 3, self.tokens.size // 8 + 1
+        lengths = np.diff(np.concatenate([[0], places.astype(np.int64) + 1, [n_bytes]]))
+        bits = np.repeat(np.resize(np.array([0, 0xFF], np.uint8), lengths.size), lengths)
+        np.bitwise_xor.at(bits, places, (0xFF << (begins & 7)).astype(np.uint8))
+        return bits
+
+    @cached_property
     def inside(self) -> np.ndarray:
         """For each token whether its document counts, bool."""
-        lengths = np.diff(np.append(self._begins.astype(np.int64), self.tokens.size))
-        inside: np.ndarray = np.repeat(self._kept, lengths)
-        return inside
+        return np.unpackbits(self._bits, count=self.tokens.size, bitorder="little").view(bool)
 
     @cached_property
     def word_starts(self) -> np.ndarray:
@@ -180,17 +189,22 @@ class _SelectedShard(Shard):
     def suffixes(self) -> np.ndarray:
         """The suffixes that begin in the documents that count."""
         suffixes = self._whole.suffixes
-        return frozen(suffixes[self.inside[suffixes]])
+        return frozen(suffixes[self._keeps(suffixes)])
 
     def _keeps(self, positions: np.ndarray) -> np.ndarray:
         """Return whether the document of each position counts, bool."""
-        kept: np.ndarray
-        if positions.size > _FEW or "inside" in self.__dict__:
-            kept = self.inside[positions]
-        else:
+        if positions.size <= _FEW:
             at = positions.astype(np.uint32)
-            kept = self._kept[np.searchsorted(self._begins, at, "right") - 1]
-        return kept
+            few: np.ndarray = self._kept[np.searchsorted(self._begins, at, "right") - 1]
+            return few
+        kept = np.empty(positions.size, np.uint8)
+        for first in range(0, positions.size, _AT_ONCE):
+            some = positions[first : first + _AT_ONCE]
+            if some.max() >= self.tokens.size:
+                raise damaged()
+            of_eight = self._bits[some >> 3]
+            kept[first : first + _AT_ONCE] = (of_eight >> (some & 7).astype(np.uint8)) & 1
+        return kept.view(bool)
 
     def counts(self, ids: np.ndarray, stops: np.ndarray) -> np.ndarray:
         """Return how often each phrase occurs, int64; ids, stops: as of `intervals`."""

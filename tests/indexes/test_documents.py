@@ -47,11 +47,20 @@ def index(request, tmp_path):
     return CorpusIndex.from_texts(made_documents(), tmp_path / "all", options=options)
 
 
+@pytest.fixture(params=["searched", "table"])
+def lookup(request, monkeypatch):
+    """The documents of positions are searched for, or looked up in a table, in pieces."""
+    if request.param == "table":
+        monkeypatch.setattr("distsim.indexes.selection._FEW", -1)
+        monkeypatch.setattr("distsim.indexes.selection._AT_ONCE", 7)
+
+
 def alone(tmp_path, kept):
     """Return the index of some documents only."""
     return CorpusIndex.from_texts(kept, tmp_path / "alone", options=IndexOptions("lines"))
 
 
+@pytest.mark.usefixtures("lookup")
 def test_a_selection_answers_as_an_index_of_its_documents(index, tmp_path):
     kept = [one for one in made_documents() if one["year"] < 1950 and one["genre"] == "novel"]
     some = index.select(where=["year=1850..1900", "genre=novel"])
@@ -94,6 +103,7 @@ def test_a_selection_answers_as_an_index_of_its_documents(index, tmp_path):
         (["genre=novel", "year=1900"], lambda one: (one["genre"], one["year"]) == ("novel", 1900)),
     ],
 )
+@pytest.mark.usefixtures("lookup")
 def test_filters(index, where, fits):
     kept = [one for one in made_documents() if fits(one)]
     wanted = sum(one["text"].split().count("a") for one in kept)
