@@ -16,6 +16,7 @@ from distsim.storage.files import (
     is_finished,
     open_output,
     resumable_lines,
+    resumable_part,
 )
 from distsim.storage.manifest import (
     BITEXT,

@@ -216,6 +216,10 @@ class ResumableLines:
         self._stream.flush()
         self.done += 1
 
+    def sync(self) -> None:
+        """Wait until the disk has all records."""
+        os.fsync(self._stream.fileno())
+
 
 def is_stream(path: Path) -> bool:
     """Return whether `path` cannot be read again: standard output, a pipe, a device."""
@@ -264,11 +268,19 @@ def resumable_lines(
             yield ResumableLines(stream, 0)
         return
     path = real_path(path)  # write through a link, not over it
+    with resumable_part(path, head, record_of) as lines:
+        yield lines
+        lines.sync()
+        os.replace(part_of(path), path)
+
+
+@contextmanager
+def resumable_part(
+    path: Path, head: bytes, record_of: Callable[[bytes], object] | None = None
+) -> Iterator[ResumableLines]:
+    """Yield a writer of records to `<path>.part`, which stays; see resumable_lines."""
     with open_part(path) as file:
         yield ResumableLines(file, _whole_records(file, path, head, record_of))
-        file.flush()
-        os.fsync(file.fileno())
-        os.replace(part_of(path), path)
 
 
 def part_of(path: Path) -> Path:

@@ -193,6 +193,8 @@ def test_a_ranker_prefers_what_was_right():
 
 def test_a_stopped_run_continues_to_the_same_bytes(files, texts, monkeypatch):
     table, text, new = files(moses())
+    mine = new.with_name("new.answers")
+    mine.write_text("mine\n")
     monkeypatch.setattr(augmenting, "_BLOCK", 8)
     augment_unknown_words(table, text, texts, new)
     whole = new.read_bytes()
@@ -215,7 +217,7 @@ def test_a_stopped_run_continues_to_the_same_bytes(files, texts, monkeypatch):
     monkeypatch.setattr(augmenting._Translator, "learn", None)  # not learnt again
     report = augment_unknown_words(table, text, texts, new)
     assert new.read_bytes() == whole and report.resumed == 8
-    assert not list(new.parent.glob("*.answers*"))
+    assert list(new.parent.glob("*.answers*")) == [mine] and mine.read_text() == "mine\n"
 
 
 def test_copies_compete_and_may_be_left_to_the_decoder(files, texts):

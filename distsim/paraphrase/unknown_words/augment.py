@@ -34,7 +34,7 @@ from distsim.paraphrase.unknown_words.known_words import Entry, KnownWords
 from distsim.paraphrase.unknown_words.ranking import Ranker
 from distsim.paraphrase.unknown_words.spelling import has_letters
 from distsim.signatures.table import StoredTable, TableLike, opened_table
-from distsim.storage import checksum_of_settings, resumable_lines, scratch_folder
+from distsim.storage import checksum_of_settings, resumable_part, scratch_folder
 from distsim.storage.files import STANDARD_OUTPUT, is_stream, open_output, part_of
 
 _VERSION = 2
@@ -494,7 +494,7 @@ def _answers(
     """Yield the answers, new or of an interrupted run; their file is removed after the block."""
     with scratch_folder() as scratch:
         kept = scratch / "answers" if is_stream(Path(path)) else Path(f"{path}.answers")
-        with resumable_lines(kept, _line(head)) as lines:
+        with resumable_part(kept, _line(head)) as lines:
             report.resumed = min(max(0, lines.done - 1) * _BLOCK, len(words))
             if lines.done <= -(-len(words) // _BLOCK):
                 made = translator()
@@ -507,7 +507,7 @@ def _answers(
                     lines.write(_line(made.answers(words[begin : begin + _BLOCK])))
             report.learnt_from = _read_answers(part_of(kept), report)["learnt_from"]
             yield
-        kept.unlink()
+            part_of(kept).unlink()
 
 
 def _read_answers(path: Path, report: UnknownWordReport) -> dict[str, Any]:
