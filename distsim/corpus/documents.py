@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -124,19 +125,23 @@ def document_blocks(
         ordinal += not document.continues
         text = _utf8(document, source, ordinal)
         lines = text.split(b"\n")
-        filled = np.array([bool(line.strip()) for line in lines])
-        if not filled.any():
+        filled = [line for line in lines if line.strip()]
+        if not filled:
             continue
-        watch(b"\n".join(line.rstrip(b"\r") for line in lines if line.strip()) + b"\n\n")
-        if document.line is None:
-            line_numbers = n_lines + np.cumsum(filled)
-            n_lines = int(line_numbers[-1]) + 1
+        watch(b"\n".join([line.rstrip(b"\r") for line in filled]) + b"\n\n")
+        if isinstance(document.line, int):
+            line_numbers = [document.line] * len(lines)
+        elif document.line is not None:
+            line_numbers = list(document.line)
         else:
-            line_numbers = np.full(len(lines), document.line, np.int64)
+            line_numbers = list(accumulate((bool(line.strip()) for line in lines), initial=n_lines))
+            del line_numbers[0]
+            n_lines = line_numbers[-1] + 1
         if begun and not document.continues:  # a blank line is before it, as in a file
-            text, line_numbers = b"\n" + text, np.append(line_numbers[:1], line_numbers)
+            text = b"\n" + text
+            line_numbers.insert(0, line_numbers[0])
         begun = True
-        made.add(document._replace(text="", annotations=None), ordinal, text, line_numbers)
+        made.add(document, ordinal, text, line_numbers)
         made.annotations += document.annotations or ()
         if made.n_bytes >= block_bytes:
             yield made.block()
@@ -151,22 +156,24 @@ class _BlockOfDocuments:
         self._texts: list[bytes] = []
         self._documents: list[Document] = []
         self._ordinals: list[int] = []
-        self._lines: list[np.ndarray] = []
+        self._lines: list[int] = []
+        self._n_lines: list[int] = []
         self.annotations: list[tuple[str, str]] = []
         self.n_bytes = 0
 
-    def add(self, document: Document, ordinal: int, text: bytes, line_numbers: np.ndarray) -> None:
+    def add(self, document: Document, ordinal: int, text: bytes, line_numbers: list[int]) -> None:
         self._texts.append(text)
-        self._documents.append(document)
+        self._documents.append(Document("", document.id, document.fields))
         self._ordinals.append(ordinal)
-        self._lines.append(line_numbers)
+        self._lines += line_numbers
+        self._n_lines.append(len(line_numbers))
         self.n_bytes += len(text) + 1
 
     def block(self) -> Block:
-        of_lines = np.repeat(np.arange(len(self._lines)), [one.size for one in self._lines])
+        of_lines = np.repeat(np.arange(len(self._n_lines)), self._n_lines)
+        lines = np.array(self._lines, np.int64)
         about = Documents(
-            self._documents, np.array(self._ordinals), of_lines, np.concatenate(self._lines),
-            self.annotations,
+            self._documents, np.array(self._ordinals), of_lines, lines, self.annotations
         )  # fmt: skip
         return Block(b"\n".join([*self._texts, b""]), self._number, 1, about)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import date, datetime
 from hashlib import blake2b
+from itertools import repeat
 from pathlib import Path
 from typing import Any, get_args
 
@@ -30,12 +31,15 @@ ID = "id"
 FIELD_TYPES: tuple[str, ...] = get_args(FieldType)
 _MOST_FIELDS = 500
 _MOST_VALUES = 500  # of one filter, and of a query for ids: SQLite has a limit
+_ROWS = 1024  # of a line of the temporary file
+_FIRST_IDS = 1 << 16  # which no other document may have, noticed when it is read
 _LARGEST = 2**63 - 1
 _WHOLE = re.compile(r"[+-]?\d{1,19}", re.ASCII)
 _PLAIN_WHOLE = re.compile(r"-?(0|[1-9]\d{0,18})", re.ASCII)
 _DATE = re.compile(
     r"\d{4}(-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?)?)?", re.ASCII
 )
+_ROW = json.JSONEncoder(ensure_ascii=False)
 _AFTER = "~"  # above every character of a date
 _NO_VALUE = {"<NA>", "NaT", "NaN"}  # how pandas and polars write a missing value
 
@@ -56,9 +60,11 @@ class MetadataWriter:
                 raise ParameterError(f"`types`: {name} is {kind!r}, choose one of {choices}")
         self._types = dict(types)
         self._possible: dict[str, set[str]] = {}
-        self._rows: Any = None
+        self._rows: Any = None  # lines of JSON: lists of rows, or of how many are without all
+        self._last_rows: list[Any] = []
         self._n_without = 0  # rows without id and fields that are not written yet
         self._has_ids = False
+        self._first_ids: set[str] = set()
 
     def add_without(self, n: int) -> None:
         """Add documents without id and fields."""
@@ -69,6 +75,8 @@ class MetadataWriter:
 
         Raises:
             InputError: a field has no name that can be asked for, or there are too many.
+            ParameterError: one of the first documents has the same id; others are noticed in the
+                end.
         """
         values = {name: plain for name, raw in fields.items() if (plain := _plain(raw)) is not None}
         if ID in values:
@@ -85,7 +93,13 @@ class MetadataWriter:
         self._write_those_without()
         if id_ is not None:
             id_ = str(id_).encode(errors="replace").decode()
-        self._rows.write(json.dumps([id_, values]) + "\n")
+            if id_ in self._first_ids:
+                raise _twice(id_)
+            if len(self._first_ids) < _FIRST_IDS:
+                self._first_ids.add(id_)
+        self._last_rows.append([id_, values])
+        if len(self._last_rows) >= _ROWS:
+            self._flush()
 
     def declare(self, fields: Mapping[str, FieldType]) -> None:
         """Add fields with their types, whether a document has them or not."""
@@ -115,8 +129,21 @@ class MetadataWriter:
         if self._rows is None:
             self._rows = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 (until the end)
         if self._n_without:
-            self._rows.write("\n" * self._n_without)
+            self._last_rows.append(self._n_without)
             self._n_without = 0
+
+    def _flush(self) -> None:
+        self._rows.write(json.dumps(self._last_rows) + "\n")
+        self._last_rows = []
+
+    def _read_rows(self) -> Iterator[tuple[str | None, dict[str, Any]]]:
+        self._rows.seek(0)
+        for line in self._rows:
+            for row in json.loads(line):
+                if isinstance(row, int):
+                    yield from repeat((None, {}), row)
+                else:
+                    yield row
 
     def write(self, writer: storage.ArtifactWriter) -> dict[str, Any] | None:
         """Write the documents into an index and return their entry in its manifest.
@@ -135,6 +162,7 @@ class MetadataWriter:
         if self._rows is None:
             return None
         self._write_those_without()
+        self._flush()
         kinds = {
             name: next((kind for kind in FIELD_TYPES if kind in possible), "text")
             for name, possible in self._possible.items()
@@ -142,7 +170,6 @@ class MetadataWriter:
         unfit = dict.fromkeys(kinds, 0)
         checksum = blake2b(digest_size=16)
         checksum.update(_row_text(list(kinds.items())))
-        self._rows.seek(0)
         with storage.scratch_folder(writer.folder) as folder:
             file = folder / "documents.sqlite"
             with naming(file), _errors_named(file), closing(sqlite3.connect(file)) as database:
@@ -164,11 +191,11 @@ class MetadataWriter:
     ) -> Iterator[list[Value]]:
         """Yield the rows of the table; values that do not fit are missing and counted."""
         last = 0  # the largest number that is an id
-        for number, line in enumerate(self._rows):
-            id_, values = json.loads(line) if line.strip() else (None, {})
+        for number, (id_, values) in enumerate(self._read_rows()):
             if id_ is None:
-                id_ = str(max(number, last) + 1)
-            if _PLAIN_WHOLE.fullmatch(id_):
+                last = max(number, last) + 1
+                id_ = str(last)
+            elif _PLAIN_WHOLE.fullmatch(id_):
                 last = max(last, int(id_))
             row: list[Value] = [number, id_]
             for name, kind in kinds.items():
@@ -195,11 +222,15 @@ def _fill(database: sqlite3.Connection, kinds: Mapping[str, str], rows: Iterator
     except sqlite3.IntegrityError:
         query = "SELECT id FROM documents GROUP BY id HAVING count(*) > 1 LIMIT 1"
         (twice,) = database.execute(query).fetchone()
-        raise ParameterError(
-            f"two documents have the id {twice!r}: name a field with other ids with `id_field`, or "
-            f"number the documents with `id_field` {NO_ID}"
-        ) from None
+        raise _twice(twice) from None
     database.execute("COMMIT")
+
+
+def _twice(id_: str) -> ParameterError:
+    return ParameterError(
+        f"two documents have the id {id_!r}: name a field with other ids with `id_field`, or "
+        f"number the documents with `id_field` {NO_ID}"
+    )
 
 
 def _schema(n_fields: int) -> tuple[str, str]:
@@ -468,12 +499,14 @@ def _filter_value(field: str, kind: str, text: str) -> Value:
 
 def _plain(raw: Any) -> Value:
     """Return a field's value as text, whole number or float; None where it is missing."""
+    if isinstance(raw, str):
+        if not raw.isascii():
+            raw = raw.encode(errors="replace").decode()
+        return raw if raw.strip() else None
     if isinstance(raw, np.generic):
         raw = raw.item()
     if raw is None or raw != raw:  # noqa: PLR0124 (not a number)
         return None
-    if isinstance(raw, str):
-        return raw.encode(errors="replace").decode() if raw.strip() else None
     if isinstance(raw, bool):
         return "true" if raw else "false"
     if isinstance(raw, int):
@@ -506,11 +539,9 @@ def _typed_value(value: Value, kind: str) -> Value:
     if kind == "date":
         return value if isinstance(value, str) and _is_date(value) else None
     if isinstance(value, str):
-        number = plain_number(value)
-        if number is None:
-            return None
-        value = int(value) if _WHOLE.fullmatch(value) else number
-    assert value is not None
+        value = int(value) if _WHOLE.fullmatch(value) else plain_number(value)
+    if value is None:
+        return None
     if kind == "float":
         return float(value)
     whole = int(value)
@@ -528,7 +559,7 @@ def _is_date(text: str) -> bool:
 
 
 def _row_text(row: Sequence[Any]) -> bytes:
-    return json.dumps(row, ensure_ascii=False).encode(errors="surrogatepass") + b"\n"
+    return _ROW.encode(row).encode(errors="surrogatepass") + b"\n"
 
 
 @contextmanager

@@ -153,7 +153,12 @@ def bombs(kind: Any, name: str, place: Path, draw: random.Random, budget: Budget
 
     outcome, file = Outcome(), place / "bomb"
     reader = kind(place)[name]
-    pieces = {"zeros": b"\0", "line ends": b"\n", "a word": b"the ", "good lines": reader.good[0]}
+    pieces = {
+        "zeros": b"\0",
+        "line ends": b"\n",
+        "a word": b"the ",
+        "good lines": reader.bomb or reader.good[0],
+    }
     for what, piece in pieces.items():
         packing, new = draw.choice(list(_STREAMS.items()))  # below all readers they are one
         stream, block = new(), piece * ((1 << 20) // len(piece))

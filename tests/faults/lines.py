@@ -52,11 +52,15 @@ _ENTRIES = [
 
 
 class Reader(NamedTuple):
-    """A reader. good: texts of which pieces are kept; parts: what parts a line's pieces."""
+    """A reader. good: texts of which pieces are kept; parts: what parts a line's pieces.
+
+    bomb: lines that are read again and again; those of the first of `good` where there are none.
+    """
 
     read: Callable[[Path], object]
     good: list[bytes]
     parts: bytes = b"\t"
+    bomb: bytes = b""
 
 
 def _all(rows: Iterable[object]) -> int:
@@ -100,6 +104,8 @@ def _corpus_readers(folder: Path) -> dict[str, Reader]:
 
     tree = b"(ROOT (S (NP (DT the) (NN king)) (VP (VBZ sees))))"
     links = b" ||| 1-2-det 2-3-nsubj 3-0-root"
+    said = b"The king of the town sees the old dog and the cat that ran so far from him"
+    row = b"b\t" + said + b" .\t1\n"  # a row takes about 12 microseconds, and 100 bytes half of one
     page = b"<html><body>\n<p>The king sees the town.</p>\n<p>He ran.</p>\n</body></html>\n"
     toolkit = tree + b" ||| the king see ||| the/O king/O sees/O" + links * 3 + b"\n"
     return {
@@ -112,11 +118,14 @@ def _corpus_readers(folder: Path) -> dict[str, Reader]:
         "text, lines": Reader(partial(index, "lines"), [b"the king sees .\n" * 9], b" "),
         "text, running": Reader(partial(index, "text"), [b"The king's sees, etc.\n" * 9], b" "),
         "JSON lines": Reader(partial(index, "text", file_format="jsonl"), [
-            b'{"note": "a", "text": "The king.", "n": 1}\n{"text": "He ran."}\n' * 6], b" "),
+            b'{"note": "a", "text": "The king.", "n": 1}\n{"text": "He ran."}\n' * 6], b" ",
+            b'{"note": "b", "text": "' + said + b'", "n": 1}\n'),
         "CSV": Reader(partial(index, "text", file_format="csv"), [
-            b'note,text,n\na,"The king, he",1\nb,"He ""ran""\nso",\n' * 3], b","),
+            b'note,text,n\na,"The king, he",1\nb,"He ""ran""\nso",\n' * 3], b",",
+            b"note,text,n\n" + row.replace(b"\t", b",")),
         "TSV": Reader(partial(index, "text", file_format="tsv"), [
-            b'note\ttext\tn\na\tThe king "so"\t1\nb\tHe ran.\t\n' * 3]),
+            b'note\ttext\tn\na\tThe king "so"\t1\nb\tHe ran.\t\n' * 3], b"\t",
+            b"note\ttext\tn\n" + row),
         "HTML": Reader(partial(index, "text", file_format="html"), [page * 3], b" "),
         "CoNLL-U of an index": Reader(
             partial(index, "lines", file_format="conllu"), [(V1 / "c.conllu").read_bytes()]),

@@ -14,9 +14,11 @@ from distsim import PRESETS, CorpusIndex, IndexOptions, InputError, ParameterErr
 from distsim.base.errors import ArtifactError
 from distsim.contexts import named_contexts
 from distsim.corpus import Normaliser
+from distsim.indexes import metadata
 from distsim.indexes.collocation import collocates
 from distsim.indexes.dispersion import Documents, counts_by
 from distsim.indexes.keyness import keywords
+from distsim.indexes.metadata import MetadataWriter
 from distsim.indexes.phrase_lists import list_phrases
 from distsim.indexes.stored_documents import passage, read_document, remove_documents
 from distsim.indexes.tracing import trace
@@ -225,6 +227,19 @@ def test_values_that_do_not_fit_are_missing_and_counted(tmp_path):
     for rows, said in (([{}], "more"), ([{}] * 3, "more rows"), (["x", "y"], "wanted a dict")):
         with pytest.raises(ParameterError, match=said if len(rows) != 1 else "is missing"):
             CorpusIndex.from_texts(["a", "b"], tmp_path / "wrong", metadata=rows)
+
+
+def test_two_documents_of_one_id_are_refused_early_and_late(tmp_path, monkeypatch):
+    writer = MetadataWriter({})
+    writer.add("a", {})
+    with pytest.raises(ParameterError, match="two documents have the id 'a'"):
+        writer.add("a", {})
+    monkeypatch.setattr(metadata, "_FIRST_IDS", 1)
+    monkeypatch.setattr(metadata, "_ROWS", 2)
+    rows = [{"id": one} for one in "abcdc"]
+    with pytest.raises(ParameterError, match="two documents have the id 'c'"):
+        fields_of(tmp_path, rows)
+    assert fields_of(tmp_path, rows[:4]).metadata.ids(np.arange(4)) == list("abcd")
 
 
 def test_dates_fit_the_dates_they_begin(tmp_path):

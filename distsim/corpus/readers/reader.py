@@ -52,7 +52,7 @@ class ReadOptions:
             InputError: it has no text or no id, and broken records are not left out.
         """
         names = (self.text_field,) if self.text_field else USUAL_TEXT_FIELDS
-        name = next((one for one in names if one in values), None)
+        name = next(filter(values.__contains__, names), None)
         if name is None:
             known = printable(", ".join(map(str, list(values)[:_SHOWN_FIELDS]))) or "none"
             self.skip(
@@ -107,7 +107,9 @@ def flat(values: dict[str, Any]) -> dict[str, Any]:
     """
     fields: dict[str, Any] = {}
     for name, value in values.items():
-        if isinstance(value, dict):
+        if isinstance(value, str):
+            fields[str(name)] = (value if value.isascii() else _HALF.sub("\ufffd", value)) or None
+        elif isinstance(value, dict):
             fields |= flat({f"{name}.{part}": one for part, one in value.items()})
         elif isinstance(value, bool):
             fields[str(name)] = "true" if value else "false"
@@ -115,8 +117,6 @@ def flat(values: dict[str, Any]) -> dict[str, Any]:
             fields[str(name)] = json.dumps(value, ensure_ascii=False, default=str)
         elif isinstance(value, bytes):
             fields[str(name)] = value.decode(errors="replace")
-        elif isinstance(value, str):
-            fields[str(name)] = _HALF.sub("\ufffd", value) or None
         else:
             fields[str(name)] = value
     return fields
