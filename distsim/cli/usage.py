@@ -123,6 +123,15 @@ class Sectioned(TyperCommand):
             raise _told(error, ctx, getattr(error, "option_name", ""), *pairs) from None
         return found
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; an error in --set names the replacement of a removed setting."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            given = ctx.params.get("settings") or () if error.param_hint == "--set" else ()
+            names = [name for text in given for name in (text, text.partition("=")[0])]
+            raise _told(error, ctx, *(f"--set {name}" for name in names)) from None
+
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the example in one line, however long."""
         if self.epilog:

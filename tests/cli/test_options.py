@@ -123,8 +123,12 @@ def test_help_ends_with_an_example_that_can_be_typed(path, run):
 )
 def test_what_was_removed_names_what_took_its_place(path, option, run):
     sentence = REMOVED[path][option]
-    value = " " in option
-    _, err = run(*path.split(), *option.split(), *(["x"] if value else []), status=2)
+    given = [*path.split(), *option.split(), *(["x"] if " " in option else [])]
+    if option.startswith("--set "):  # which is looked at when all else is right
+        example = run(*path.split(), "--help")[0].splitlines()[-1]
+        setting = option.split()[1]
+        given = [*shlex.split(example)[2:], "--set", setting if "=" in setting else f"{setting}=1"]
+    _, err = run(*given, status=2)
     assert f"{option} was removed: {sentence}" in " ".join(err.split())
     known = options(path) if path in COMMANDS else {}
     assert option not in known and f"{path} {option}".strip() not in COMMANDS
