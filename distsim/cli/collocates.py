@@ -13,6 +13,7 @@ from distsim.cli.console import (
     number,
     put,
     put_json,
+    say,
 )
 
 
@@ -43,6 +44,8 @@ def collocates(
         opened, phrase, window=window, measure=measure, min_count=min_count,
         words_only=words_only, query=query, k=limit or None,
     )  # fmt: skip
+    if not found:
+        say(f"{phrase}: has no collocates: it does not occur, or all are rarer than --min-count")
     for one in found:
         if as_json:
             put_json(phrase=phrase, **one._asdict())

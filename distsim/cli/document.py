@@ -34,6 +34,8 @@ def document(
         if around is not None:
             begins = opened.select(documents=[found.id]).positions(around)
             passages = [passage(opened, begin, sentences) for begin in begins.tolist()]
+            if not passages:
+                say(f"{around}: does not occur in {found.id}")
         if as_json:
             shown = found._asdict()
             if passages is not None:

@@ -120,6 +120,9 @@ class IndexOptions:
             raise ParameterError("`text_format` is 'text', annotated text wants lines")
         if self.dedup not in DEDUPS:
             raise ParameterError(f"`dedup` is {self.dedup!r}, choose one of {', '.join(DEDUPS)}")
+        for name, given in (("text_field", self.text_field), ("id_field", self.id_field)):
+            if given == "":
+                raise ParameterError(f"`{name}` is empty: name a field, or leave it out")
         whole_number(self.shard_tokens, "`shard_tokens`", 2, MAX_TOKENS)
 
     def manifest(self) -> dict[str, Any]:

@@ -287,7 +287,7 @@ class Metadata:
         known: dict[str, int] = {}
         with self._opened() as database:
             for first in range(0, len(ids), _MOST_VALUES):
-                some = list(ids[first : first + _MOST_VALUES])
+                some = [one for one in ids[first : first + _MOST_VALUES] if _is_utf8(one)]
                 marks = ", ".join("?" * len(some))
                 known.update(
                     database.execute(
@@ -492,9 +492,13 @@ def _condition(column: str, field: str, kind: str, text: str) -> tuple[str, list
 def _filter_value(field: str, kind: str, text: str) -> Value:
     plain = re.sub(r"\\([|*\\])", r"\1", text.strip())
     value = _typed_value(plain, kind)
-    if value is None:
+    if not _is_utf8(plain) or value is None:
         raise ParameterError(f"`where` {field}: {plain!r} is no value of type {kind}")
     return value
+
+
+def _is_utf8(text: str) -> bool:
+    return text.encode(errors="ignore").decode() == text
 
 
 def _plain(raw: Any) -> Value:

@@ -12,6 +12,7 @@ from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.documents import Document
 from distsim.corpus.known_texts import digests_from_manifest
+from distsim.corpus.numbers import plain_count
 from distsim.corpus.sources import Source
 from distsim.indexes.build import BuildReport, IndexBuilder
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
@@ -159,14 +160,15 @@ def remove_documents(
 def _number(index: CorpusIndex, id_: str) -> int:
     """Return the number of a document, by its id or by a place in it."""
     number = int(index.metadata.numbers([id_])[0])
-    name, colon, line = id_.rpartition(":")
-    if number < 0 and colon and line.isascii() and line.isdigit():
+    name, _, digits = id_.rpartition(":")
+    line = plain_count(digits)
+    if number < 0 and line is not None:
         for shard in index.shards:
             stops = np.append(shard.source_starts[1:], shard.sentence_starts.size).tolist()
             for source, first, stop in zip(
                 shard.source_numbers.tolist(), shard.source_starts.tolist(), stops, strict=True
             ):
-                found = np.flatnonzero(shard.sentence_lines[first:stop] == int(line))
+                found = np.flatnonzero(shard.sentence_lines[first:stop] == line)
                 if found.size and index.source(source) == name:
                     at = int(shard.sentence_starts[first + found[0]]) + shard.first_position
                     return int(np.searchsorted(index.document_edges, at, "right")) - 1

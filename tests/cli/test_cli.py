@@ -69,6 +69,8 @@ def test_kwic(run, index):
     both, _ = run("kwic", index, "sat", "--limit", 2)
     assert run("kwic", index, "sat", "--limit", 1, "--skip", 1)[0] == both.splitlines(True)[1]
     assert run("kwic", index, "zebra") == ("", "zebra: does not occur\n")
+    assert "zebra: has no collocates" in run("collocates", index, "zebra")[1]
+    assert "zebra: does not occur in 1" in run("document", index, 1, "--around", "zebra")[1]
     out, err = run("kwic", index, "zebra", "sat", "cat", "--limit", 1, "--json")
     assert [json.loads(line)["phrase"] for line in out.splitlines()] == ["sat", "cat"]
     assert err == "zebra: does not occur\n"

@@ -188,6 +188,9 @@ def test_fields_are_named_and_empty_texts_counted(tmp_path, run):
     assert "two documents have the id '1': name a field with other ids with --id, or" in err
     _, err = run("index", "build", tmp_path / "z.jsonl", "-o", tmp_path / "z", "--id", "-")
     assert "given_id int" in err
+    for name in ("--text", "--id"):
+        _, err = run("index", "build", path, "-o", tmp_path / "i", name, "", status=1)
+        assert f"{name} is empty: name a field, or leave it out" in err
     with pytest.raises(InputError, match="no id in the field 'nr'"):
         read(path, text_field="story", id_field="nr")
     _, err = run("index", "build", path, "-o", tmp_path / "i", status=1)

@@ -126,6 +126,8 @@ def test_filters(index, where, fits):
         ("year=old", "'old' is no value of type int"),
         ("year=2000..", r"no document fits year=2000.. \(year is from 1850 to 1950\)"),
         ("genre=poem", r"genre is 'letter', 'novel'"),
+        ("genre=\udcff", "is no value of type text"),
+        ("id=novel|\ud800", "is no value of type text"),
         ("genre=" + "|".join(map(str, range(600))), "over 500 values"),
         ('year=1"; DROP TABLE documents', "is no value of type int"),
     ],
@@ -368,7 +370,7 @@ def test_documents_and_passages(index, tmp_path):
         made_documents(), tmp_path / "plain", options=IndexOptions("lines", text=False)
     )
     assert read_document(plain, "d3").text == made_documents()[3]["text"]
-    for wrong in ("d99", "texts:99999", "other:1"):
+    for wrong in ("d99", "texts:99999", "other:1", "\udcff", "\udcff:1", "texts:" + "9" * 5000):
         with pytest.raises(ParameterError, match="no document has the id"):
             read_document(index, wrong)
     with pytest.raises(ParameterError, match="the text as written is not stored"):
