@@ -9,9 +9,16 @@ def split_indexes(first: str, rest: Sequence[str] | None) -> tuple[list[str], li
     The first argument is an index; so are those behind it, up to the first that is no folder of an
     artifact.
     """
-    from distsim.storage import holds_artifact
-
     indexes, phrases = [first], list(rest or ())
-    while phrases and holds_artifact(phrases[0]):
+    while phrases and _is_index(phrases[0]):
         indexes.append(phrases.pop(0))
     return indexes, phrases or None
+
+
+def _is_index(text: str) -> bool:
+    from distsim.storage import holds_artifact
+
+    try:
+        return bool(text) and holds_artifact(text)
+    except OSError:  # a phrase is longer than a name of a file may be
+        return False

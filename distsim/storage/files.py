@@ -278,9 +278,18 @@ def resumable_lines(
 def resumable_part(
     path: Path, head: bytes, record_of: Callable[[bytes], object] | None = None
 ) -> Iterator[ResumableLines]:
-    """Yield a writer of records to `<path>.part`, which stays; see resumable_lines."""
+    """Yield a writer of records to `<path>.part`, which stays; see resumable_lines.
+
+    It is removed where an error comes before the first record.
+    """
     with open_part(path) as file:
-        yield ResumableLines(file, _whole_records(file, path, head, record_of))
+        lines = ResumableLines(file, _whole_records(file, path, head, record_of))
+        try:
+            yield lines
+        except BaseException:
+            if not lines.done:
+                part_of(path).unlink()
+            raise
 
 
 def part_of(path: Path) -> Path:

@@ -53,7 +53,10 @@ def test_count(run, index, tmp_path):
     assert [json.loads(line) for line in out.splitlines()] == [
         {"phrase": "the", "count": 4}, {"phrase": "é", "count": 0},
     ]  # fmt: skip
-    assert "the phrase is empty: give at least one word" in run("count", index, " ", status=1)[1]
+    for empty in ("", " "):
+        assert "the phrase is empty: give at least one" in run("count", index, empty, status=1)[1]
+    for long in ("the " * 200, "x" * 300):  # no name of a file
+        assert run("count", index, long)[0] == f"{long}\t0\n"
     assert "give phrases" in run("count", index, status=2)[1]
 
 

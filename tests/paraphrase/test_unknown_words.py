@@ -293,6 +293,7 @@ def test_what_is_wrong_is_told(files, texts, tmp_path):
     table.write_text(moses(9))
     with pytest.raises(InputError, match="9 single words from which"):
         augment_unknown_words(table, text, texts, new)
+    assert not list(new.parent.glob("new*"))  # a refused run leaves nothing
     table.write_text(moses() + "x ||| y\n")
     with pytest.raises(InputError, match=r"table, line 101: 2 fields"):
         augment_unknown_words(table, text, texts, new)
