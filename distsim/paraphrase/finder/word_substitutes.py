@@ -23,6 +23,8 @@ from distsim.signatures.table import StoredTable
 
 Words = tuple[str, ...]
 _RARE = 20  # a form is shown that occurs at least so many times less than the one most like
+_SPARE = 5  # more than are wanted are looked at, since two lemmas may share a form
+_MORE_LIKE = 0.09  # so much more like than the base word a form is that is shown for it
 
 
 class FoundWord(NamedTuple):
@@ -109,15 +111,15 @@ class WordSubstitutes:
         form, nearest = self.of_form(words, pool)
         features = np.column_stack([self._alone(pool), form])
         chances = self.weights.alone.chances(features, self.finder.is_calibrated)
-        order = np.argsort(-chances, kind="stable")[:k].tolist()
-        wanted = self.forms.kind(words[0])
+        order = np.argsort(-chances, kind="stable")[: None if k is None else k + _SPARE]
+        found: dict[str, int] = {}
+        shown = self.shown(words, pool.lemmas[order], nearest[order])
+        for one, i in zip(shown, order.tolist(), strict=True):
+            if one != words[0]:
+                found.setdefault(one, i)
         return Results(
-            FoundWord(
-                self._form_like(self.finder.words[pool.lemmas[i]], int(nearest[i]), wanted),
-                float(chances[i]),
-                int(self.finder.counts[pool.lemmas[i]]),
-            )
-            for i in order
+            FoundWord(one, float(chances[i]), int(self.finder.counts[pool.lemmas[i]]))
+            for one, i in list(found.items())[:k]
         )
 
     def features(self, target: str) -> tuple[list[str], np.ndarray] | None:
@@ -189,12 +191,38 @@ class WordSubstitutes:
         """Return the features that need neither a sentence nor the form: ranks and frequency."""
         return np.column_stack([pool.features[:, : len(RANKS)], pool.features[:, -1]])
 
-    def _form_like(self, base: str, nearest: int, kind: str) -> str:
-        """Return the form of a base word of the target's kind, the nearest where it is rare."""
-        if not kind:
-            return base
-        shown = self._lexicon.index.vocabulary.word(nearest)
-        forms = [one for one in self.forms.of_word(base) if self.forms.kind(one, base) == kind]
-        counts = self._lexicon.counts([shown, *forms])
-        best = int(np.argmax(counts[1:])) if forms else 0
-        return forms[best] if forms and counts[1 + best] * _RARE >= counts[0] else shown
+    def shown(self, target: Words, lemmas: np.ndarray, nearest: np.ndarray) -> list[str]:
+        """Return each lemma as the form that stands in a target's place: *took* for *brought*.
+
+        That is the form of the target's kind, the most similar one where there are several; or the
+        nearest form where that kind is much rarer. For a target that is a base word it is the base
+        word, unless a form is much more similar, of a kind that the target's lemma does not have:
+        *located* for *situated*.
+
+        Arguments:
+            target: a word. lemmas: int64[n]. nearest: int64[n], the id of each one's form that is
+                most similar to the target.
+        """
+        wanted = self.forms.kind(target[0])
+        own = self.forms.base(target[0])
+        named = self._lexicon.index.vocabulary.words(nearest)
+        found = []
+        for lemma, near in zip(lemmas.tolist(), named, strict=True):
+            base = self.finder.words[lemma]
+            if near == base and not wanted:
+                found.append(base)
+                continue
+            forms = [
+                one for one in self.forms.of_word(base) if self.forms.kind(one, base) == wanted
+            ]
+            counts = self._lexicon.counts([near, *forms])
+            likeness = self._space.phrases([target, (near,), *((one,) for one in forms)])
+            likeness = likeness[1:] @ likeness[0]
+            best = int(np.argmax(likeness[1:])) if forms else 0
+            if not wanted:
+                is_it = likeness[0] - likeness[1:].max(initial=-1.0) >= _MORE_LIKE
+                keeps = not is_it or self.forms.has(own, self.forms.kind(near, base))
+            else:
+                keeps = bool(forms) and counts[1 + best] * _RARE >= counts[0]
+            found.append(forms[best] if keeps else near)
+        return found

@@ -47,7 +47,10 @@ class Fluency:
         self._trust = trust
 
     def scores(
-        self, occurrence: Occurrence, candidates: Sequence[Words], like: str | None = None
+        self,
+        occurrence: Occurrence,
+        candidates: Sequence[Words],
+        kinds: Sequence[str] | None = None,
     ) -> Filled:
         """Return how probable each candidate is in the slot, and how it is written there.
 
@@ -56,8 +59,8 @@ class Fluency:
 
         Arguments:
             occurrence: of the target. candidates: words of each.
-            like: a word; forms of a candidate that are what this is of its base word are preferred,
-                unless they are much rarer.
+            kinds: of each candidate that is a base word, the inflection (`Forms.kind`) whose forms
+                are preferred, unless they are much rarer.
         """
         before = occurrence.left_words[0] if occurrence.left_words else ""
         articles = self._forms.inflections.alternates.get(before, ())
@@ -72,12 +75,12 @@ class Fluency:
         logs = self.log_probabilities(within, slots)
         total = np.full(len(candidates), -np.inf)
         best: list[tuple[bool, float, str, Words]] = [(False, -np.inf, "", ())] * len(candidates)
-        wanted = None if like is None else self._forms.kind(like)
         for owner, (article, form), log in zip(owners, fillers, logs.tolist(), strict=True):
             total[owner] = np.logaddexp(total[owner], log)
             base = candidates[owner]
-            agrees = wanted is not None and len(base) == 1 and self._forms.has(base[0], wanted)
-            agrees = agrees and self._forms.kind(form[0], base[0]) == wanted
+            agrees = False
+            if kinds is not None and len(base) == 1 and self._forms.has(base[0], kinds[owner]):
+                agrees = self._forms.kind(form[0], base[0]) == kinds[owner]
             if (agrees, log) > best[owner][:2]:
                 best[owner] = agrees, log, article, form
         return Filled(

@@ -265,7 +265,7 @@ class Substituter:
         pool = self._words.pool(words)
         told[:, 3] = pool is None
         if pool is not None:
-            columns = self._in_slot(words, slot, pool)
+            columns, _ = self._in_slot(words, slot, pool)
             sums = columns @ self._words.weights.in_sentence.weights[:-1]
             place_of = {lemma: place for place, lemma in enumerate(pool.lemmas.tolist())}
             lemmas = map(self._words.finder.lemma, self._lexicon.ids(candidates).tolist())
@@ -281,13 +281,15 @@ class Substituter:
         told[:, 5] = [self._forms.kind(one) != form for one in candidates]
         return told
 
-    def _in_slot(self, target: Words, slot: Slot, pool: Found) -> np.ndarray:
-        """Return what tells of the lemmas found in a slot, fluency left out, float64[n, 8]."""
+    def _in_slot(self, target: Words, slot: Slot, pool: Found) -> tuple[np.ndarray, np.ndarray]:
+        """Return (what tells of the lemmas found in a slot, fluency left out; nearest forms).
+
+        float64[n, 8]; int64[n], the id of each one's form that is most similar to the target.
+        """
         assert self._words is not None
-        form, _ = self._words.of_form(target, pool)
-        return np.column_stack(
-            [pool.features, form, self._words.finder.fit(pool.lemmas, slot.vector)]
-        )
+        form, nearest = self._words.of_form(target, pool)
+        fit = self._words.finder.fit(pool.lemmas, slot.vector)
+        return np.column_stack([pool.features, form, fit]), nearest
 
     def _weighed(
         self, occurrence: Occurrence, slot: Slot, pool: Found, rules: Rules
@@ -295,13 +297,18 @@ class Substituter:
         """Return (words, features float64[n, 9], how each is written, gains of rules)."""
         assert self._words is not None
         finder, weights = self._words.finder, self._words.weights.in_sentence.weights
-        columns = self._in_slot(occurrence.target, slot, pool)
+        target = occurrence.target
+        columns, nearest = self._in_slot(target, slot, pool)
         gains = self._by_rules(pool, rules)
         added = gains @ self._words.weights.grammar
         best = np.argsort(-(columns @ weights[:-1] + added), kind="stable")[:FLUENT]
         words = [finder.words[lemma] for lemma in pool.lemmas[best].tolist()]
+        shown = self._words.shown(target, pool.lemmas[best], nearest[best])
+        kinds = [self._forms.kind(*pair) for pair in zip(shown, words, strict=True)]
         filled = self._fluency.scores(
-            occurrence, [*((word,) for word in words), occurrence.target], occurrence.target[0]
+            occurrence,
+            [*((word,) for word in words), target],
+            [*kinds, self._forms.kind(target[0])],
         )
         relative = filled.logs[:-1] - filled.logs[-1]
         return words, np.column_stack([columns[best], relative]), filled, gains[best]
