@@ -38,6 +38,9 @@ _SHORTEST_SINGLE_SIDE = 2
 _SINGLE_SIDE_SAMPLE = 300
 _NOISE = 400.0
 _KEPT_BYTES = 256 << 20
+_COMMON = 150  # words: function words and punctuation, whatever the language
+_ENDS = 400  # occurrences of a phrase of which is looked at what follows
+_COMPLETE = 0.5  # of the target's share of ends an answer has at least
 _WALK_EVIDENCE = 250_000  # occurrences of contexts that are visited for a word of the finder
 
 
@@ -377,16 +380,40 @@ class Paraphraser:
         """
         options = self.options
         most = options.k + (SPARE if self._opposites else 0)
+        least = _COMPLETE * self._ended(focal) if options.overlapping else 0.0
         better = {focal}
         kept: list[_Found] = []
         scoring = [one for one in found if one.score >= options.min_score and one.score > 0.0]
         for one in self._without_forms(focal, sorted(scoring, key=self._rank)):
             if len(kept) == most:
                 break
-            if not (options.collapsed and is_collapsed(focal, one.words, better)):
+            collapsed = options.collapsed and is_collapsed(focal, one.words, better)
+            if not collapsed and self._ended(one.words) >= least:
                 kept.append(one)
             better.add(one.words)
         return kept
+
+    def _ended(self, words: Words) -> float:
+        """Return the share of a phrase's occurrences that the text's commonest words follow.
+
+        *Of carbon dioxide* ends there mostly, *of greenhouse* does not: other words belong to it.
+        """
+        ended, seen = 0, 0
+        for shard in self.index.shards:
+            places = shard.positions(np.array(words, np.int64))
+            places = places[:: max(1, places.size // _ENDS)]
+            following = shard.tokens[places + len(words)]
+            ended, seen = ended + int(self._common[following].sum()), seen + places.size
+        return ended / max(1, seen)
+
+    @cached_property
+    def _common(self) -> np.ndarray:
+        """Which words are the commonest or a sentence's end, bool[n_words]."""
+        counts = self.index.word_counts().astype(np.int64)
+        common = np.zeros(counts.size, bool)
+        common[np.argsort(-counts, kind="stable")[:_COMMON]] = True
+        common[0] = True
+        return common
 
     def _without_forms(self, focal: Words, ranked: list[_Found]) -> list[_Found]:
         """Return candidates that are no forms of the focal phrase, one of each base word."""

@@ -125,7 +125,7 @@ def test_features_are_those_of_the_definition(signed):
     lemma = finder.words.index("queen")
     found = finder.found(lemma)
     assert lemma not in found.lemmas
-    assert found.features.shape == (found.lemmas.size, 5)
+    assert found.features.shape == (found.lemmas.size, 6)
     n = len(finder.words)
     for column, name in ((1, "words"), (2, "frames")):
         own = rows[name]

@@ -10,7 +10,7 @@ from distsim.corpus.numbers import plain_number
 
 DEFAULT = "english"
 EVIDENCE = ("joined", "together", "parallel", "negation", "polarity", "sim_whole")
-_MOST_BETWEEN = 4
+MOST_BETWEEN = 4
 _SHORTEST = 3  # characters that a word has beside its affix
 
 
@@ -78,7 +78,7 @@ class Language:
                 weight, words = plain_number(fields[0]), fields[1].split()
                 sound = weight is not None and words.count("X") == words.count("Y") == 1
                 first, second = (words.index("X"), words.index("Y")) if sound else (2, 0)
-                sound = first <= 1 and 1 < second - first <= _MOST_BETWEEN + 1
+                sound = first <= 1 and 1 < second - first <= MOST_BETWEEN + 1
                 if sound and second == len(words) - 1 and weight is not None:
                     between = tuple(words[first + 1 : second])
                     patterns.append(Pattern("".join(words[:first]), between, weight))

@@ -6,6 +6,7 @@ other sizes: frequent words are near to many, and to rank high in the list of a 
 near ones says more.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -16,7 +17,10 @@ import numpy as np
 from distsim import storage
 from distsim.base.errors import ArtifactError, InputError
 from distsim.base.settings import read_changes
+from distsim.comparison.opposites.language import MOST_BETWEEN, Language
+from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.shard import Shard
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.word_profiles import SPACES, Rows, finder_of, levels
@@ -25,13 +29,15 @@ from distsim.signatures.table import StoredTable
 
 POOL = 400
 RANKS = ("rank_vectors", "rank_words", "rank_frames")
-ALONE = (*RANKS, "frequency", "form", "agrees")
-IN_SENTENCE = (*RANKS, "company", "frequency", "form", "agrees", "fit", "fluency")
+ALONE = (*RANKS, "contrast", "frequency", "form", "agrees")
+IN_SENTENCE = (*RANKS, "contrast", "company", "frequency", "form", "agrees", "fit", "fluency")
 RULES = ("rule", "inverse_rule")
 SHIPPED = "substitutes"
 _SIMILARITY = {"vectors": 1.0, "words": 2.0, "frames": 2.0}
 _FREQUENCY = 0.04
 _MOST_SENTENCES = 4000
+_MOST_JOINS = 20_000  # occurrences of a word around which contrasts are counted
+_STRONG = 1.0  # weight of a pattern of opposites from which it tells a contrast
 # What the scores were calibrated on: English of so many tokens.
 CALIBRATED_ON = "english"
 CALIBRATED_TOKENS = (10_000_000, 200_000_000)
@@ -43,9 +49,10 @@ class Found(NamedTuple):
     """The lemmas that are looked at for one, in no order of merit.
 
     lemmas: int64[m], their numbers. similarities: float64[m], of the vectors. features:
-    float64[m, 5], the first of IN_SENTENCE: ln of the rank that the word has in the lemma's own
-    list by vectors, by the words beside and by frames; ln of how much more often than chance both
-    are in one sentence; ln of the lemma's count.
+    float64[m, 6], the first of IN_SENTENCE: ln of the rank that the word has in the lemma's own
+    list by vectors, by the words beside and by frames; ln of 1 and how often the text contrasts
+    both (*neither X nor Y*), which it does with opposites and with words of one class; ln of how
+    much more often than chance both are in one sentence; ln of the lemma's count.
     """
 
     lemmas: np.ndarray
@@ -110,6 +117,7 @@ class WordFinder:
         values = self.vectors.astype(np.int32)
         self._squares["vectors"] = frozen(np.einsum("ij,ij->i", values, values).astype(np.float64))
         self._log_counts = np.log(self.counts + 1.0)
+        self._patterns = _strong_patterns(index, Language.open())
         self.found = lru_cache(_CACHED)(self._found)
 
     @classmethod
@@ -159,7 +167,8 @@ class WordFinder:
             )
             for name, ranks in self._ranks.items()
         ]  # fmt: skip
-        columns += [self._cooccurrence(lemma, pool), self._log_counts[pool]]
+        columns += [self._contrasts(lemma, pool), self._cooccurrence(lemma, pool)]
+        columns.append(self._log_counts[pool])
         return Found(pool, cosines["vectors"][pool], np.stack(columns, axis=1))
 
     def _cosines(self, name: str, lemma: int) -> np.ndarray:
@@ -171,17 +180,34 @@ class WordFinder:
             kernel.similar_rows(*self._rows[name], self._squares[name], lemma, dense, out)
         return out
 
+    def _step(self, lemma: int, most: int) -> int:
+        """Return n so that every n-th place of a lemma is `most` places at most."""
+        return -(-max(1, int(self.counts[lemma])) // most)
+
+    def _places(self, lemma: int, step: int) -> Iterator[tuple[Shard, np.ndarray]]:
+        """Return each shard with every step-th place of a lemma, int64, ascending."""
+        forms = self.all_forms[self._starts[lemma] : self._starts[lemma + 1]].tolist()
+        for shard in self._index.shards:
+            places = np.concatenate([shard.positions(np.array([form])) for form in forms])
+            yield shard, np.sort(places)[::step]
+
+    def _contrasts(self, lemma: int, pool: np.ndarray) -> np.ndarray:
+        """Return ln of 1 and how often patterns of opposites join lemmas with one."""
+        numbers, found = np.full(self._lemma_of.size, -1, np.int32), np.zeros(pool.size, np.int64)
+        ids, starts = self.forms(pool)
+        sizes = np.diff(np.append(starts, ids.size))
+        numbers[ids] = np.repeat(np.arange(pool.size), sizes)
+        numbers, step = frozen(numbers), self._step(lemma, _MOST_JOINS)
+        for shard, places in self._places(lemma, step):
+            kernel.count_joins(shard.tokens, frozen(places), numbers, *self._patterns, found)
+        ratios: np.ndarray = np.log1p(found * step)
+        return ratios
+
     def _cooccurrence(self, lemma: int, pool: np.ndarray) -> np.ndarray:
         """Return ln of how much more often than chance lemmas stand in sentences with one."""
-        forms = self.all_forms[self._starts[lemma] : self._starts[lemma + 1]]
-        total = max(1, int(self.counts[lemma]))
-        step = -(-total // _MOST_SENTENCES)
         found, sampled = np.zeros(self.counts.size, np.int64), 0
         lemma_of = frozen(self._lemma_of)
-        for shard in self._index.shards:
-            places = np.sort(
-                np.concatenate([shard.positions(np.array([form])) for form in forms.tolist()])
-            )[::step]
+        for shard, places in self._places(lemma, self._step(lemma, _MOST_SENTENCES)):
             last = np.full(found.size, -1, np.int64)
             sampled += kernel.count_cooccurrences(
                 shard.tokens, frozen(places), lemma_of, last, found
@@ -270,6 +296,29 @@ class WordOptions:
 
     weights: FinderWeights | None = None
     opposites: bool = True
+
+
+def _strong_patterns(
+    index: CorpusIndex, language: Language
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (the words passed over, bool[n_words]; befores; betweens) for `count_joins`."""
+
+    def ids(words: Iterable[str]) -> list[int]:
+        found: list[int] = index.vocabulary.find(
+            hash_texts([word.encode() for word in words])
+        ).tolist()
+        return found
+
+    passed = np.zeros(index.n_words, bool)
+    passed[[one for one in ids(sorted(language.passed)) if one > 0]] = True
+    befores, betweens = [], []
+    for pattern in language.patterns:
+        before, between = ids([pattern.before] if pattern.before else []), ids(pattern.between)
+        if pattern.weight >= _STRONG and min(before + between) > 0:
+            befores.append(before[0] if before else 0)
+            betweens.append([*between, *(-1 for _ in range(MOST_BETWEEN - len(between)))])
+    rows = np.array(betweens, np.int64).reshape(-1, MOST_BETWEEN)
+    return frozen(passed), frozen(np.array(befores, np.int64)), frozen(rows)
 
 
 def _ascending(starts: np.ndarray, values: np.ndarray) -> bool:

@@ -128,7 +128,7 @@ class WordSubstitutes:
         Arguments:
             target: a word, as typed.
 
-        Returns (the base words; float64[n, 6], as of ALONE).
+        Returns (the base words; float64[n, 7], as of ALONE).
         """
         words = self._lexicon.words(target)
         pool = self.pool(words)
@@ -188,8 +188,8 @@ class WordSubstitutes:
         return rows
 
     def _alone(self, pool: Found) -> np.ndarray:
-        """Return the features that need neither a sentence nor the form: ranks and frequency."""
-        return np.column_stack([pool.features[:, : len(RANKS)], pool.features[:, -1]])
+        """Return the features that need neither a sentence nor the form."""
+        return pool.features[:, [*range(len(RANKS) + 1), -1]]
 
     def shown(self, target: Words, lemmas: np.ndarray, nearest: np.ndarray) -> list[str]:
         """Return each lemma as the form that stands in a target's place: *took* for *brought*.

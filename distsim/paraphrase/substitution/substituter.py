@@ -18,7 +18,7 @@ from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.lexicon import Lexicon
 from distsim.paraphrase.finder.likeness import WordVectors, likeness_by_bits
 from distsim.paraphrase.finder.space import LearntSpace, open_space
-from distsim.paraphrase.finder.word_finder import RANKS, FinderWeights, Found, WordOptions
+from distsim.paraphrase.finder.word_finder import IN_SENTENCE, FinderWeights, Found, WordOptions
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.paraphrase.substitution.candidates import MOST_FOUND, Candidate, Candidates
 from distsim.paraphrase.substitution.coherence import coherence
@@ -221,8 +221,8 @@ class Substituter:
         Arguments:
             left, target, right: as of `substitutes`.
 
-        Returns (the words; float64[n, 9], what tells of each, as of IN_SENTENCE; float64[n, 2], how
-        far the costs of the grammar's rule for it are below the highest, 0 where it has none).
+        Returns (the words; float64[n, 10], what tells of each, as of IN_SENTENCE; float64[n, 2],
+        how far the costs of the grammar's rule for it are below the highest, 0 where it has none).
         """
         occurrence = Occurrence.of(self._lexicon, left, target, right)
         slot = self._slot(occurrence)
@@ -272,7 +272,7 @@ class Substituter:
             places = np.array([place_of.get(lemma, -1) for lemma in lemmas])
             found = places >= 0
             told[found, 0] = (sums - np.logaddexp.reduce(sums))[places[found]]
-            told[found, 1] = pool.features[places[found], len(RANKS)]
+            told[found, 1] = pool.features[places[found], IN_SENTENCE.index("company")]
             told[:, 2] = ~found
         rows = self._vectors.rows([words, *((one,) for one in candidates)])
         fit = slot.fit(rows)
@@ -284,7 +284,7 @@ class Substituter:
     def _in_slot(self, target: Words, slot: Slot, pool: Found) -> tuple[np.ndarray, np.ndarray]:
         """Return (what tells of the lemmas found in a slot, fluency left out; nearest forms).
 
-        float64[n, 8]; int64[n], the id of each one's form that is most similar to the target.
+        float64[n, 9]; int64[n], the id of each one's form that is most similar to the target.
         """
         assert self._words is not None
         form, nearest = self._words.of_form(target, pool)
@@ -294,7 +294,7 @@ class Substituter:
     def _weighed(
         self, occurrence: Occurrence, slot: Slot, pool: Found, rules: Rules
     ) -> tuple[list[str], np.ndarray, Filled, np.ndarray]:
-        """Return (words, features float64[n, 9], how each is written, gains of rules)."""
+        """Return (words, features float64[n, 10], how each is written, gains of rules)."""
         assert self._words is not None
         finder, weights = self._words.finder, self._words.weights.in_sentence.weights
         target = occurrence.target
