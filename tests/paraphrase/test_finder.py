@@ -21,6 +21,7 @@ from distsim import (
     SignatureTable,
     Substituter,
 )
+from distsim.comparison.opposites.language import Language
 from distsim.comparison.opposites.opposites import n_moved, opposites_last
 from distsim.comparison.senses import group_senses
 from distsim.corpus import Inflections
@@ -162,7 +163,44 @@ def test_company_counts_sentences(signed):
     alone = [sum(bool(one & own) for one in sentences) for own in forms]
     expected = alone[0] * alone[1] / index.parameters["counts"]["sentences"]
     wanted = np.log((both + 0.5) / (expected + 0.5))
-    assert found.features[3, 3] == pytest.approx(wanted)
+    assert found.features[3, 4] == pytest.approx(wanted)
+
+
+def test_contrasts_are_counted_by_patterns(signed):
+    index, table = signed
+    finder = opened(index, table)
+    tokens = index.vocabulary.words(np.asarray(index.shards[0].tokens, np.int64))
+    patterns = [one for one in Language.open().patterns if one.weight >= 1]
+    counted = set()
+    for word in ("you", "she", "queen"):
+        lemma = finder.words.index(word)
+        found = finder.found(lemma)
+        lemmas = [finder.lemma(i) for i in index.shards[0].tokens.tolist()]
+        wanted = dict.fromkeys(found.lemmas.tolist(), 0)
+        for at in (at for at, one in enumerate(lemmas) if one == lemma):
+            for other in range(at - 6, at + 7):
+                first, last = sorted((at, other))
+                if first < 1 or last >= len(tokens) or lemmas[other] not in wanted:
+                    continue
+                between = [
+                    one for one in tokens[first + 1 : last] if one not in Language.open().passed
+                ]
+                wanted[lemmas[other]] += any(
+                    between == list(one.between) and one.before in ("", tokens[first - 1])
+                    for one in patterns
+                )
+        counted |= set(wanted.values())
+        logs = [float(np.log1p(wanted[one])) for one in found.lemmas.tolist()]
+        assert found.features[:, 3].tolist() == pytest.approx(logs)
+    assert len(counted) > 1, "something is contrasted"
+
+
+def test_found_words_have_the_form_of_the_target(signed):
+    words = WordSubstitutes.open(*signed)
+    found = [one.phrase for one in words.answers("looked", k=None)]
+    assert len(set(found)) == len(found)
+    assert {"went", "took", "began"} <= set(found)
+    assert not {"look", "looked", "go", "take", "begin"} & set(found)
 
 
 def test_substitutes_are_other_words_in_the_form_of_the_target(signed):
@@ -189,7 +227,7 @@ def test_what_is_told_of_named_words_agrees_with_what_is_found(signed):
     told = substituter.replacements(*sentence, named)
     assert told[:, 2].tolist() == [0, 1, 0]
     assert told[1].tolist() == [0, 0, 1, 0, 0, 1]
-    assert told[[0, 2], 1].tolist() == columns[:2, 3].tolist()
+    assert told[[0, 2], 1].tolist() == columns[:2, IN_SENTENCE.index("company")].tolist()
     weights = FinderWeights.open().in_sentence.weights[:-1]
     sums = columns[:2, :-1] @ weights  # shares differ as sums do: fluency is left out
     assert told[2, 0] - told[0, 0] == pytest.approx(sums[1] - sums[0])
