@@ -280,6 +280,8 @@ def _table_rows(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
     rows = csv.reader(lines(), delimiter=mark, strict=True)
     try:
         names = next(rows, [])
+        if twice := [name for number, name in enumerate(names) if name in names[:number]]:
+            raise InputError(f"{path}, line 1: two columns are named {twice[0]!r}: rename one")
         for row in rows:
             if len(row) > len(names):
                 raise InputError(

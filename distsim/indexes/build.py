@@ -25,7 +25,7 @@ from distsim.base.errors import InputError, ParameterError
 from distsim.base.memory import half_of_free
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.blocks import Block, read_blocks
-from distsim.corpus.documents import FileFields, document_blocks, read_file_fields
+from distsim.corpus.documents import NO_ID, FileFields, document_blocks, read_file_fields
 from distsim.corpus.kernels.text import hash_lines, lay_sentences
 from distsim.corpus.known_texts import (
     Grown,
@@ -58,7 +58,7 @@ from distsim.corpus.vocabulary import (
 )
 from distsim.indexes.layers import Layers, LayersBuilder
 from distsim.indexes.metadata import ARRAY as DOCUMENTS
-from distsim.indexes.metadata import Metadata, MetadataWriter
+from distsim.indexes.metadata import ID, Metadata, MetadataWriter
 from distsim.indexes.suffix_array import MAX_TOKENS, build_suffix_array
 from distsim.indexes.written import ARRAYS as WRITTEN
 from distsim.indexes.written import WrittenTextWriter
@@ -667,10 +667,23 @@ class IndexBuilder:
                 document = about.documents[number]
                 self.metadata.add(document.id, {**(fields or {}), **document.fields})
         elif fields is not None and begins.any():
-            self.metadata.add(self._sources[source], fields)
+            self.metadata.add(*self._id_of_file(self._sources[source], fields))
         else:
             self.metadata.add_without(int(np.count_nonzero(begins)))
         return begins
+
+    def _id_of_file(
+        self, name: str, fields: Mapping[str, Any]
+    ) -> tuple[str | None, Mapping[str, Any]]:
+        """Return (the id of a file that is a document, its other fields)."""
+        column = self._options.id_field or ID
+        others = dict(fields)
+        given = others.pop(column, None)
+        if ID in others:  # which is a name of the document's own id
+            others["given_id"] = others.pop(ID)
+        if column == NO_ID:
+            return None, others
+        return (name if given in (None, "") else str(given)), others
 
     def _tokens_read(self) -> int:
         return self._counts["tokens"] + self._counts["dropped_tokens"]

@@ -79,8 +79,11 @@ class MetadataWriter:
                 end.
         """
         values = {name: plain for name, raw in fields.items() if (plain := _plain(raw)) is not None}
-        if ID in values:
-            id_ = str(values.pop(ID)) if id_ is None else id_
+        if (given := values.pop(ID, None)) is not None:
+            if id_ is None:
+                id_ = str(given)
+            else:
+                values["given_id"] = given
         for name, value in values.items():
             if name not in self._possible:
                 self._learn(name)

@@ -272,13 +272,31 @@ def test_fields_of_files(tmp_path, capsys):
     for text, match in (
         ("name,year\na,1\n", "line 2: has no column file"), ("file,y\na,1\na,2\n", "named twice"),
         ("file,y\nq,1\n", "names no file that is read, but q"), ("file\n", "has no row"),
-        ("file,y\na,1,2\n", "line 2: 3 fields, wanted 2"), ('file,y\n"a\n', "line 2: "),
+        ("file,y\na,1,2\n", "line 2: 3 fields, wanted 2"),
+        ("file,y,y\na,1,2\n", "named 'y'"), ('file,y\n"a\n', "line 2: "),
     ):  # fmt: skip
         (tmp_path / "m.csv").write_text(text)
         options = IndexOptions("text", metadata=str(tmp_path / "m.csv"))
         with pytest.raises(InputError, match=match):
             CorpusIndex.build(texts, tmp_path / "z", options=options)
     assert not (tmp_path / "z").exists()
+
+
+@pytest.mark.parametrize(
+    ("id_field", "ids"),
+    [(None, ["7", "b.txt", "c.txt"]), ("nr", ["n1", "n2", "c.txt"]), ("-", ["1", "2", "3"])],
+)
+def test_ids_of_files_are_a_field_or_their_names(tmp_path, id_field, ids):
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    for name in "abc":
+        (texts / f"{name}.txt").write_text("One.\n")
+    (tmp_path / "m.csv").write_text("file,id,nr\na,7,n1\nb,,n2\nc,,\n")
+    options = IndexOptions("text", metadata=str(tmp_path / "m.csv"), id_field=id_field)
+    index = CorpusIndex.build(texts, tmp_path / "x", options=options)
+    assert index.metadata.ids(np.arange(3)) == ids
+    assert "id" not in index.metadata.fields
+    assert index.select(where=f"id={ids[0]}").count("one") == 1
 
 
 def test_added_documents_keep_the_types(index, tmp_path):
