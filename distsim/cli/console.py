@@ -296,6 +296,6 @@ def say_no_finder(table: "StoredTable") -> None:
 
 
 def say_opposites(n: int) -> None:
-    """Say how many rows were moved below the others because they are opposites."""
+    """Say how many rows were moved below the others because the text contrasts them."""
     if n:
-        say(f"{counted(n, 'opposite')} put below the other answers")
+        say(f"{counted(n, 'answer')} put below the others: opposites, or contrasted in the text")

@@ -157,7 +157,7 @@ def _put_answers(
             )
         _put_paraphrases(one.phrase, answer.count, listed, printed.why, as_json)
     if made.paraphraser.options.opposites == "out" and n_opposites:
-        say(f"{counted(n_opposites, 'opposite')} left out")
+        say(f"{counted(n_opposites, 'answer')} left out: opposites, or contrasted in the text")
     else:
         say_opposites(n_opposites)
 

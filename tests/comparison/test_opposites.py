@@ -188,4 +188,4 @@ def test_paraphrases_without_opposites(signed, run):
                     "--set", "opposites=out")  # fmt: skip
     dropped = set(everything.splitlines()) - set(kept.splitlines())
     assert any("\tunhappy\t" in line for line in dropped)
-    assert re.search(r"\d+ opposites? left out", err)
+    assert re.search(r"\d+ answers? left out: opposites", err)

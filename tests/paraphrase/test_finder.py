@@ -291,7 +291,8 @@ def told(*opposites):
 
     class Told:
         def evidence(self, pairs):
-            return [SimpleNamespace(opposite=word in opposites) for _, word in pairs]
+            told = [word in opposites for _, word in pairs]
+            return [SimpleNamespace(contrasted=one, opposite=one) for one in told]
 
     return Told()
 

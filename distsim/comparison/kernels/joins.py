@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, uncounted
 
 BETWEEN = 4  # tokens between the two that are told
 OFFSET, BEFORE, PARALLEL, FIRST_BETWEEN = 0, 1, 2, 3
@@ -75,3 +75,42 @@ def find_joins(tokens, positions, length, others, window, out):
                 if _token(tokens, inner) == 0:
                     break
     return n
+
+
+@compiled
+def count_joins(tokens, positions, numbers, passed, befores, betweens, found):
+    """Add to found, int64[n], how often each word is joined by a pattern with one at positions.
+
+    positions: int64. numbers: int32[n_words], the place of a word in found, -1 for others. passed:
+    bool[n_words], words that are passed over between the two. befores: int64[m], the word before
+    the first of the two, 0 for any; betweens: int64[m, k], the words between, then -1.
+    """
+    most = betweens.shape[1]
+    between = np.empty(most + 1, np.int64)
+    for position in positions:
+        for side in (-1, 1):
+            at = position + side
+            while 0 <= at < tokens.size and tokens[at] != 0 and abs(at - position) <= most + 2:
+                number = numbers[tokens[at]] if tokens[at] < numbers.size else -1
+                if number >= 0:
+                    first, second = min(position, at), max(position, at)
+                    n = 0
+                    for i in range(first + 1, second):
+                        if n <= most and not passed[tokens[i]]:
+                            between[n] = tokens[i]
+                            n += 1
+                    before = tokens[first - 1] if first > 0 else 0
+                    found[number] += _is_pattern(between, n, before, befores, betweens)
+                at += side
+
+
+@uncounted
+def _is_pattern(between, n, before, befores, betweens):
+    """Return 1 where a pattern has these words between and this one before, else 0."""
+    for m in range(befores.size):
+        same = n <= betweens.shape[1] and (befores[m] == 0 or befores[m] == before)
+        for k in range(betweens.shape[1]):
+            same = same and betweens[m, k] == (between[k] if k < n else -1)
+        if same:
+            return 1
+    return 0

@@ -1,7 +1,8 @@
 """Evidence that two phrases are opposites, each kind a number, and their score."""
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import pairwise
 from math import log, log1p, nan
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 from distsim.base.arguments import AnyPath
 from distsim.comparison.kernels import joins as kernel
 from distsim.comparison.measures import EstimatedCosine, Pair, checked_pairs
+from distsim.comparison.opposites.contrasts import Contrasts
 from distsim.comparison.opposites.language import EVIDENCE, Language
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.vocabulary import hash_texts
@@ -23,6 +25,10 @@ _SAMPLE = 20_000  # occurrences of the rarer phrase that are looked at, evenly s
 _MOST_JOINS = 1 << 16
 SPARE = 5  # rows that may take the place of opposites; the first so many have none
 _FEWEST = 30  # occurrences of a word that another may negate
+_SURE = 1.5  # times the score of a contrast that opposites have at least
+_POLAR = 0.5  # polarity from which one phrase is the other's negation in other words
+_PAIRED = 0.15
+_DOUBT = 2.0  # contrasts with other words that every word is given beside those counted
 _CACHED = 1 << 14
 
 
@@ -33,12 +39,13 @@ class OppositeEvidence(NamedTuple):
     much more often than chance they share a stretch of a sentence. parallel: ln(1 + how often with
     the same word beside both). negation: 1 where one is the other's negation by its affixes.
     polarity: how alike the one is to what the other negates, where one of them alone is negated.
-    sim_whole: their estimated cosine. score: their weighted sum. opposite: whether it is as high
-    as opposites' are.
+    sim_whole: their estimated cosine. score: their weighted sum. contrasted: whether it is as high
+    as opposites' are. opposite: whether they also are a pair: one is the other's negation, or the
+    text contrasts each with the other rather than with many, as it does `dutch` and `french`.
 
     >>> (told,) = Opposites(index, table).evidence([("up", "down")])
-    >>> told.negation, told.opposite == (told.score >= 1.0)
-    (0.0, True)
+    >>> told.negation, told.contrasted == (told.score >= 1.0), told.opposite
+    (0.0, True, True)
     """
 
     joined: float
@@ -48,10 +55,11 @@ class OppositeEvidence(NamedTuple):
     polarity: float
     sim_whole: float
     score: float
+    contrasted: bool
     opposite: bool
 
 
-NOTHING_TOLD = OppositeEvidence(nan, nan, nan, nan, nan, nan, nan, False)
+NOTHING_TOLD = OppositeEvidence(nan, nan, nan, nan, nan, nan, nan, False, False)
 
 
 class Opposites:
@@ -152,7 +160,43 @@ class Opposites:
                 kinds["polarity"] = max(0.0, *alike) if len(alike) > 1 else max(0.0, alike[0])
         weights = self.language.weights
         score = sum(weights[name] * value for name, value in kinds.items())
-        return OppositeEvidence(**kinds, score=score, opposite=score >= self.language.opposite)
+        contrasted = score >= self.language.opposite
+        pair = score >= _SURE * self.language.opposite and (
+            kinds["negation"] > 0 or kinds["polarity"] >= _POLAR or self._are_paired(a, b)
+        )
+        return OppositeEvidence(**kinds, score=score, contrasted=contrasted, opposite=pair)
+
+    def _are_paired(self, a: tuple[str, ...], b: tuple[str, ...]) -> bool:
+        """Return whether the text contrasts each of two words with the other rather than others.
+
+        By the geometric mean of their shares among all words that each is contrasted with. True of
+        phrases, whose contrasts are not counted.
+        """
+        if len(a) > 1 or len(b) > 1:
+            return True
+        forms = [self._forms(words)[:, 0] for words in (a, b)]
+        product = 1.0
+        for own, other in (forms, forms[::-1]):
+            numbers = self._spelt.copy()
+            numbers[own], numbers[other] = -1, 1
+            found = np.zeros(2, np.int64)
+            for shard in self.index.shards:
+                places = np.concatenate([shard.positions(ids) for ids in own[:, None]])
+                step = max(1, places.size // _SAMPLE)
+                self._contrasts.count(shard, np.sort(places)[::step], frozen(numbers), found)
+            product *= float(found[1]) / (int(found.sum()) + _DOUBT)
+        return product >= _PAIRED**2
+
+    @cached_property
+    def _spelt(self) -> np.ndarray:
+        """0 for words with letters or digits, -1 for others; int32[n_words]."""
+        numbers = np.zeros(self.index.n_words, np.int32)
+        numbers[self.index.vocabulary.without_letters()] = -1
+        return numbers
+
+    @cached_property
+    def _contrasts(self) -> Contrasts:
+        return Contrasts(self.index, self.language)
 
     def _joined(self, joins: np.ndarray, factor: float) -> float:
         """Return the sum over patterns of weight * ln(1 + count)."""
@@ -256,31 +300,32 @@ def opposites_last(
     *,
     out: bool = False,
 ) -> list[tuple[int, bool]]:
-    """Return (place in phrases, whether it is an opposite) of k answers, opposites last.
+    """Return (place in phrases, whether it is an opposite) of k answers, contrasted ones last.
 
-    None is among the first five answers, where there are others.
+    None of these is among the first five answers, where there are others.
 
     Arguments:
         opposites: tells them; None: all stay where they are.
         target: whose opposites they are. phrases: the answers, best first. k: None: all.
-        out: leave opposites out.
+        out: leave contrasted phrases out.
     """
     most = len(phrases) if k is None else min(k, len(phrases))
     if opposites is None:
         return [(place, False) for place in range(most)]
     looked_at = phrases[: most + SPARE]
     told = opposites.evidence([(target, one) for one in looked_at])
-    opposite = [one is not None and one.opposite for one in told]
-    others = [place for place, is_one in enumerate(opposite) if not is_one]
+    others = [place for place, one in enumerate(told) if one is None or not one.contrasted]
     if out:
         return [(place, False) for place in others[:most]]
-    last = [place for place in range(most) if opposite[place]]
+    last = [place for place in range(most) if place not in others]
     last = last[: max(most - SPARE, most - len(others), 0)]
     first = others[: most - len(last)]
-    return [*((place, False) for place in first), *((place, True) for place in last)]
+    labelled = {place for place, one in enumerate(told) if one is not None and one.opposite}
+    return [(place, place in labelled) for place in [*first, *last]]
 
 
 def n_moved(ranked: Sequence[tuple[int, bool]]) -> int:
-    """Return how many opposites were moved or left out, of what `opposites_last` returned."""
-    places = [place for place, opposite in ranked if not opposite]
-    return max(places, default=-1) + 1 - len(places)
+    """Return how many answers were moved or left out, of what `opposites_last` returned."""
+    places = [place for place, _ in ranked]
+    rising = 1 + next((i for i, (a, b) in enumerate(pairwise(places)) if a > b), len(places) - 1)
+    return max(places[:rising], default=-1) + 1 - rising

@@ -6,7 +6,7 @@ other sizes: frequent words are near to many, and to rank high in the list of a 
 near ones says more.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -17,8 +17,8 @@ import numpy as np
 from distsim import storage
 from distsim.base.errors import ArtifactError, InputError
 from distsim.base.settings import read_changes
-from distsim.comparison.opposites.language import MOST_BETWEEN, Language
-from distsim.corpus.vocabulary import hash_texts
+from distsim.comparison.opposites.contrasts import Contrasts
+from distsim.comparison.opposites.language import Language
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import Shard
 from distsim.kernels.compiled import frozen
@@ -37,7 +37,6 @@ _SIMILARITY = {"vectors": 1.0, "words": 2.0, "frames": 2.0}
 _FREQUENCY = 0.04
 _MOST_SENTENCES = 4000
 _MOST_JOINS = 20_000  # occurrences of a word around which contrasts are counted
-_STRONG = 1.0  # weight of a pattern of opposites from which it tells a contrast
 # What the scores were calibrated on: English of so many tokens.
 CALIBRATED_ON = "english"
 CALIBRATED_TOKENS = (10_000_000, 200_000_000)
@@ -117,7 +116,7 @@ class WordFinder:
         values = self.vectors.astype(np.int32)
         self._squares["vectors"] = frozen(np.einsum("ij,ij->i", values, values).astype(np.float64))
         self._log_counts = np.log(self.counts + 1.0)
-        self._patterns = _strong_patterns(index, Language.open())
+        self._contrasted = Contrasts(index, Language.open())
         self.found = lru_cache(_CACHED)(self._found)
 
     @classmethod
@@ -199,7 +198,7 @@ class WordFinder:
         numbers[ids] = np.repeat(np.arange(pool.size), sizes)
         numbers, step = frozen(numbers), self._step(lemma, _MOST_JOINS)
         for shard, places in self._places(lemma, step):
-            kernel.count_joins(shard.tokens, frozen(places), numbers, *self._patterns, found)
+            self._contrasted.count(shard, places, numbers, found)
         ratios: np.ndarray = np.log1p(found * step)
         return ratios
 
@@ -296,29 +295,6 @@ class WordOptions:
 
     weights: FinderWeights | None = None
     opposites: bool = True
-
-
-def _strong_patterns(
-    index: CorpusIndex, language: Language
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (the words passed over, bool[n_words]; befores; betweens) for `count_joins`."""
-
-    def ids(words: Iterable[str]) -> list[int]:
-        found: list[int] = index.vocabulary.find(
-            hash_texts([word.encode() for word in words])
-        ).tolist()
-        return found
-
-    passed = np.zeros(index.n_words, bool)
-    passed[[one for one in ids(sorted(language.passed)) if one > 0]] = True
-    befores, betweens = [], []
-    for pattern in language.patterns:
-        before, between = ids([pattern.before] if pattern.before else []), ids(pattern.between)
-        if pattern.weight >= _STRONG and min(before + between) > 0:
-            befores.append(before[0] if before else 0)
-            betweens.append([*between, *(-1 for _ in range(MOST_BETWEEN - len(between)))])
-    rows = np.array(betweens, np.int64).reshape(-1, MOST_BETWEEN)
-    return frozen(passed), frozen(np.array(befores, np.int64)), frozen(rows)
 
 
 def _ascending(starts: np.ndarray, values: np.ndarray) -> bool:
