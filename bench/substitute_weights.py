@@ -21,7 +21,13 @@ from scipy.special import expit, logsumexp
 from substitution import Instance, read_set, with_interval
 
 from distsim import CorpusIndex, SignatureTable, Substituter
-from distsim.paraphrase.finder.word_finder import ALONE, IN_SENTENCE, Scale
+from distsim.paraphrase.finder.word_finder import (
+    ALONE,
+    IN_SENTENCE,
+    FinderWeights,
+    Scale,
+    WordOptions,
+)
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
 
@@ -54,7 +60,8 @@ def cases(
     index = CorpusIndex.open(path)
     table = SignatureTable.open(path)
     rules = grammar and ParaphraseGrammar.read(grammar, [])
-    substituter = Substituter(index, table, grammar=rules or None)
+    some = FinderWeights.open()._replace(grammar=np.ones(2))  # rules are looked up where any counts
+    substituter = Substituter(index, table, grammar=rules or None, words=WordOptions(some))
     words = WordSubstitutes.open(index, table)
     in_sentence, together = [], {}  # the latter by the target's form
     for one in instances:
