@@ -205,12 +205,15 @@ def main() -> None:
     options.add_argument("index", nargs="+")
     options.add_argument("--grammar", help="a pack; default: none, and its weights are 0")
     options.add_argument("--data", type=Path, default=SHARED)
+    options.add_argument(
+        "--set", default="coinco-dev", help="judged sentences, files as of that set"
+    )
     options.add_argument("--most", type=int, default=10_000, help="sentences")
     options.add_argument("-o", "--output", type=Path)
     given = options.parse_args()
     instances = [
         one
-        for one in read_set(given.data / "gold-lexsub-dev", "coinco-dev")
+        for one in read_set(given.data / "gold-lexsub-dev", given.set)
         if not is_locked(one.target)
     ]
     if len(instances) > given.most:

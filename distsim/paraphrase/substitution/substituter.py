@@ -336,8 +336,12 @@ class Substituter:
         chances = weights.in_sentence.chances(columns, calibrated, gains @ weights.grammar)
         own = self._vectors.rows([occurrence.target])[0]
         result = Results[Substitute]()
-        order = np.argsort(-chances, kind="stable").tolist()
-        target, ordered = occurrence.target[0], [words[i] for i in order]
+        target, by_form = occurrence.target[0], dict[Words, int]()
+        for i in np.argsort(-chances, kind="stable").tolist():
+            if filled.forms[i] != (target,):
+                by_form.setdefault(filled.forms[i], i)
+        order = list(by_form.values())
+        ordered = [words[i] for i in order]
         ranked = opposites_last(self._opposites, target, ordered, k)
         for place, opposite in ranked:
             i = order[place]
