@@ -13,6 +13,7 @@ variant where the shortest has more than half and at most .8 of its words (thesi
 import gzip
 import itertools
 import lzma
+import math
 import re
 import sys
 from collections.abc import Iterable
@@ -90,19 +91,43 @@ def bitext(data: Path, folder: Path, europarl: int) -> None:
                 out.writelines(lines)
 
 
-def ppdb(data: Path, path: Path) -> None:
-    """Write PPDB's pairs of words, XL's neighbours and XXXL's pairs, as rules."""
-    pairs = set()
+def ppdb(data: Path) -> dict[tuple[str, str], str]:
+    """Return the features of PPDB's pairs of words: XL's neighbours have Lexical=1, XXXL's 0.
+
+    Rank(e|f) and Rank(f|e), of the first, are ln of the place that a word has in the other's list,
+    whose best neighbours come first.
+    """
+    ranks: dict[tuple[str, str], float] = {}
     with opened(data / "ppdb-derived" / "ppdb-xl.neighbours.txt.gz") as lines:
         for line in lines:
             first, *others = line.lower().split()
-            pairs.update((first, other) for other in others)
+            for place, other in enumerate(others, 1):
+                ranks.setdefault((first, other), math.log(place))
+    known = {
+        pair: f"Lexical=1 Rank(e|f)={rank:.5f} Rank(f|e)={ranks.get(pair[::-1], rank):.5f}"
+        for pair, rank in ranks.items()
+    }
     with opened(data / "grammars" / "ppdb-1.0-xxxl-lexical.mwa.pairs.tsv.gz") as lines:
-        pairs.update(tuple(line.lower().rstrip("\n").split("\t")) for line in lines)
-    with path.open("w", encoding="utf-8") as out:
-        for one, other in sorted(pairs):
-            if one != other and _SYMBOL.fullmatch(one) and _SYMBOL.fullmatch(other):
-                out.write(f"[X] ||| {one} ||| {other} ||| Lexical=1\n")
+        for line in lines:
+            first, other = line.lower().rstrip("\n").split("\t")
+            known.setdefault((first, other), "Lexical=0")
+    return {
+        pair: told for pair, told in sorted(known.items())
+        if pair[0] != pair[1] and all(map(_SYMBOL.fullmatch, pair))
+    }  # fmt: skip
+
+
+def joined(phrases: Path, pairs: dict[tuple[str, str], str], out: Path, more: Path) -> None:
+    """Write the phrases' rules, with the features of those that are pairs, and the other pairs."""
+    left = dict(pairs)
+    with opened(phrases) as lines, out.open("w", encoding="utf-8") as joint:
+        for line in lines:
+            label, source, target, told, *rest = line.split(" ||| ")
+            told = f"{told} {left.pop((source, target), '')}".rstrip()
+            joint.write(" ||| ".join([label, source, target, told, *rest]))
+    with more.open("w", encoding="utf-8") as words:
+        for (one, other), told in left.items():
+            words.write(f"[X] ||| {one} ||| {other} ||| {told}\n")
 
 
 def longest_and_shortest(folder: Path) -> None:
@@ -147,15 +172,13 @@ def main(folder: Path, shared: Path, europarl: int) -> None:
             "--set", "preset=phrases", "--set", "sizes=XXXL", "-o", folder / "phrases",
         )  # fmt: skip
     if needs("joint"):
-        ppdb(data, folder / "ppdb.rules")
-        scored = folder / "ppdb.scored"
-        distsim("score", folder / "ppdb.rules", "--ngram", index, "-o", scored)
-        with (folder / "joint.rules").open("w", encoding="utf-8") as out:
-            for part in (folder / "phrases" / "scored.gz", scored):
-                with opened(part) as lines:
-                    out.writelines(lines)
+        rules, words, scored = folder / "joint.rules", folder / "ppdb.rules", folder / "ppdb.scored"
+        joined(folder / "phrases" / "scored.gz", ppdb(data), rules, words)
+        distsim("score", words, "--ngram", index, "-o", scored)
+        with rules.open("a", encoding="utf-8") as out, opened(scored) as lines:
+            out.writelines(lines)
         distsim(
-            "pack", folder / "joint.rules", "-o", folder / "joint", "-w", "sim_ngram=1",
+            "pack", rules, "-o", folder / "joint", "-w", "sim_ngram=1",
             "--set", "missing=0", "--set", "sizes=XXXL",
         )  # fmt: skip
 

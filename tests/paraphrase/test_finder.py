@@ -226,7 +226,7 @@ def test_what_is_told_of_named_words_agrees_with_what_is_found(signed):
     named = [words[0], "xyz", words[1]]
     told = substituter.replacements(*sentence, named)
     assert told[:, 2].tolist() == [0, 1, 0]
-    assert told[1].tolist() == [0, 0, 1, 0, 0, 1]
+    assert told[1].tolist() == [0, 0, 1, 0, 0, 1, 0]
     assert told[[0, 2], 1].tolist() == columns[:2, IN_SENTENCE.index("company")].tolist()
     weights = FinderWeights.open().in_sentence.weights[:-1]
     sums = columns[:2, :-1] @ weights  # shares differ as sums do: fluency is left out
@@ -235,7 +235,9 @@ def test_what_is_told_of_named_words_agrees_with_what_is_found(signed):
     forms = substituter.replacements(*sentence, ["began", "begin", "taking"])
     assert forms[:, 5].tolist() == [0, 1, 1]
     unknown = substituter.replacements("she", "xyz", "at", ["began", "begin"])
-    assert unknown.tolist() == [[0, 0, 0, 1, 0, 1], [0, 0, 0, 1, 0, 0]]
+    assert unknown.tolist() == [[0, 0, 0, 1, 0, 1, 0], [0, 0, 0, 1, 0, 0, 0]]
+    opposed = substituter.replacements("she was", "familiar", "with it", ["unfamiliar", "family"])
+    assert opposed[:, 6].tolist() == [1, 0]
 
 
 def test_a_word_alone_and_what_is_not_stored(signed):

@@ -296,6 +296,7 @@ def test_escaped_brackets_are_read_and_written_as_they_are(made):
     assert sentence.plain == ["a", "(", "b", ")", "."]
     assert sentence.escapes == {"(": "-lrb-", ")": "-rrb-"}
     assert (1, 4, "brackets") in list(sentence.deletions(5))
+    assert (1, 4, "brackets") in list(sentence.deletions(2))  # longer than the search's span
 
 
 def test_the_command_line(made, tmp_path, run):

@@ -103,6 +103,8 @@ class Sentence:
     def deletions(self, longest: int, *, shortens: bool = False) -> Iterator[Deletion]:
         """Yield the possible deletions of at most `longest` tokens, never the whole sentence.
 
+        What is in brackets may be longer.
+
         With a tree: adverbs, determiners, adjectives, and the constituents ADVP, PP, SBAR, PRN,
         with the comma before them. Without one: every word. In any case what is in brackets
         or between commas.
@@ -118,7 +120,8 @@ class Sentence:
         for one in chain(self._deletions(), self._more_deletions() if shortens else ()):
             span = one.start, one.stop
             size = one.stop - one.start
-            if 0 < size <= longest and size < n and span not in seen:
+            fits = size <= longest or one.kind == BRACKETS
+            if 0 < size < n and fits and span not in seen:
                 seen.add(span)
                 yield one
 

@@ -11,6 +11,7 @@ import numpy as np
 from distsim.base.arguments import AnyPath
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
+from distsim.comparison.opposites.language import Language
 from distsim.comparison.opposites.opposites import Opposites, opposites_last
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
@@ -34,7 +35,9 @@ Rules = dict[Words, tuple[float, ...]]
 HIGHEST_COST = 8.0  # of a rule, -ln p; more counts as if there were none
 MOST_CANDIDATES = 10_000
 FLUENT = 150  # so many of the lemmas found are read in the sentence
-REPLACEMENT = ("Substitute", "Company", "NotFound", "Unlisted", "Fit", "OtherForm")
+REPLACEMENT = (
+    "Substitute", "Company", "NotFound", "Unlisted", "Fit", "OtherForm", "Negation",
+)  # fmt: skip
 
 
 class ContextWord(NamedTuple):
@@ -137,7 +140,7 @@ class Substituter:
             self._words = WordSubstitutes.of(
                 table, self._lexicon, self._forms, self._space, weights=words.weights
             )
-        self._opposites = None
+        self._language, self._opposites = Language.open(), None
         if words.opposites and self._space is not None:
             self._opposites = Opposites(index, table, inflections=inflections)
         self._candidates = Candidates(
@@ -244,14 +247,15 @@ class Substituter:
     def replacements(
         self, left: str, target: str, right: str, candidates: Sequence[str]
     ) -> np.ndarray:
-        """Return what tells of words in a word's place, float64[n, 6], as of REPLACEMENT.
+        """Return what tells of words in a word's place, float64[n, 7], as of REPLACEMENT.
 
         Of words that are looked at for the target, Substitute: ln of their shares, fluency left
         out, and Company: ln of how much more often than chance they stand in a sentence with it (of
         *evening* and *afternoon* more than of *start* and *begin*). NotFound: 1 for words that are
         not looked at. Unlisted: 1 where nothing is stored of the target. Fit: the cosine with the
         slot, less the target's; 0 where a vector is missing. OtherForm: 1 for a word of another
-        form than the target's, such as plural or past.
+        form than the target's, such as plural or past. Negation: 1 where affixes make the two
+        opposites (*unfamiliar* and *familiar*).
 
         Arguments:
             left, target, right: as of `substitutes`; the target is one word.
@@ -279,6 +283,7 @@ class Substituter:
         told[:, 4] = np.where(rows[1:].any(axis=1) & rows[0].any(), fit[1:] - fit[0], 0.0)
         form = self._forms.kind(words[0])
         told[:, 5] = [self._forms.kind(one) != form for one in candidates]
+        told[:, 6] = [self._language.are_opposed(words[0], one) for one in candidates]
         return told
 
     def _in_slot(self, target: Words, slot: Slot, pool: Found) -> tuple[np.ndarray, np.ndarray]:
