@@ -148,7 +148,7 @@ def shown(given: Any) -> str:
     """
     if given is None:
         return "None"
-    text = repr(given)
+    text = repr(given).replace("\n", " ")
     if len(text) > _SHOWN_CHARACTERS:
         text = text[: _SHOWN_CHARACTERS - 1] + "…"
     return f"{text} ({type(given).__name__})"

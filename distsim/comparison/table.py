@@ -1,7 +1,8 @@
 """A signature table with methods that compare its phrases."""
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Self, Unpack
+from typing import Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ class SignatureTable(StoredTable):
     @classmethod
     def build(
         cls,
-        source: PhraseSource | CorpusIndex,
+        source: PhraseSource | CorpusIndex | Iterable[Any],
         path: str | Path | None = None,
         *,
         recipe: Recipe | None = None,
@@ -60,8 +61,10 @@ class SignatureTable(StoredTable):
 
         Arguments:
             options: how phrases are chosen and written.
-            source: an index, AnnotatedText, or another source of phrases.
-            path: the table's folder; inside the index where None.
+            source: an index, AnnotatedText, or another source of phrases; or texts, as of
+                CorpusIndex.from_texts: a list, a generator, a column, rows. They are read once
+                and indexed at `path`, and that index is signed. It stays where signing fails.
+            path: the table's folder; inside the index where None. Of texts, the index's folder.
             recipe: how contexts become bits; where None, the source's usual one: PRESETS["learnt"]
                 of an index, VECTORS of word vectors.
             selection: which phrases; those of 1 to 4 tokens that occur 5 times where None.
@@ -90,10 +93,15 @@ class SignatureTable(StoredTable):
         >>> made = sign(index, folder / "t", recipe=PRESETS["thesis"], selection=frequent)
         >>> "the king" in made, made.n_bits
         (True, 256)
+        >>> texts = ["The king sees the queen.", "The cat sees the king."] * 5
+        >>> made = sign(texts, folder / "texts.index", recipe=PRESETS["thesis"])
+        >>> CorpusIndex.open(folder / "texts.index").count("king"), "the king" in made
+        (10, True)
         """
-        signed = signing.sign(
-            source, path, recipe, selection, projection, signing.SignOptions(**options)
-        )
+        how = signing.SignOptions(**options)
+        opened = signing.source_to_sign(source, path, how)
+        place = path if opened is source else None
+        signed = signing.sign(opened, place, recipe, selection, projection, how)
         table = cls.open(signed.path)
         table.unchanged = signed.unchanged
         return table

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import one_text, shown
+from distsim.base.arguments import shown
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.blocks import BLOCK_BYTES, Block, Documents
 from distsim.corpus.lines import read_lines
@@ -57,9 +57,12 @@ def source_of_texts(texts: Iterable[Any], metadata: Iterable[Any] | None = None)
         ParameterError: `texts` is one text; when it is read, one of them is no text, or `metadata`
             has another number of rows: the number is told.
     """
-    for given, name in ((texts, "texts"), (metadata, "metadata")):
-        if isinstance(given, str | bytes) or not isinstance(given, Iterable | None):
+    for given, name in ((texts, "texts"), ([] if metadata is None else metadata, "metadata")):
+        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
             raise ParameterError(f"`{name}`: give a list or another iterable of {name}")
+        if isinstance(given, Mapping):
+            names = ", ".join(map(str, given))
+            raise ParameterError(f"`{name}`: is a dict of {names}: give one of these, or rows")
     return Source(
         "texts", "", given="texts", documents=lambda _: _documents_of(_rows(texts), metadata)
     )
@@ -82,7 +85,11 @@ def _documents_of(texts: Iterable[Any], metadata: Iterable[Any] | None) -> Itera
                 )
             text, fields = given["text"], {**given, **fields}
             del fields["text"]
-        yield Document(one_text(text, f"texts[{number}]"), None, fields)
+        if not isinstance(text, str):
+            raise ParameterError(
+                f"texts[{number}]: is {shown(text)}, wanted a text (str): leave it out, or give ''"
+            )
+        yield Document(text, None, fields)
     if rows is not None and next(rows, None) is not None:
         raise ParameterError(
             f"`metadata`: more rows than the {number + 1:,} texts: give one for each"

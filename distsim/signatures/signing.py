@@ -4,7 +4,7 @@ Phrases' counted contexts are weighed, projected, composed, cut to bits and writ
 creation: a learnt projection is learnt inside it and belongs to the table, whole or not there.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -127,6 +127,29 @@ def sign(
         return Signed(path, unchanged=True)
     clear_projections(path)
     return Signed(path, unchanged=False)
+
+
+def source_to_sign(
+    given: PhraseSource | CorpusIndex | Iterable[Any],
+    path: str | Path | None,
+    options: SignOptions,
+) -> PhraseSource | CorpusIndex:
+    """Return what is given, or the index of it where it is texts.
+
+    Arguments:
+        given, path, options: as of SignatureTable.build.
+
+    Raises:
+        ParameterError: there is no path for the index.
+    """
+    if isinstance(given, CorpusIndex | PhraseSource):
+        return given
+    if path is None:
+        raise ParameterError("`path`: give the folder of the index that is made of the texts")
+    return CorpusIndex.from_texts(
+        given, path, force=options.force, jobs=options.jobs, progress=options.progress,
+        memory=options.memory,
+    )  # fmt: skip
 
 
 def learn(

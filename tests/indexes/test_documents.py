@@ -1,5 +1,6 @@
 """Documents with fields: types, filters, and that a selection is asked as an index of it alone."""
 
+import importlib.util
 import json
 import pickle
 import random
@@ -23,6 +24,7 @@ from distsim.indexes.phrase_lists import list_phrases
 from distsim.indexes.stored_documents import passage, read_document, remove_documents
 from distsim.indexes.tracing import trace
 from distsim.output.verification import find_faults
+from tests.indexes.test_index import bytes_of
 
 YEARS, GENRES = (1850, 1900, 1950), ("novel", "letter", None)
 
@@ -148,6 +150,55 @@ def test_documents_that_are_not_there(index):
         index.other_documents()
     with pytest.raises(ParameterError, match="take no text"):
         index.select(where="year=1850").add("x")
+
+
+def forms_of_rows(rows):
+    """Yield the ways in which people have rows of text and fields, as arguments of from_texts."""
+    yield rows, None
+    yield (one for one in rows), None
+    if pandas := _imported("pandas"):
+        frame = pandas.DataFrame(rows)
+        yield frame, None
+        yield frame["text"], frame.drop(columns="text")
+    if polars := _imported("polars"):
+        frame = polars.DataFrame(rows)
+        yield frame, None
+        yield frame["text"], frame.drop("text")
+    if datasets := _imported("datasets"):
+        frame = datasets.Dataset.from_list(rows)
+        for one in (frame, frame.to_iterable_dataset()):
+            yield one, None
+            yield one["text"], one.remove_columns("text")
+
+
+def _imported(name):
+    return importlib.import_module(name) if importlib.util.find_spec(name) else None
+
+
+def test_rows_in_any_form_are_indexed_and_signed_alike(tmp_path):
+    rows = [
+        {"text": "a b c a d.", "id": "x", "year": 1850},
+        {"text": "b c a.", "id": "y", "year": None},
+    ]
+    rows += [{"text": f"a b {n} c.", "id": f"n{n}", "year": n} for n in range(1900, 1930)]
+    recipe, wanted = PRESETS["thesis"], None
+    for number, (texts, metadata) in enumerate(forms_of_rows(rows)):
+        index = CorpusIndex.from_texts(texts, tmp_path / str(number), metadata=metadata)
+        sign(index, recipe=recipe)
+        wanted = wanted or bytes_of(index.path)
+        assert bytes_of(index.path) == wanted
+        assert index.metadata.fields == {"year": "int"}
+    for number, (texts, metadata) in enumerate(forms_of_rows(rows)):
+        if metadata is None:
+            table = sign(texts, tmp_path / "signed", recipe=recipe, force=number > 0)
+            assert "a b" in table
+            assert bytes_of(tmp_path / "signed") == wanted
+    with pytest.raises(ParameterError, match="`path`: give the folder of the index"):
+        sign(["a"])
+    with pytest.raises(ArtifactError, match="holds an artifact already"):
+        sign(rows, tmp_path / "signed")
+    with pytest.raises(ParameterError, match="`texts`: give a list"):
+        sign("texts", tmp_path / "new")
 
 
 def test_counts_by_a_field(index):

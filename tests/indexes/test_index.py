@@ -46,6 +46,8 @@ def test_texts_in_memory_give_the_bytes_of_their_file(tmp_path, monkeypatch):
     assert index.concordance("two")[0].source == "texts"
     for wrong, said in (
         ("one text", "give a list"), (5, "give a list"), (["a", 2.5], r"texts\[1\]: is 2.5"),
+        (["a", None], "is None, wanted a text .* leave it out"),
+        ({"train": ["a"]}, "is a dict of train: give one of these"),
         (["a", "\ud800"], r"texts\[1\]: '.ud800' is half"), ([], "no token"),
     ):  # fmt: skip
         with pytest.raises((InputError, ParameterError), match=said):
@@ -325,7 +327,8 @@ def test_builds_are_byte_identical(tmp_path, jobs):
 
 
 def bytes_of(folder) -> dict[str, bytes]:
-    return {f.name: f.read_bytes() for f in sorted(folder.rglob("*")) if f.is_file()}
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    return {str(one.relative_to(folder)): one.read_bytes() for one in files}
 
 
 def test_options_out_of_range_are_refused():

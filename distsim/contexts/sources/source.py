@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -230,6 +230,7 @@ class CountedText:
         return np.unique(space.hashes[seen[order[:most]]])
 
 
+@runtime_checkable
 class PhraseSource(Protocol):
     """Phrases with counted contexts; may be read again, and is read only by `counted`.
 
