@@ -9,12 +9,13 @@ import numpy as np
 
 from distsim.base.arguments import AnyPath
 from distsim.base.results import Results
-from distsim.comparison.opposites.opposites import SPARE, Opposites, n_moved, opposites_last
+from distsim.comparison.opposites.opposites import SPARE, n_moved, opposites_last
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.paraphrase.candidates import Candidates, find_candidates
 from distsim.paraphrase.compared import Comparer
 from distsim.paraphrase.filters import crossing, is_collapsed, says_the_same
 from distsim.paraphrase.finder.inflections import as_bases
+from distsim.paraphrase.finder.shared import opposites_of, shared
 from distsim.paraphrase.finder.word_substitutes import FoundWord, WordSubstitutes
 from distsim.paraphrase.occurrences import (
     Occurrences,
@@ -148,10 +149,9 @@ class Paraphraser:
             self._words = WordSubstitutes.open(index, table)
         self._opposites = None
         if table is not None and self.options.opposites != "ranked":
-            self._opposites = Opposites(index, table)
-        self._profiler = Profiler(
-            index, self.options.window, self.options.weighting, self.options.places
-        )
+            self._opposites = opposites_of(index, table)
+        profile = self.options.window, self.options.weighting, self.options.places
+        self._profiler = shared(index, table, profile, lambda: Profiler(index, *profile))
         sample = self.options.candidate_sample or self.options.sample
         self._focal_sampler = Sampler(index, self.options.sample, memory // 8)
         sampler = Sampler(index, sample, memory // 4)

@@ -11,6 +11,7 @@ from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.lexicon import Lexicon
+from distsim.paraphrase.finder.shared import shared
 from distsim.paraphrase.finder.space import LearntSpace, open_space
 from distsim.paraphrase.finder.word_finder import (
     RANKS,
@@ -25,6 +26,30 @@ Words = tuple[str, ...]
 _RARE = 20  # a form is shown that occurs at least so many times less than the one most like
 _SPARE = 5  # more than are wanted are looked at, since two lemmas may share a form
 _MORE_LIKE = 0.09  # so much more like than the base word a form is that is shown for it
+
+
+class WordParts(NamedTuple):
+    """What is open of an index: ids and counts of words, forms, vectors where they are learnt."""
+
+    lexicon: Lexicon
+    forms: Forms
+    space: LearntSpace | None
+
+    @classmethod
+    def open(
+        cls, index: CorpusIndex, table: StoredTable, inflections: Inflections | None = None
+    ) -> "WordParts":
+        """Return the parts of an index and its table, the same object for English each time.
+
+        Arguments:
+            inflections: the rules of the language; English where None.
+        """
+
+        def opened() -> "WordParts":
+            space, lexicon = open_space(index, table), Lexicon(index)
+            return cls(lexicon, Forms(inflections or Inflections.open(), lexicon, space), space)
+
+        return opened() if inflections else shared(index, table, "parts", opened)
 
 
 class FoundWord(NamedTuple):
@@ -77,8 +102,12 @@ class WordSubstitutes:
         """
         if finder_of(table) is None:
             return None
-        space, lexicon = open_space(index, table), Lexicon(index)
-        return cls.of(table, lexicon, Forms(Inflections.open(), lexicon, space), space)
+
+        def opened() -> "WordSubstitutes | None":
+            parts = WordParts.open(index, table)
+            return cls.of(table, parts.lexicon, parts.forms, parts.space)
+
+        return shared(index, table, "words", opened)
 
     @classmethod
     def of(

@@ -12,15 +12,13 @@ from distsim.base.arguments import AnyPath
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
 from distsim.comparison.opposites.language import Language
-from distsim.comparison.opposites.opposites import Opposites, opposites_last
+from distsim.comparison.opposites.opposites import opposites_last
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
-from distsim.paraphrase.finder.inflections import Forms
-from distsim.paraphrase.finder.lexicon import Lexicon
 from distsim.paraphrase.finder.likeness import WordVectors, likeness_by_bits
-from distsim.paraphrase.finder.space import LearntSpace, open_space
+from distsim.paraphrase.finder.shared import opposites_of
 from distsim.paraphrase.finder.word_finder import IN_SENTENCE, FinderWeights, Found, WordOptions
-from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
+from distsim.paraphrase.finder.word_substitutes import WordParts, WordSubstitutes
 from distsim.paraphrase.substitution.candidates import MOST_FOUND, Candidate, Candidates
 from distsim.paraphrase.substitution.coherence import coherence
 from distsim.paraphrase.substitution.fit import Slot
@@ -126,9 +124,8 @@ class Substituter:
             neighbours=neighbours, grammar=grammar, words=words,
         )  # fmt: skip
         self._ranking, self._finding = ranking, finding
-        self._lexicon = Lexicon(index)
-        self._space: LearntSpace | None = open_space(index, table)
-        self._forms = Forms(inflections or Inflections.open(), self._lexicon, self._space)
+        parts = WordParts.open(index, table, inflections)
+        self._lexicon, self._forms, self._space = parts
         self._vectors = None
         if self._space is not None:
             self._vectors = WordVectors(self._space, self._forms, self._lexicon)
@@ -137,12 +134,13 @@ class Substituter:
         self._grammar = grammar
         weights = words.weights or FinderWeights.open()
         if finding == FINDING and (grammar is None or weights.grammar.any()):
-            self._words = WordSubstitutes.of(
-                table, self._lexicon, self._forms, self._space, weights=words.weights
-            )
+            if inflections is None and words.weights is None:
+                self._words = WordSubstitutes.open(index, table)
+            else:
+                self._words = WordSubstitutes.of(table, *parts, weights=words.weights)
         self._language, self._opposites = Language.open(), None
         if words.opposites and self._space is not None:
-            self._opposites = Opposites(index, table, inflections=inflections)
+            self._opposites = opposites_of(index, table, inflections)
         self._candidates = Candidates(
             table, self._lexicon, self._forms, self._vectors, neighbours, grammar
         )
