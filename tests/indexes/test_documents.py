@@ -182,14 +182,14 @@ def test_rows_in_any_form_are_indexed_and_signed_alike(tmp_path):
     ]
     rows += [{"text": f"a b {n} c.", "id": f"n{n}", "year": n} for n in range(1900, 1930)]
     recipe, wanted = PRESETS["thesis"], None
-    for number, (texts, metadata) in enumerate(forms_of_rows(rows)):
-        index = CorpusIndex.from_texts(texts, tmp_path / str(number), metadata=metadata)
+    for number, (texts, fields) in enumerate(forms_of_rows(rows)):
+        index = CorpusIndex.from_texts(texts, tmp_path / str(number), metadata=fields)
         sign(index, recipe=recipe)
         wanted = wanted or bytes_of(index.path)
         assert bytes_of(index.path) == wanted
         assert index.metadata.fields == {"year": "int"}
-    for number, (texts, metadata) in enumerate(forms_of_rows(rows)):
-        if metadata is None:
+    for number, (texts, fields) in enumerate(forms_of_rows(rows)):
+        if fields is None:
             table = sign(texts, tmp_path / "signed", recipe=recipe, force=number > 0)
             assert "a b" in table
             assert bytes_of(tmp_path / "signed") == wanted
