@@ -496,7 +496,9 @@ def _answers(
         kept = scratch / "answers" if is_stream(Path(path)) else Path(f"{path}.answers")
         with resumable_part(kept, _line(head)) as lines:
             report.resumed = min(max(0, lines.done - 1) * _BLOCK, len(words))
-            if lines.done <= -(-len(words) // _BLOCK):
+            if not words and lines.done == 0:
+                lines.write(_line({"learnt_from": 0}))
+            if words and lines.done <= -(-len(words) // _BLOCK):
                 made = translator()
                 if lines.done == 0:
                     lines.write(_line(made.learn()))
