@@ -74,10 +74,6 @@ def sign(
     min_count: MinCountOption = None,
     as_is: AsIsOption = False,
     master: MasterOption = None,
-    keep_index: Annotated[
-        str | None,
-        typer.Option(metavar="FOLDER", help="Keep the parts' indexes there, to be opened as one."),
-    ] = None,
     force: ForceOption = False,
 ) -> None:
     """Sign a corpus on a Spark cluster into the table that one machine would make, byte for byte.
@@ -93,9 +89,7 @@ def sign(
     )  # fmt: skip
     force = may_replace(output, force)
     with progress_bar("tasks") as bar:
-        run = SparkOptions(
-            master=master, keep_index=keep_index, keep_work=left.keep_work, force=force
-        )
+        run = SparkOptions(master=master, keep_work=left.keep_work, force=force)
         report = sign_on_spark(
             texts, output, work, options=planned, run=run, progress=bar, notice=say
         )

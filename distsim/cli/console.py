@@ -1,6 +1,7 @@
 """Shared input and output of commands: phrases, lines, messages, progress."""
 
 import json
+import os
 import re
 import sys
 import time
@@ -205,11 +206,19 @@ def asked_phrases(phrases: Sequence[str] | None, file: str | None) -> list[Asked
 
     Raises:
         ParameterError: the one phrase given is empty.
-        typer.BadParameter: no phrase was given, or both ways of giving them were used.
+        typer.BadParameter: no phrase was given, both ways of giving them were used, or a phrase is
+            the folder of an artifact.
     """
+    from distsim.storage import MANIFEST
+
     if bool(phrases) == (file is not None):
         raise typer.BadParameter("give phrases as arguments, or a file of them with --input")
     given = list(read_lines(file)) if file is not None else list(phrases or ())
+    if file is None and os.path.isfile(os.path.join(given[0], MANIFEST)):
+        raise typer.BadParameter(
+            f"{given[0]}: is an artifact, wanted a phrase: ask one index at a time, or add text to "
+            "one by distsim index add"
+        )
     if file is None and len(given) == 1 and not given[0].strip():
         raise ParameterError("the phrase is empty: give at least one word")
     asked = [Asked(phrase, line, not phrase.strip()) for line, phrase in enumerate(given, 1)]

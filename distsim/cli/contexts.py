@@ -11,9 +11,7 @@ from distsim.cli.options import RecipeOption, SetOption, chosen
 def contexts(
     sources: Annotated[
         list[str],
-        typer.Argument(
-            metavar="SOURCE...", help="An index or several; files with --from annotated."
-        ),
+        typer.Argument(metavar="SOURCE...", help="An index; files with --from annotated."),
     ],
     phrase: Annotated[str, typer.Argument(metavar="PHRASE")],
     kind: Annotated[
@@ -44,6 +42,8 @@ def contexts(
         raise typer.BadParameter(f"a recipe of {made.model.name} contexts: --from {kind} has none")
     if kind == "index" and trees:
         raise typer.BadParameter("--trees goes with --from annotated")
+    if kind == "index" and len(sources) > 1:
+        raise typer.BadParameter("--from index takes one source")
     if kind == "annotated" and where:
         raise typer.BadParameter("--where selects documents of an index")
     if kind == "annotated":
@@ -56,7 +56,7 @@ def contexts(
         from distsim.contexts.ngram import named_contexts
         from distsim.indexes.corpus_index import CorpusIndex
 
-        index, model = CorpusIndex.open(sources).select(where=where or ()), made.model
+        index, model = CorpusIndex.open(sources[0]).select(where=where or ()), made.model
         found = named_contexts(
             index, phrase, window=model.window, weighting=made.weighting, sides=model.sides
         )

@@ -18,7 +18,6 @@ from distsim.cli.console import (
     put,
     put_json,
 )
-from distsim.cli.indexes import split_indexes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +29,7 @@ _BAR = 20  # characters of the longest bar
 
 
 def count(
-    index: Annotated[str, typer.Argument(metavar="INDEX...", help="Several answer as one.")],
+    index: Annotated[str, typer.Argument(metavar="INDEX")],
     phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
     file: InputOption = None,
     gapped: Annotated[
@@ -53,9 +52,8 @@ def count(
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.dispersion import Documents, Spread
 
-    indexes, phrases = split_indexes(index, phrases)
     asked = asked_phrases(phrases, file)
-    opened = CorpusIndex.open(indexes).select(where=where or ())
+    opened = CorpusIndex.open(index).select(where=where or ())
     wanted = [one.phrase for one in asked if not one.empty]
     if by is not None:
         begins = (opened.spans(phrase, gapped=gapped, query=query)[:, 0] for phrase in wanted)

@@ -14,11 +14,10 @@ from distsim.cli.console import (
     put_json,
     say,
 )
-from distsim.cli.indexes import split_indexes
 
 
 def kwic(
-    index: Annotated[str, typer.Argument(metavar="INDEX...", help="Several answer as one.")],
+    index: Annotated[str, typer.Argument(metavar="INDEX")],
     phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
     file: InputOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Lines a phrase at most; 0: all.")] = 20,
@@ -52,9 +51,8 @@ def kwic(
             f"{sort!r}: give {', '.join(ORDERS)}, or up to three places such as 1L,2L,1R",
             param_hint="--sort",
         )
-    indexes, phrases = split_indexes(index, phrases)
     asked = [one.phrase for one in asked_phrases(phrases, file) if not one.empty]
-    opened = CorpusIndex.open(indexes).select(where=where or ())
+    opened = CorpusIndex.open(index).select(where=where or ())
     has_ids = opened.has_ids
     for phrase in asked:
         lines = opened.concordance(

@@ -19,9 +19,7 @@ from distsim.cli.console import (
 
 
 def ngrams(
-    indexes: Annotated[
-        list[str], typer.Argument(metavar="INDEX...", help="Several are listed as one.")
-    ],
+    index: Annotated[str, typer.Argument(metavar="INDEX")],
     lengths: Annotated[
         str, typer.Option("--lengths", "-n", metavar="N or N-M", help="Tokens.")
     ] = "1-5",
@@ -51,7 +49,7 @@ def ngrams(
     from distsim.indexes.phrase_lists import ListedPhrase, list_phrases
 
     shortest, longest = lengths_range(lengths)
-    opened = CorpusIndex.open(indexes).select(where=where or ())
+    opened = CorpusIndex.open(index).select(where=where or ())
     chosen = limit, words_only, min_documents > 1, spread
     rows: Iterable[tuple[object, ...]]
     if any(chosen) or containing is not None or stop is not None:

@@ -1,6 +1,5 @@
 """A run's folder and the data that its tasks share: words, frequent keys, features, parts."""
 
-import shutil
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -89,13 +88,6 @@ class Job:
     def drops_lines(self) -> bool:
         """Whether lines that occur in an earlier part are dropped."""
         return self.plan.options.dedup == "exact"
-
-    def move_indexes(self, folder: Path) -> None:
-        """Put the parts' indexes into a folder; in order of their names they are the corpus."""
-        folder.mkdir(parents=True, exist_ok=True)
-        for part in range(self.n_parts):
-            if self.index(part) is not None:
-                shutil.move(self.index_path(part), folder / self.index_path(part).name)
 
     @cached_property
     def words(self) -> Words:

@@ -62,7 +62,6 @@ class SparkOptions:
     Arguments:
         spark: a session, not of Spark Connect; where None a context is started, and stopped at the
             end. master: the address of the cluster for that context, such as `local[4]`.
-        keep_index: a folder into which the parts' indexes are moved, to be opened together.
         keep_work: keep the shared folder, so that another recipe finds the parts' indexes.
         force: replace a table that exists.
 
@@ -72,7 +71,6 @@ class SparkOptions:
 
     spark: "SparkSession | None" = None
     master: str | None = None
-    keep_index: str | Path | None = None
     keep_work: bool = False
     force: bool = False
 
@@ -127,8 +125,6 @@ def sign_on_spark(
         progress("join", 0, 1)
         join(job, path, run.force)
     report = ClusterReport.of(job, time.monotonic() - began)
-    if run.keep_index is not None:
-        job.move_indexes(one_path(run.keep_index, "keep_index"))
     if not run.keep_work:
         shutil.rmtree(job.folder, ignore_errors=True)
         shutil.rmtree(job.texts, ignore_errors=True)

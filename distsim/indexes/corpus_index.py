@@ -16,11 +16,9 @@ from distsim.base.arguments import (
     Paths,
     Texts,
     check_opened,
-    one_or_many_paths,
     one_or_many_texts,
     one_path,
     one_text,
-    real_path,
     shown,
     whole_number,
 )
@@ -41,7 +39,6 @@ from distsim.indexes.build import (
     sum_of_sentences,
 )
 from distsim.indexes.indexed_text import IndexedText
-from distsim.indexes.joined import JoinedText
 from distsim.indexes.layers import Layers
 from distsim.indexes.metadata import Metadata
 from distsim.indexes.queries import MAX_MATCHES, compile_query
@@ -103,28 +100,17 @@ class CorpusIndex:
         self.report = BuildReport()  # of building it or adding to it, in this process
 
     @classmethod
-    def open(cls, path: Paths) -> "CorpusIndex":
-        """Return the opened index at a path, or several as one; arrays are memory-mapped.
+    def open(cls, path: AnyPath) -> "CorpusIndex":
+        """Return the opened index at a path; arrays are memory-mapped.
 
         Arguments:
-            path: its folder, or a folder of indexes, or several of these: they are asked as one
-                index of their text in this order (counts, positions, contexts, concordances,
-                n-grams), so that nobody needs a disk for all of it.
+            path: its folder.
 
         Raises:
             ArtifactError: there is no index of a readable version at `path`.
-            IncompatibleError: several were not built with the same options.
-            ParameterError: one is given twice, and would be counted twice.
+            ParameterError: `path` is no path.
         """
-        many = not isinstance(path, str | Path) and not hasattr(path, "__fspath__")
-        given = one_or_many_paths(path, "path") if many else [one_path(path)]
-        found = [inside for one in given for inside in _indexes_at(Path(one))]
-        resolved = [real_path(one) for one in found]
-        for number, one in enumerate(resolved):
-            if one in resolved[:number]:
-                raise ParameterError(f"{found[number]}: the index is given twice: give it once")
-        texts = [IndexedText(storage.Artifact(inside, storage.INDEX)) for inside in found]
-        return cls(texts[0] if len(texts) == 1 else JoinedText(texts))
+        return cls(IndexedText(storage.Artifact(one_path(path), storage.INDEX)))
 
     @classmethod
     def build(
@@ -216,12 +202,10 @@ class CorpusIndex:
                 distsim.indexes.build.add_to_index, whose errors are raised.
 
         Raises:
-            ParameterError: these are several indexes, or a selection of documents.
+            ParameterError: this is a selection of documents.
         """
         if self.home is None:
-            raise ParameterError(
-                "several indexes together, or some documents, take no text: add it to one of them"
-            )
+            raise ParameterError("some documents of an index take no text: add it to the index")
         report = add_to_index(
             self.home, corpus, again=again, as_is=as_is, jobs=jobs, progress=progress,
             memory=memory, notice=notice,
@@ -288,7 +272,7 @@ class CorpusIndex:
         """Return the index of the documents that are not selected.
 
         Raises:
-            ParameterError: all are selected, or these are several indexes.
+            ParameterError: all are selected.
         """
         return CorpusIndex(self._indexed.others())
 
@@ -299,7 +283,7 @@ class CorpusIndex:
 
     @property
     def has_ids(self) -> bool:
-        """Whether documents were given ids, in any of several indexes."""
+        """Whether documents were given ids."""
         return self._indexed.has_ids
 
     def field_groups(self, field: str) -> tuple[list[Any], np.ndarray]:
@@ -327,12 +311,12 @@ class CorpusIndex:
 
     @property
     def home(self) -> Path | None:
-        """The folder of an index and of the table inside it; None for several or a selection."""
+        """The folder of an index and of the table inside it; None of a selection of documents."""
         return self._indexed.home
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters in the manifest, added up over several indexes."""
+        """The parameters in the manifest."""
         return self._indexed.parameters
 
     @property
@@ -361,11 +345,7 @@ class CorpusIndex:
 
     @property
     def layers(self) -> Layers | None:
-        """The lemmas and tags of an annotated text, None of others.
-
-        Raises:
-            ParameterError: these are several indexes.
-        """
+        """The lemmas and tags of an annotated text, None of others."""
         return self._indexed.layers
 
     @property
@@ -436,7 +416,8 @@ class CorpusIndex:
         sentence; every pair of a first and a last token is one match.
 
         Raises:
-            ParameterError: the pattern has no gap, or no word on one side of it.
+            ParameterError: the pattern has no gap, or no word on one side of it; or the matches are
+                over 63 tokens long or over 10 million.
         """
         whole_number(longest_gap, "`longest_gap`", 1)
         return _each(pattern, lambda one: self._indexed.gapped(one, longest_gap), "pattern")
@@ -777,17 +758,6 @@ def sort_places(order: str) -> list[int] | None:
     if re.fullmatch(r"[1-9]\d?[LR](,[1-9]\d?[LR]){0,2}", order) is None:
         return None
     return [int(one[:-1]) * (-1 if one[-1] == "L" else 1) for one in order.split(",")]
-
-
-def _indexes_at(path: Path) -> list[Path]:
-    """Return the paths of the index at a path, or of those inside the folder, by name."""
-    if not path.is_dir() or storage.holds_artifact(path):
-        return [path]
-    inside = sorted(
-        one for one in path.iterdir()
-        if not one.name.startswith(".") and storage.holds_artifact(one)
-    )  # fmt: skip
-    return inside or [path]
 
 
 def has_text_of(index: storage.Artifact, table: storage.Artifact) -> bool:

@@ -1,6 +1,6 @@
 """The text of one index folder: its words, its shards, and positions of phrases.
 
-What `CorpusIndex` asks; several folders answer as one by distsim.indexes.joined.
+What `CorpusIndex` asks.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,10 +31,6 @@ GAP = "_"
 _CACHED_WORDS = 1 << 20
 
 
-class NoDocumentError(ParameterError):
-    """No document of an index fits a selection."""
-
-
 class IndexedText:
     """The text of an index in one folder; its arrays are memory-mapped.
 
@@ -56,7 +52,6 @@ class IndexedText:
             self.n_tokens = storage.counted(artifact.parameters["counts"], "tokens")
             self.corpus = str(artifact.parameters["corpus"])
         self._closed = False
-        self._known_to_all: Callable[[str], bool] | None = None
         self._vocabulary = Vocabulary(
             *(
                 artifact.array(f"vocabulary/{part}", dtype)
@@ -182,7 +177,7 @@ class IndexedText:
         if not mask.any():
             fields = dict.fromkeys(one.partition("=")[0].strip() for one in filters)
             described = "; ".join(filter(None, map(self.metadata.described, fields)))
-            raise NoDocumentError(
+            raise ParameterError(
                 f"{self.path}: no document fits {', '.join(filters) or '`documents`'}"
                 f"{f' ({described})' * bool(described)}: choose others"
             )
@@ -252,11 +247,7 @@ class IndexedText:
         """Return the test whether split_phrase leaves a piece of a phrase whole."""
         if self.options.text_format == "lines":
             return lambda piece: True
-        return self._known_to_all or self.has_piece
-
-    def ask_with_others(self, known: Callable[[str], bool]) -> None:
-        """Use `known`, which asks several indexes, to decide which pieces of phrases stay whole."""
-        self._known_to_all = known
+        return self.has_piece
 
     def has_piece(self, piece: str) -> bool:
         """Return whether a piece of a phrase is a word here."""

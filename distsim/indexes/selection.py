@@ -43,7 +43,6 @@ class SelectedText(IndexedText):
         )
         self.n_tokens = int(whole.document_lengths[kept].sum())
         self._ids_of_piece: dict[str, tuple[int, ...]] = {}
-        self._known_to_all = None
         self._closed = False
         edges = whole.document_edges
         self._selected: list[_SelectedShard] = []

@@ -343,7 +343,7 @@ def opened_table(given: TableLike, argument: str = "table") -> StoredTable:
 
     Raises:
         ArtifactError: there is no table.
-        ParameterError: it is something else, or an index in several folders.
+        ParameterError: it is something else, or a selection of documents.
 
     >>> opened_table(index).path == opened_table(index.path).path == table.path
     True
@@ -353,8 +353,7 @@ def opened_table(given: TableLike, argument: str = "table") -> StoredTable:
     if isinstance(given, CorpusIndex):
         if given.home is None:
             raise ParameterError(
-                f"{argument}: is an index in several folders, which has no signatures inside: name "
-                "the table"
+                f"{argument}: is a selection of documents, which has no signatures: name the table"
             )
         return StoredTable.open(given.home)
     if isinstance(given, str | PathLike) and given != "":

@@ -42,7 +42,7 @@ def test_public_objects_and_errors_travel(everything, expected):
 
 
 def test_what_is_pickled_are_paths_not_arrays(everything):
-    for name in ("index", "learnt", "real", "distinct", "exact", "paraphraser", "scorer", "joined",
+    for name in ("index", "learnt", "real", "distinct", "exact", "paraphraser", "scorer",
                  "substituter", "pack", "rewriter", "bitext"):  # fmt: skip
         assert len(pickle.dumps(getattr(everything, name))) < 5000, name
     again = pickle.loads(pickle.dumps(everything.learnt))

@@ -98,10 +98,8 @@ def test_what_is_no_table_is_told(call, small_index, tmp_path):
         call(str(tmp_path / "nowhere"))
     with pytest.raises(ArtifactError, match="the index was not signed yet"):
         call(small_index)
-    (tmp_path / "more.txt").write_text("a b\n")
-    other = CorpusIndex.build(tmp_path / "more.txt", tmp_path / "more")
-    with pytest.raises(ParameterError, match="in several folders"):
-        call(CorpusIndex.open([small_index.path, other.path]))
+    with pytest.raises(ParameterError, match="a selection of documents"):
+        call(small_index.select(documents=[True] * (small_index.document_edges.size - 1)))
 
 
 def test_sentences_of_any_length_are_composed(example_names, run):

@@ -9,7 +9,6 @@ can be made here also travels to a process and back, and errors do.
 import inspect
 import multiprocessing
 import random
-import shutil
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -56,8 +55,6 @@ class Everything:
             self.index, options=d.ParaphraseOptions(k=3), table=self.plain
         )
         self.scorer = d.RuleScorer([("sim", self.plain)])
-        again = shutil.copytree(self.index.path, folder / "again")
-        self.joined = d.CorpusIndex.open([self.index.path, again])
         self.substituter = d.Substituter(self.index, self.learnt, neighbours=5)
         self.opposites = d.Opposites(self.index, self.learnt)
         self.pair_features = d.PairFeatures(ngram=self.learnt)
@@ -98,7 +95,6 @@ QUESTIONS: dict[str, Callable[[Everything], Any]] = {
     "scores": lambda my: [my.scorer.score(*pair) for pair in my.pairs],
     "features": lambda my: my.pair_features.matrix(my.pairs).tolist(),
     "opposites": lambda my: my.opposites.evidence([("king", "queen"), ("large", "small")]),
-    "joined": lambda my: [my.joined.concordance(phrase, k=5) for phrase in my.phrases],
     "substitutes": lambda my: my.substituter.substitutes("said the", "king", "to alice"),
     "bitext": lambda my: [(my.bitext.english.words(n), my.bitext.links_of(n)) for n in range(27)],
     "rules": lambda my: my.pack.rules("king"),

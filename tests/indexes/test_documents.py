@@ -229,20 +229,6 @@ def test_bars_on_a_terminal(tmp_path, run, monkeypatch):
     ]
 
 
-def test_two_indexes_are_selected_as_one(index, tmp_path):
-    other = CorpusIndex.from_texts(
-        made_documents(20, seed=9), tmp_path / "more", options=IndexOptions("lines")
-    )
-    both = CorpusIndex.open([index.path, other.path])
-    for where in ("year=1850", "genre=*"):
-        wanted = index.select(where=where).count("a") + other.select(where=where).count("a")
-        assert both.select(where=where).count("a") == wanted
-    by = counts_by(both, "a", "year")
-    assert sum(one.times for one in by) == both.count("a")
-    mask = np.arange(80) < 60
-    assert both.select(documents=mask).count("a") == index.count("a")
-
-
 def fields_of(tmp_path, rows, **options):
     texts = [f"text {number}" for number in range(len(rows))]
     return CorpusIndex.from_texts(

@@ -405,3 +405,26 @@ def test_an_index_in_the_folder_of_its_text(tmp_path):
         assert CorpusIndex.build([tmp_path / "texts"], path, force=True).n_tokens == 2
     (tmp_path / "texts" / "b.txt").write_text("c d e\n")
     assert CorpusIndex.open(path).add([tmp_path / "texts"]).n_tokens == 5
+
+
+def test_the_checksum_of_a_text_is_that_of_its_sentences(tmp_path):
+    """Whatever their order and the shards; not of the same words in another order."""
+    lines = ["a b", "b a c", "a b", "c", "a b c d"]
+    found = []
+    for number, some in enumerate((lines, lines[::-1], lines[:2], ["b a", *lines[1:]])):
+        text = write_lines(tmp_path / f"{number}.txt", some)
+        options = IndexOptions("lines", shard_tokens=4 if number == 1 else 1 << 20)
+        index = CorpusIndex.build([text], tmp_path / f"{number}.index", options=options)
+        found.append(index.text_checksum)
+    assert found[0] == found[1] and len(set(found)) == 3
+
+
+@pytest.mark.parametrize("command", ["count", "kwic", "contexts", "ngrams"])
+def test_several_indexes_are_refused(small_index, tmp_path, run, command):
+    again = CorpusIndex.build(
+        write_lines(tmp_path / "t", [["a0"]]), tmp_path / "again", options=IndexOptions()
+    )
+    phrase = [] if command == "ngrams" else ["a0"]
+    _, err = run(command, small_index.path, again.path, *phrase, status=2)
+    said = {"contexts": "takes one source", "ngrams": "unexpected extra argument"}
+    assert said.get(command, "ask one index at a time") in err

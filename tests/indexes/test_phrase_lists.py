@@ -1,4 +1,4 @@
-"""Lists of phrases and dispersion against plain counts: one shard, several, several folders."""
+"""Lists of phrases and dispersion against plain counts: one shard, and several."""
 
 from collections import Counter
 
@@ -11,17 +11,12 @@ DOCUMENTS = ["a b a c\na b .", "c a b\nb a", "a . b", "d d"]
 SENTENCES = [[line.split() for line in one.splitlines()] for one in DOCUMENTS]
 
 
-@pytest.fixture(params=["one", "shards", "folders"])
+@pytest.fixture(params=["one", "shards"])
 def index(request, tmp_path) -> CorpusIndex:
     # A shard of 6 tokens ends within the first document.
     options = IndexOptions(shard_tokens=6 if request.param == "shards" else 1000)
-    parts = [DOCUMENTS[:2], DOCUMENTS[2:]] if request.param == "folders" else [DOCUMENTS]
-    paths = []
-    for number, part in enumerate(parts):
-        (tmp_path / f"{number}.txt").write_text("\n\n".join(part) + "\n")
-        paths.append(tmp_path / f"{number}.index")
-        CorpusIndex.build(tmp_path / f"{number}.txt", paths[-1], options=options)
-    return CorpusIndex.open(paths)
+    (tmp_path / "text.txt").write_text("\n\n".join(DOCUMENTS) + "\n")
+    return CorpusIndex.build(tmp_path / "text.txt", tmp_path / "index", options=options)
 
 
 def plain(shortest, longest):

@@ -63,9 +63,9 @@ def test_spans_are_those_of_a_regular_expression(index, query, regex):
 def test_random_queries_on_random_text_in_several_shards(tmp_path):
     rng = random.Random(7)
     sentences = [rng.choices("abcd", k=rng.randint(1, 9)) for _ in range(60)]
-    parts = [write_lines(tmp_path / f"{n}.txt", sentences[20 * n : 20 * n + 20]) for n in range(3)]
-    built = [CorpusIndex.build([part], part.with_suffix(".index")) for part in parts]
-    index = CorpusIndex.open([one.path for one in built])
+    text = write_lines(tmp_path / "text.txt", sentences)
+    index = CorpusIndex.build([text], tmp_path / "index", options=IndexOptions(shard_tokens=100))
+    assert len(index.shards) > 2
     for _ in range(40):
         parts = [
             (rng.choice(["a", "(b|c)", "[]", "d"]), rng.randint(0, 2))
@@ -168,14 +168,10 @@ def test_lemmas_and_tags_are_those_of_a_regular_expression(annotated, query, reg
     assert not find_faults(annotated.path)
 
 
-def test_layers_of_several_indexes_and_of_dropped_lines(annotated, tmp_path):
+def test_layers_of_dropped_lines(annotated, tmp_path):
     (tmp_path / "a.conllu").write_text(conllu([*ANNOTATED, *ANNOTATED]))
     options = IndexOptions("lines", file_format="conllu", dedup="exact")
     once = CorpusIndex.build(tmp_path / "a.conllu", tmp_path / "index", options=options)
     assert once.n_tokens == annotated.n_tokens
     query = '[lemma="take"] []{0,2} [tag="NN.*"]'
     assert once.query(query).tolist() == annotated.query(query).tolist()
-    both = CorpusIndex.open([annotated.path, once.path])
-    assert len(both.query("take cars")) == 2
-    with pytest.raises(ParameterError, match="ask each alone"):
-        both.query(query)
