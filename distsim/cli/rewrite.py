@@ -88,8 +88,6 @@ def rewrite(
     (options,) = chosen(RewriteOptions(), settings=settings, length=models.length)
     if printed.plain and (printed.why or printed.as_json or printed.output):
         raise typer.BadParameter("--plain prints sentences alone: leave out --why, --json and -o")
-    if options.chunks and models.trees is None:
-        raise typer.BadParameter("chunks=true hides phrases of trees: name them with --trees FILE")
     weights = Weights.read(models.weights) if models.weights is not None else None
     model = language_model(models.index)
     words = fit_of_words(models.index)

@@ -144,7 +144,7 @@ TREE = "(S (NP (DT the) (JJ old) (NN king)) (VP (VBD slept) (ADVP (RB well))))"
 SAID = ("the", "old", "king", "slept", "well")
 
 
-@pytest.mark.parametrize("more", [{}, {"chunks": True}, {"length": 0.8}])
+@pytest.mark.parametrize("more", [{}, {"length": 0.8}])
 @pytest.mark.parametrize("whole", [{}, {"TwoChanges": -3.0, "Unchanged": 5.0}])
 def test_rewritings_of_any_settings_begin_alike(tmp_path, more, whole):
     rules = [

@@ -19,7 +19,6 @@ from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from distsim.paraphrase.rewriting import RewriteOptions, Rewriter, Weights, tuning
 from distsim.paraphrase.rewriting import rewriter as rewriter_module
-from distsim.paraphrase.rewriting.chunks import hidden
 from distsim.paraphrase.rewriting.forest import Forest, best
 from distsim.paraphrase.rewriting.grammar import RuleScores
 from distsim.paraphrase.rewriting.language_model import ArpaModel, IndexModel
@@ -252,12 +251,6 @@ def test_a_length_has_weights_of_its_own(made, tmp_path, run):
     rows = [line.split("\t") for line in one.splitlines()]
     assert {len(row[3].split()) for row in rows if row[0] == "1"} == {3}
     assert [row[3] for row in rows if row[0] == "3"] == ["zebra"]
-    (tmp_path / "trees").write_text("\n\n\n")
-    _, told = run(
-        "rewrite", made / "pack", tmp_path / "in", *options, "--set", "chunks=true", "--trees",
-        tmp_path / "trees", status=1,
-    )  # fmt: skip
-    assert "chunks hides phrases, --length asks for a length: choose one" in told
 
 
 def test_what_is_left_out_may_be_longer_than_the_search_s_spans(made):
@@ -595,46 +588,15 @@ def test_what_is_counted_of_what_is_left_out(made, tree):
     assert not any(name.startswith("Dropped(") or name == "AtEnd" for name in told)
 
 
-def test_a_hidden_phrase_moves_where_it_is_too_long_for_the_search(made, tmp_path, run):
-    """The rule `slept [NP,1]` -> `[NP,1] slept well` spans 7 tokens, or 2 of them a label."""
-    text = "slept the old king of the city"
-    moved = "the old king of the city slept well"
-    phrase = (
-        "(NP (NP (DT the) (JJ old) (NN king)) (PP (IN of) (NP (DT the) (NN city))))"
-    )  # fmt: skip
-    tree = f"(S (VP (VBD slept)) {phrase})"
-    far = {one.sentence: one for one in rewriter_of(made, span=7).rewrite(text, k=500, tree=tree)}
-    near = [one.sentence for one in rewriter_of(made, span=4).rewrite(text, k=500, tree=tree)]
-    behind = rewriter_of(made, span=4, chunks=True).rewrite(text, k=500, tree=tree)
-    found = {one.sentence: one for one in behind}
-    assert moved in far and moved not in near and moved in found
-    step = found[moved].steps[0]
-    assert (step.start, step.stop, step.before) == (0, 7, "slept [NP,1]")
-    # the label says its words while it is searched for: the score is that of the whole sentence
-    assert found[moved].score == pytest.approx(far[moved].score)
-    assert found[moved].features == pytest.approx(far[moved].features)
-    for name, line in (("in", text), ("trees", tree)):
-        (tmp_path / name).write_text(line + "\n")
-    told = {}
-    for more in ([], ["--set", "chunks=true"]):
-        told[len(more)], _ = run(
-            "rewrite", made / "pack", tmp_path / "in", "--index", made / "index", "--set", "span=4",
-            "--weights", made / "weights", "--trees", tmp_path / "trees", "-n", 500, *more,
-        )  # fmt: skip
-    assert moved not in told[0] and f"\t{moved}\n" in told[2]
-
-
-def test_words_to_be_avoided_come_last_behind_labels_and_in_lists_ranked_again(made):
+def test_words_to_be_avoided_come_last_in_lists_ranked_again(made):
     text, tree = "the city slept", "(S (NP (DT the) (NN city)) (VP (VBD slept)))"
     weights = WEIGHTS | {"Unchanged": 90.0}
-    for more in ({}, {"chunks": True}):
-        own = rewriter_of(
-            made, weights=weights, avoid=("city",), deletes=False, pops=10**6,
-            ranked_again=10**4, **more,
-        )  # fmt: skip
-        found = own.rewrite(text, k=10**4, tree=tree)
-        has = ["city" in one.sentence.split() for one in found]
-        assert any(has) and not has[0] and has == sorted(has)
+    own = rewriter_of(
+        made, weights=weights, avoid=("city",), deletes=False, pops=10**6, ranked_again=10**4
+    )
+    found = own.rewrite(text, k=10**4, tree=tree)
+    has = ["city" in one.sentence.split() for one in found]
+    assert any(has) and not has[0] and has == sorted(has)
 
 
 def _drawn_forest(seed):
@@ -680,49 +642,6 @@ def test_the_best_derivations_are_those_of_the_twin(seed):
     for most in (0, 1, 2, 65, len(wanted)):
         found = best(forest, targets, starts, same, most)
         assert [(one.words, [tuple(node) for node in one.nodes]) for one in found] == wanted[:most]
-
-
-def test_phrases_hidden_behind_their_labels_come_back(made, tmp_path, run):
-    text = "the old king of the city slept"
-    tree = (
-        "(S (NP (NP (DT the) (JJ old) (NN king)) (PP (IN of) (NP (DT the) (NN city))))"
-        " (VP (VBD slept)))"
-    )
-    own = rewriter_of(made, deletes=False)
-    plain = own.rewrite(text, k=20, tree=tree)
-    found = rewriter_of(made, deletes=False, chunks=True).rewrite(text, k=20, tree=tree)
-    assert found[0].score >= plain[0].score
-    assert not any("[" in one.sentence for one in found)
-    scores = {one.sentence: one.score for one in plain}
-    shared = [one for one in found if one.sentence in scores]
-    assert shared and all(one.score >= scores[one.sentence] - 1e-9 for one in shared)
-    for one in found:
-        total = sum(WEIGHTS.get(name, 0.0) * value for name, value in one.features.items())
-        assert one.score == pytest.approx(total)
-        assert one.features["Words"] == len(one.sentence.split())
-    # a sentence whose words all stay has the same features with a phrase hidden and without
-    bare = WEIGHTS | {"Glue": 2.0, "Unknown": 3.0}
-    strange = "the old king of the zebra city slept"
-    tree = tree.replace("(NN city)", "(NN zebra) (NN city)")
-    own = rewriter_of(made, deletes=False, weights=bare)
-    wanted = next(one for one in own.rewrite(strange, k=200, tree=tree) if one.sentence == strange)
-    for copy in hidden(Sentence(strange, tree)):
-        problem = rewriter_module._Problem(own, copy.sentence, copy)
-        behind = own._best(problem, problem.search(), 200)
-        same = next(one for one in behind if one.sentence == strange)
-        assert same.features == pytest.approx(wanted.features)
-    (tmp_path / "in").write_text(text + "\n")
-    _, told = run(
-        "rewrite",
-        made / "pack",
-        tmp_path / "in",
-        "--index",
-        made / "index",
-        "--set",
-        "chunks=true",
-        status=2,
-    )
-    assert "name them with --trees FILE" in told
 
 
 ARPA = (

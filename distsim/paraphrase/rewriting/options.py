@@ -23,7 +23,6 @@ class RewriteOptions:
         looked_at: maximum number of rules of a source side that are scored, in the pack's order.
         deletes: whether words and constituents may be deleted.
         length: the words kept, as a share of the sentence's, rounded down; None asks for nothing.
-        chunks: also hide each phrase of the tree behind its label in turn (Madsen 2006).
         keep: words that must not vanish. avoid: words that must not be used.
     """
 
@@ -33,7 +32,6 @@ class RewriteOptions:
     looked_at: int = 100
     ranked_again: int = 50
     deletes: bool = True
-    chunks: bool = False
     length: float | None = None
     keep: tuple[str, ...] = ()
     avoid: tuple[str, ...] = ()
@@ -51,8 +49,6 @@ class RewriteOptions:
             raise ParameterError(
                 f"`length` {self.length}: choose a share above 0, such as .7, {LONGEST} at most"
             )
-        if self.chunks and self.length is not None:
-            raise ParameterError("`chunks` hides phrases, `length` asks for a length: choose one")
         both = sorted(set(self.keep) & set(self.avoid))
         if both:
             raise ParameterError(f"{both[0]!r} is to be kept and to be avoided: choose one")

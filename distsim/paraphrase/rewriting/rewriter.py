@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim.base.errors import ParameterError
-from distsim.corpus.escapes import unescape
 from distsim.corpus.trees import Tree
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.kernels.compiled import frozen
@@ -17,7 +16,6 @@ from distsim.paraphrase.kernels.cube_pruning import Rules, Scoring
 from distsim.paraphrase.kernels.matching import best_rules
 from distsim.paraphrase.kernels.search import GLUE_RULE, Limits, Matches, Spans, search
 from distsim.paraphrase.rewriting import features
-from distsim.paraphrase.rewriting.chunks import Hidden, hidden
 from distsim.paraphrase.rewriting.forest import Derivation, Forest, Node, best
 from distsim.paraphrase.rewriting.grammar import Grammar
 from distsim.paraphrase.rewriting.language_model import LanguageModel
@@ -166,8 +164,7 @@ class Rewriter:
             return []
         problem = _Problem(self, parsed)
         if self.options.length is None:
-            found = self._best(problem, problem.search(), k)
-            return self._with_hidden(parsed, found, k) if self.options.chunks else found
+            return self._best(problem, problem.search(), k)
         return self._of_length(problem, self.options.length, k)
 
     def _best(self, problem: "_Problem", forest: Forest, n: int) -> list[Rewriting]:
@@ -189,24 +186,6 @@ class Rewriter:
             avoided = sum(token.lower() in avoid for token in one.sentence.split())
         return avoided, -one.score
 
-    def _with_hidden(self, sentence: Sentence, found: list[Rewriting], n: int) -> list[Rewriting]:
-        """Return the best of a sentence's own rewritings and those of its copies with a label."""
-        lists = [found]
-        for copy in hidden(sentence):
-            problem = _Problem(self, copy.sentence, copy)
-            lists.append([_in_whole(one, copy) for one in self._best(problem, problem.search(), n)])
-        ranked = []
-        for number, listed in enumerate(lists):
-            for rank, one in enumerate(listed):
-                behind = self._ranks_again and rank >= self.options.ranked_again
-                order = (0, float(rank)) if behind else self._order(one)
-                ranked.append(((behind, *order, number, rank), one))
-        ranked.sort(key=lambda pair: pair[0])
-        every: dict[str, Rewriting] = {}
-        for _, one in ranked:
-            every.setdefault(one.sentence, one)
-        return list(every.values())[:n]
-
     def _of_length(self, problem: "_Problem", length: float, n: int) -> list[Rewriting]:
         """Return the best of as many words as asked, or of the nearest fewer that can be had."""
         wanted = max(1, math.floor(length * len(problem.sentence) + _ROUNDING))
@@ -220,19 +199,6 @@ class Rewriter:
         return found
 
 
-def _in_whole(one: Rewriting, copy: Hidden) -> Rewriting:
-    """Return a rewriting of a copy with its steps placed among the whole sentence's tokens."""
-    more = len(copy.words) - 1
-    steps = tuple(
-        step._replace(
-            start=step.start + more * (step.start > copy.place),
-            stop=step.stop + more * (step.stop > copy.place),
-        )
-        for step in one.steps
-    )
-    return one._replace(steps=steps)
-
-
 class _Edit(NamedTuple):
     """A word that stays, by its position, or a deletion; its features and its penalty."""
 
@@ -244,15 +210,9 @@ class _Edit(NamedTuple):
 class _Problem:
     """A sentence with its rules and edits, ready to be searched."""
 
-    def __init__(self, rewriter: Rewriter, sentence: Sentence, copy: Hidden | None = None) -> None:
-        """copy: where a token of the sentence is a label, which stays, and says what it hides."""
+    def __init__(self, rewriter: Rewriter, sentence: Sentence) -> None:
         self.sentence = sentence
-        self._tokens, self._copy = sentence.tokens, copy
-        self._source = " ".join(sentence.tokens)
-        if copy is not None:
-            self._tokens = [*sentence.tokens, *copy.words]
-            before, after = sentence.tokens[: copy.place], sentence.tokens[copy.place + 1 :]
-            self._source = " ".join([*before, *copy.words, *after])
+        self._tokens = sentence.tokens
         self._rewriter = rewriter
         self._grammar = grammar = rewriter.grammar
         self._options = options = rewriter.options
@@ -266,8 +226,6 @@ class _Problem:
         self._told: dict[int, Step] = {}
         self._shapes: dict[int, tuple[int, tuple[int, ...]]] = {}
         codes = grammar.codes(sentence.tokens)
-        if copy is not None:
-            codes[copy.place] = -1  # what matches it is a gap
         self._licences_of = licences = self._licences(self._span)
         possible = licences.copy()
         if grammar.x >= 0:
@@ -341,22 +299,11 @@ class _Problem:
         for i, code in enumerate(codes.tolist()):
             counted = {features.KEPT: 1.0} | ({features.UNKNOWN: 1.0} if code < 0 else {})
             edits.append(_Edit(i, counted, -_AVOIDED if plain[i] in avoid else 0.0))
-        label_at = -1
-        if self._copy is not None:
-            _, label_at, words = self._copy
-            unknown = np.count_nonzero(self._grammar.codes(words) < 0)
-            counted = {features.KEPT: float(len(words)), features.GLUE: len(words) - 1.0}
-            if unknown:
-                counted[features.UNKNOWN] = float(unknown)
-            avoided = sum(word.lower() in avoid for word in words)
-            edits[label_at] = _Edit(label_at, counted, -_AVOIDED * avoided)
         if not options.deletes:
             return edits
         rarity = self._rewriter.model.rarity(sentence.plain)
         for one in sentence.deletions(self._longest, shortens=options.length is not None):
             if keep.intersection(plain[one.start : one.stop]):
-                continue
-            if one.start <= label_at < one.stop:
                 continue
             counted = {
                 features.DELETED: float(one.stop - one.start),
@@ -397,10 +344,8 @@ class _Problem:
         owner = np.repeat(np.arange(all_labels.size), np.diff(starts))
         words = np.bincount(owner[all_targets >= 0], minlength=all_labels.size)
         all_scores += weights.get(features.WORDS) * words
-        plain = self.sentence.plain
-        if self._copy is not None:
-            plain = [*plain, *map(unescape, self._copy.words)]
-        word_ids = np.concatenate([grammar.word_ids, self._rewriter.model.ids(plain)])
+        sentence_ids = self._rewriter.model.ids(self.sentence.plain)
+        word_ids = np.concatenate([grammar.word_ids, sentence_ids])
         self._numbered = Rules(all_targets, starts, word_ids, all_scores, all_labels, words)
 
     def _said_of(self, edit: Deletion | int) -> range:
@@ -408,8 +353,6 @@ class _Problem:
         if isinstance(edit, Deletion):
             return range(-1, 0 if self._is_long(edit) else -1)
         first = len(self._grammar.words)
-        if self._copy is not None and edit == self._copy.place:
-            return range(first + len(self.sentence), first + len(self._tokens))
         return range(first + edit, first + edit + 1)
 
     def _place(self, groups: np.ndarray, group_parts: np.ndarray, part_starts: np.ndarray) -> None:
@@ -594,7 +537,7 @@ class _Problem:
             if step is not None:
                 steps.append(step)
         changes = sum(step.before.lower() != step.after.lower() for step in steps)
-        total |= features.of_whole(changes, text == self._source)
+        total |= features.of_whole(changes, text == " ".join(self._tokens))
         total[features.WORDS] = float(len(symbols))
         total[features.LM] = self._rewriter.model.of_ids(ids)
         score = sum(weights.get(name) * value for name, value in total.items())
