@@ -1,7 +1,7 @@
 """`distsim paraphrase INDEX PHRASE...`: paraphrases of phrases, with evidence."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,7 +23,6 @@ from distsim.cli.console import (
     say_opposites,
 )
 from distsim.cli.groups import OptionGroup, grouped
-from distsim.cli.in_sentence import AMONG, InSentenceOption, in_sentence
 from distsim.cli.options import AsIsOption, SetOption, chosen
 
 if TYPE_CHECKING:
@@ -59,7 +58,6 @@ class AnswerOptions(OptionGroup):
     k: Annotated[
         int | None, typer.Option("-k", help="At most this many paraphrases.  [default: 20]")
     ] = None
-    sentence: InSentenceOption = None
     why: Annotated[
         bool, typer.Option("--why", help="Also print where it was found, and shared contexts.")
     ] = False
@@ -97,10 +95,7 @@ def paraphrase(
     settings: SetOption = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Print focal<TAB>rank<TAB>paraphrase<TAB>score<TAB>count<TAB>evidence.
-
-    With --in the score is that of `distsim substitute`.
-    """
+    """Print focal<TAB>rank<TAB>paraphrase<TAB>score<TAB>count<TAB>evidence."""
     from distsim.paraphrase.options import PRESETS
 
     options, how = chosen(PRESETS[preset], CommandSettings(), settings=settings, k=answers.k)
@@ -114,32 +109,17 @@ def paraphrase(
         _batch(_opened(index, table, comparable), found, unknown.output, jobs)
         return
     asked = asked_phrases(phrases, file)
-    if answers.sentence is not None and (file is not None or len(asked) != 1):
-        raise typer.BadParameter("--in goes with one phrase")
-    most = options.k
-    if answers.sentence is not None:
-        options = replace(options, k=AMONG, depth=AMONG)
-    paraphraser = _opened(index, table, options)
-    _put_answers(_Printed(paraphraser, index, table or index, most), asked, answers, jobs)
-
-
-class _Printed(NamedTuple):
-    """The paraphraser, the paths of its artifacts, and the number of rows to print."""
-
-    paraphraser: "Paraphraser"
-    index_path: str
-    table_path: str
-    most: int
+    _put_answers(_opened(index, table, options), asked, answers, jobs)
 
 
 def _put_answers(
-    made: _Printed, asked: list[Asked], printed: AnswerOptions, jobs: int | None
+    paraphraser: "Paraphraser", asked: list[Asked], printed: AnswerOptions, jobs: int | None
 ) -> None:
     from distsim.base.parallel import ordered_map
 
     as_json, n_opposites = printed.as_json, 0
     wanted = [one.phrase for one in asked if not one.empty]
-    answers = ordered_map(made.paraphraser.answer, wanted, jobs)
+    answers = ordered_map(paraphraser.answer, wanted, jobs)
     for one in asked:
         if one.empty:
             _put_nothing(one.phrase, 0, "empty", as_json)
@@ -149,14 +129,9 @@ def _put_answers(
             _put_nothing(one.phrase, answer.count, str(answer.reason), as_json)
             say(f"NA: {one.phrase!r}: {answer.reason}")
             continue
-        listed = answer.paraphrases
         n_opposites += answer.n_opposites
-        if printed.sentence is not None:
-            listed = in_sentence(
-                made.index_path, made.table_path, printed.sentence, one.phrase, listed, made.most
-            )
-        _put_paraphrases(one.phrase, answer.count, listed, printed.why, as_json)
-    if made.paraphraser.options.opposites == "out" and n_opposites:
+        _put_paraphrases(one.phrase, answer.count, answer.paraphrases, printed.why, as_json)
+    if paraphraser.options.opposites == "out" and n_opposites:
         say(f"{counted(n_opposites, 'answer')} left out: opposites, or contrasted in the text")
     else:
         say_opposites(n_opposites)

@@ -35,7 +35,6 @@ def many_rings(monkeypatch):
     monkeypatch.setattr("distsim.comparison.nearest._FIRST_RING", 24)
     monkeypatch.setattr("distsim.comparison.nearest._WIDER", 3)
     monkeypatch.setattr("distsim.comparison.nearest.RERANKED", 30)
-    monkeypatch.setattr("distsim.cli.paraphrase.AMONG", 12)
 
 
 def parts(lines: list[str], is_named: bool) -> dict[str, list[str]]:
@@ -62,7 +61,6 @@ COMMANDS = [
     ("paraphrase", "INDEX", "the queen", "--set", "substrings=false", "--why", "-k"),
     ("paraphrase", "INDEX", "the queen", "--preset", "thorough", "-k"),
     ("paraphrase", "INDEX", "out of the", "--set", "entailment=both", "-k"),
-    ("paraphrase", "INDEX", "king", "--in", SENTENCE, "-k"),
     ("paraphrase", "INDEX", "the queen", "--set", "opposites=out", "-k"),
     ("substitute", "INDEX", SENTENCE, "-k"),
     ("substitute", "INDEX", SENTENCE, "--candidates", "queen;x y;hatter;zzz;cat", "-k"),

@@ -377,15 +377,6 @@ def test_invalid_lines_are_named(learnt, run, tmp_path, text, message):
     assert f"{tasks}, {message}" in err and out == ""
 
 
-def test_paraphrases_are_ranked_for_a_sentence(learnt, run):
-    index = learnt[0].path
-    out, _ = run("paraphrase", index, "king", "--in", "said the [queen] to the", "-k", 3)
-    assert len(out.splitlines()) <= 3
-    _, err = run("paraphrase", index, "king", "--in", "no such word", status=1)
-    assert "does not have 'king': put brackets around" in err
-    run("paraphrase", index, "king", "queen", "--in", "the king", status=2)
-
-
 def test_faulty_options_are_named(learnt, run):
     index = learnt[0].path
     _, err = run("substitute", index, "no target", status=1)
@@ -422,7 +413,6 @@ def test_average_precision_is_the_mean_over_the_orders_of_ties(drawn):
         ("neighbours", "INDEX", "king\udcff", "--by", "related"),
         ("neighbours", "INDEX", "king\udcff", "--by", "exact"),
         ("neighbours", "INDEX", "_ king\udcff", "--gapped"),
-        ("paraphrase", "INDEX", "king", "--in", "said \udcff the king"),
         ("paraphrase", "INDEX", "king\udcff"),
         ("similarity", "INDEX", "king\udcff", "queen"),
         ("similarity", "INDEX", "king\udcff", "queen", "--exact"),

@@ -76,29 +76,6 @@ def split_marked(sentence: str) -> tuple[str, str, str]:
     return found[1], found[2], found[3]
 
 
-def split_at(sentence: str, phrase: str) -> tuple[str, str, str]:
-    """Return (left, target, right) of a sentence around a phrase, or around its brackets.
-
-    >>> split_at("The bright boy read", "boy")
-    ('The bright', 'boy', 'read')
-
-    Raises:
-        ParameterError: the sentence has neither the brackets nor the phrase.
-    """
-    if _MARKED.fullmatch(sentence):
-        return split_marked(sentence)
-    words, wanted = sentence.split(), phrase.lower().split()
-    lowered = [word.lower() for word in words]
-    for at in range(len(words) - len(wanted) + 1) if wanted else ():
-        stop = at + len(wanted)
-        if lowered[at:stop] == wanted:
-            return " ".join(words[:at]), " ".join(words[at:stop]), " ".join(words[stop:])
-    raise ParameterError(
-        f"{sentence!r} does not have {phrase!r}: put brackets around what stands for it there, as "
-        "in 'the bright [boy] read'"
-    )
-
-
 def _side(lexicon: Lexicon, words: tuple[str, ...], is_whole: bool) -> np.ndarray:
     """Return the ids of the nearest words; is_whole: `words` go on to the sentence's edge."""
     ids = lexicon.ids(words[:REACH])

@@ -368,19 +368,6 @@ class Substituter:
             )
         return result
 
-    def scores(
-        self, left: str, target: str, right: str, candidates: Sequence[str]
-    ) -> list[float | None]:
-        """Return the score of each given candidate, in their order, None where there is none.
-
-        Arguments:
-            left: text before the target.
-            target: the word to replace.
-            right: text behind the target.
-        """
-        scores = self._ranking.scores(self.evidence(left, target, right, candidates))
-        return [None if math.isnan(score) else score for score in scores.tolist()]
-
     def evidence(self, left: str, target: str, right: str, candidates: Sequence[str]) -> Evidence:
         """Return the features of given candidates, in their order, before they are summed.
 
