@@ -9,30 +9,12 @@ from distsim.base.choices import Align, ScoreNames
 from distsim.base.errors import ParameterError
 from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.grammar_options import EvidenceOptions, GrammarFileOptions
-from distsim.cli.groups import OptionGroup, grouped
+from distsim.cli.groups import grouped
 from distsim.cli.options import SetOption, chosen
 
 if TYPE_CHECKING:
     from distsim.grammar.alignment import RuleAligner
     from distsim.grammar.scoring import RuleScorer, ScoreOptions
-
-
-@dataclass
-class CosineOptions(OptionGroup):
-    """Similarities computed beside those of the signatures."""
-
-    exact: Annotated[
-        bool, typer.Option("--exact", help="Cosines of the counted contexts, from the index.")
-    ] = False
-    index: Annotated[
-        str | None, typer.Option(metavar="INDEX", help="The index that --exact counts in.")
-    ] = None
-    gaps: Annotated[
-        str | None,
-        typer.Option(
-            metavar="INDEX", help="Also write sim_gap: of the gaps' fillers in this signed index."
-        ),
-    ] = None
 
 
 @dataclass(frozen=True)
@@ -56,12 +38,17 @@ def score(
         str, typer.Argument(metavar="GRAMMAR", help="Rules or a phrase table; - for stdin.")
     ],
     evidence: EvidenceOptions,
-    cosines: CosineOptions,
     files: GrammarFileOptions,
     output: Annotated[
         str,
         typer.Option("--output", "-o", metavar="OUT", help="Compressed if it ends in .gz, .zst."),
     ] = "-",
+    gaps: Annotated[
+        str | None,
+        typer.Option(
+            metavar="INDEX", help="Also write sim_gap: of the gaps' fillers in this signed index."
+        ),
+    ] = None,
     settings: SetOption = None,
     jobs: JobsOption = None,
 ) -> None:
@@ -74,7 +61,7 @@ def score(
     rules, options, writing, training = chosen(
         RuleSettings(), ScoreOptions(), OutputOptions(), TrainingOptions(), settings=settings
     )
-    scorer = _scorer(evidence, cosines, rules, options, RuleAligner(rules.align, training=training))
+    scorer = _scorer(evidence, gaps, rules, options, RuleAligner(rules.align, training=training))
     with progress_bar() as bar:
         report = score_grammar(
             grammar, output, scorer, options=writing, on_error=files.on_error,
@@ -86,40 +73,34 @@ def score(
 
 def _scorer(
     evidence: EvidenceOptions,
-    cosines: CosineOptions,
+    gaps: str | None,
     settings: RuleSettings,
     options: "ScoreOptions",
     aligner: "RuleAligner",
 ) -> "RuleScorer":
-    from distsim.cli.opened import exact_cosine, opened_gapped, opened_opposites
+    from distsim.cli.opened import opened_gapped, opened_opposites
     from distsim.comparison.table import SignatureTable
     from distsim.grammar.scoring import NAMES, RuleScorer
 
-    ngram, opposites, gaps = evidence.ngram, evidence.opposites, cosines.gaps
+    ngram, opposites = evidence.ngram, evidence.opposites
     if ngram is None and evidence.syntax is None and opposites is None and gaps is None:
         raise typer.BadParameter(
             "name a table with --ngram, --syntax or both, or an index with --opposites or --gaps"
         )
     if settings.whole and ngram is None:
         raise typer.BadParameter("whole=true compares by a table: name it with --ngram")
-    tables, counters = [], []
-    for name, path in zip(NAMES[settings.names], (ngram, evidence.syntax), strict=True):
-        if path is not None:
-            table = SignatureTable.open(path)
-            tables.append((name, table))
-            counters.append(exact_cosine(table, path, cosines.index) if cosines.exact else None)
-    if options.compose and cosines.exact:
-        raise typer.BadParameter("compose=true makes vectors, --exact counts contexts: choose one")
+    tables = [
+        (name, SignatureTable.open(path))
+        for name, path in zip(NAMES[settings.names], (ngram, evidence.syntax), strict=True)
+        if path is not None
+    ]
     if options.compose and not any(table.parts for _, table in tables):
         raise ParameterError(
             "compose=true: no table contains vectors of words: sign one with --preset learnt"
         )
-    if cosines.exact and options.estimate is not None:
-        raise typer.BadParameter("--exact counts contexts, `estimate` reads tables: choose one")
     return RuleScorer(
         tables,
         options=options,
-        exact=counters,
         aligner=aligner,
         opposites=None if opposites is None else opened_opposites(opposites, ngram),
         whole=settings.whole,

@@ -381,12 +381,7 @@ class _Steps:
     def _scorer(self) -> RuleScorer:
         compose = self._options.compose and any(table.parts for _, table in self._tables)
         options = ScoreOptions(compose=compose)
-        return RuleScorer(
-            self._tables,
-            options=options,
-            exact=[None] * len(self._tables),
-            aligner=RuleAligner("none"),
-        )
+        return RuleScorer(self._tables, options=options, aligner=RuleAligner("none"))
 
     def _look(self, index: GrammarIndex) -> None:
         """Choose the rules that the report shows: the best in the order of packs, some drawn."""

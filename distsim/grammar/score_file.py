@@ -61,8 +61,6 @@ def score_grammar(
     options = options or OutputOptions()
     started, cpu_started = time.monotonic(), time.process_time()
     faulty = InvalidLines(grammar, on_error)
-    if any(table.exact is not None for table in scorer.tables):
-        jobs = 1  # an index keeps what it counted, for one thread
     with spooled(grammar, scorer.aligner.needs_training) as rules:
         aligner, trained_on = trained(rules, scorer.aligner, grammar_format, jobs)
         report = ScoreReport(faulty, scorer.names, signature_lines(scorer, aligner))
@@ -116,8 +114,8 @@ def signature_lines(scorer: RuleScorer, aligner: RuleAligner) -> list[str]:
             "table": fingerprint.short,
             "model": model,
             "weights": fingerprint.weights["scheme"],
-            "bits": "exact" if one.exact else one.table.n_bits,
-            **({} if one.estimate in ("bits", "exact") else {"estimate": one.estimate}),
+            "bits": one.table.n_bits,
+            **({} if one.estimate == "bits" else {"estimate": one.estimate}),
             "corpus": str(one.table.parameters["corpus"])[:12],
             "align": how,
             "identical": options.identical,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import nan
 from typing import Any, NamedTuple, get_args
 
@@ -12,7 +11,7 @@ from distsim.base.choices import Identical
 from distsim.base.errors import ParameterError
 from distsim.comparison.gapped.patterns import Pattern
 from distsim.comparison.gapped.signatures import GappedCosine
-from distsim.comparison.measures import EstimatedCosine, ExactCosine, StoredCosine
+from distsim.comparison.measures import EstimatedCosine
 from distsim.comparison.opposites.opposites import Opposites
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.escapes import unescape
@@ -109,25 +108,19 @@ class RuleScore(NamedTuple):
 class TableScorer:
     """Scorer of phrase pairs by one table; thread-safe."""
 
-    def __init__(
-        self,
-        table: SignatureTable,
-        options: ScoreOptions,
-        exact: ExactCosine | StoredCosine | None = None,
-    ) -> None:
+    def __init__(self, table: SignatureTable, options: ScoreOptions) -> None:
         self.table = table
-        self.exact = exact
         self._options = options
         self._forms = TokenForms(table)
-        self._estimator = Estimator(table, "bits" if exact is not None else options.estimate)
+        self._estimator = Estimator(table, options.estimate)
 
     @property
     def estimate(self) -> str:
-        """How cosines are estimated: `bits`, `restored`; or `exact`."""
-        return "exact" if self.exact is not None else self._estimator.name
+        """How cosines are estimated: `bits` or `restored`."""
+        return self._estimator.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TableScorer, (self.table, self._options, self.exact)
+        return TableScorer, (self.table, self._options)
 
     def score(self, words: BlockWords, pair_stops: np.ndarray, spans: np.ndarray) -> TableScores:
         """Score the phrase pairs of a block and average them by rule."""
@@ -155,12 +148,9 @@ class TableScorer:
         phrases, ends = render_phrases(
             numbers, frozen(firsts[seen]), frozen(lengths[seen]), text, offsets
         )
-        if self.exact is None:
-            values, found = self._estimated(phrases, ends, phrase.reshape(2, -1))
-        else:
-            values, found = self._counted(self.exact, phrases, ends, phrase.reshape(2, -1))
-        similarities[open_pairs] = values
-        outcomes[open_pairs] = found
+        similarities[open_pairs], outcomes[open_pairs] = self._estimated(
+            phrases, ends, phrase.reshape(2, -1)
+        )
         return self._averaged(similarities, outcomes, pair_stops, changes)
 
     def _estimated(
@@ -182,33 +172,6 @@ class TableScorer:
         both &= ~(weak[a] | weak[b])
         values[both] = self._estimator.cosines(stored, stored, a[both], b[both])
         outcomes[both] = np.where((stored.composed[a] | stored.composed[b])[both], COMPOSED, SCORED)
-        return values, outcomes
-
-    def _counted(
-        self,
-        exact: ExactCosine | StoredCosine,
-        text: np.ndarray,
-        ends: np.ndarray,
-        pairs: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the similarities of phrase pairs, by exact cosines of contexts."""
-        data = text.tobytes()
-        bounds = ends.tolist()
-        phrases = [data[start:stop].decode() for start, stop in pairwise(bounds)]
-        counts = exact.counts(phrases) if phrases else np.empty(0, np.int64)
-        values = np.full(pairs.shape[1], np.nan)
-        outcomes = np.full(pairs.shape[1], NOT_IN_TABLE, np.uint8)
-        known: dict[tuple[int, int], float | None] = {}
-        for number, (a, b) in enumerate(pairs.T.tolist()):
-            if min(counts[a], counts[b]) < self._options.min_strength:
-                outcomes[number] = TOO_WEAK if min(counts[a], counts[b]) else NOT_IN_TABLE
-                continue
-            if (a, b) not in known:
-                known[a, b] = exact.similarity(phrases[a], phrases[b])
-            value = known[a, b]
-            if value is not None:
-                values[number] = value
-                outcomes[number] = SCORED
         return values, outcomes
 
     def _averaged(
@@ -325,7 +288,6 @@ class RuleScorer:
     Arguments:
         tables: (name, table) each, the names of the features: `sim_ngram`, `sim_syn`.
         options: how phrase pairs count.
-        exact: per table, what --exact counts with; None for the bits.
         aligner: links words of rules that have no alignment.
         opposites: the evidence of opposites, for a feature `opposite`.
         whole: also score the whole sides by the first table, for a feature `sim_whole`.
@@ -341,7 +303,6 @@ class RuleScorer:
         tables: Sequence[tuple[str, SignatureTable]],
         *,
         options: ScoreOptions | None = None,
-        exact: Sequence[ExactCosine | StoredCosine | None] | None = None,
         aligner: RuleAligner | None = None,
         opposites: Opposites | None = None,
         whole: bool = False,
@@ -357,11 +318,7 @@ class RuleScorer:
         self.gaps = None if gapped is None else GapScorer(gapped)
         self.whole = WholeScorer(tables[0][1], self.options.estimate) if whole else None
         self.opposites = None if opposites is None else OppositeScorer(opposites)
-        counters: Sequence[ExactCosine | StoredCosine | None] = exact or [None] * len(tables)
-        self.tables = [
-            TableScorer(table, self.options, counter)
-            for (_, table), counter in zip(tables, counters, strict=True)
-        ]
+        self.tables = [TableScorer(table, self.options) for _, table in tables]
         self.aligner = aligner or RuleAligner("missing")
 
     @classmethod

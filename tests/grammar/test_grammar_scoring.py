@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from distsim import CorpusIndex, ExactCosine, IndexOptions, Recipe, SignatureTable, similarity
+from distsim import CorpusIndex, IndexOptions, Recipe, SignatureTable, similarity
 from distsim.base.errors import InputError, ParameterError
 from distsim.cli.main import app
 from distsim.corpus import Normaliser
@@ -77,17 +77,11 @@ def test_missing_is_not_zero_and_identity_can_be_skipped(table):
     assert unknown == (1.0, 1, 1)  # the same string
 
 
-def test_strength_and_exact(index, table):
+def test_strength(table):
     strong = RuleScorer([("s", table)], options=ScoreOptions(min_strength=1_000_000))
     assert strong.score("city", "town", [(0, 0)])[0] == (None, 1, 0)
     weak = RuleScorer([("s", table)], options=ScoreOptions(min_strength=6))
     assert weak.score("city", "town", [(0, 0)])[0].scored == 1
-    cosine = ExactCosine(index, table)
-    exact = RuleScorer([("s", table)], exact=[cosine])
-    assert exact.score("city", "town")[0].similarity == cosine.similarity("city", "town")
-    assert exact.score("city", "zebra")[0] == (None, 1, 0)
-    strong = RuleScorer([("s", table)], options=ScoreOptions(min_strength=99), exact=[cosine])
-    assert strong.score("city", "town")[0] == (None, 1, 0)
 
 
 WORDS = ["the", "city", "town", "of", "big", "zebra", "didn't", "&apos;s", "-LRB-", "King"]

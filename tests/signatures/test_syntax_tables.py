@@ -252,12 +252,8 @@ def test_a_grammar_with_both_features(run, corpus, tmp_path):
     run("index", "build", tmp_path / "text", "-o", index)
     run("sign", index, "--min-count", 1)
     rules.write_text("[X] ||| [X,1] cat ||| [X,1] dog ||| p=1 ||| 0-0 1-1\n")
-    for exact in ([], ["--exact"]):
-        options = ["--ngram", index, "--syntax", syntax, *exact]
-        out, _ = run("score", rules, *options)
-        assert "sim_ngram=1.00000" in out and "sim_syn=1.00000" in out
-    out, _ = run("score", rules, "--syntax", syntax, "--exact", "--index", index)
-    assert "sim_syn=1.00000" in out
+    out, _ = run("score", rules, "--ngram", index, "--syntax", syntax)
+    assert "sim_ngram=1.00000" in out and "sim_syn=1.00000" in out
 
 
 def test_no_features_kept(sentences, tmp_path):
