@@ -41,8 +41,8 @@ from distsim.indexes.build import (
 from distsim.indexes.indexed_text import IndexedText
 from distsim.indexes.layers import Layers
 from distsim.indexes.metadata import Metadata
-from distsim.indexes.queries import MAX_MATCHES, compile_query
-from distsim.indexes.shard import LONGEST_GAP, Shard, damaged
+from distsim.indexes.queries import LONGEST_GAP, MAX_MATCHES, compile_query, gapped_query
+from distsim.indexes.shard import Shard, damaged
 from distsim.indexes.written import find_words
 from distsim.kernels.compiled import frozen
 
@@ -420,7 +420,7 @@ class CorpusIndex:
                 over 63 tokens long or over 10 million.
         """
         whole_number(longest_gap, "`longest_gap`", 1)
-        return _each(pattern, lambda one: self._indexed.gapped(one, longest_gap), "pattern")
+        return _each(pattern, lambda one: self.query(gapped_query(one, longest_gap)), "pattern")
 
     def query(self, query: str) -> np.ndarray:
         """Return the spans that match a query by pattern, int64[m, 2], begin ascending.
@@ -611,7 +611,7 @@ class CorpusIndex:
         if query:
             spans = self.query(phrase)
         elif gapped:
-            spans = self._indexed.gapped(phrase, LONGEST_GAP)
+            spans = self.gapped(phrase)
         else:
             begins = self._indexed.positions(
                 phrase, k if order == "corpus" and not sample else None

@@ -27,7 +27,6 @@ from distsim.indexes.shard import Shard, damaged
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import hash_sentences
 
-GAP = "_"
 _CACHED_WORDS = 1 << 20
 
 
@@ -309,21 +308,3 @@ class IndexedText:
             n += positions.size
             found.append(np.sort(positions) + shard.first_position)
         return np.concatenate(found)
-
-    def gapped(self, pattern: str, longest_gap: int) -> np.ndarray:
-        """Return the spans that match a phrase with gaps; see CorpusIndex.gapped."""
-        words: list[list[str]] = [[]]
-        for word in pattern.split():
-            if word == GAP:
-                words.append([])
-            else:
-                words[-1].append(word)
-        if len(words) < 2 or not all(words):
-            raise ParameterError(
-                f"{pattern!r}: a gapped phrase has words before and after each {GAP}, "
-                f"as in 'take {GAP} into account'"
-            )
-        parts = [self.ids([" ".join(part)])[0] for part in words]
-        return np.concatenate(
-            [shard.gapped(parts, longest_gap) + shard.first_position for shard in self.shards]
-        )

@@ -10,6 +10,7 @@ occurrences.
 """
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import combining, normalize
 
@@ -23,6 +24,8 @@ from distsim.indexes.layers import LAYERS
 if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
 
+GAP = "_"
+LONGEST_GAP = 6
 MAX_TOKENS = 63
 MAX_MATCHES = 10_000_000
 _LONGEST_WORD = 200  # characters; a pattern could take long on a longer one
@@ -66,6 +69,29 @@ class _Element(NamedTuple):
     matching: np.ndarray
     optional: bool
     layered: bool
+
+
+def gapped_query(pattern: str, longest_gap: int = LONGEST_GAP) -> str:
+    r"""Return the query with the matches of a phrase with gaps.
+
+    Raises:
+        ParameterError: the pattern has no gap, or no word on one side of it.
+
+    >>> gapped_query("take _ into", 2)
+    '\\take []{1,2} \\into'
+    """
+    words = pattern.split()
+    is_gap = [word == GAP for word in words]
+    if not any(is_gap) or is_gap[0] or is_gap[-1] or any(map(all, pairwise(is_gap))):
+        raise ParameterError(
+            f"{pattern!r}: a gapped phrase has words before and after each {GAP}, "
+            f"as in 'take {GAP} into account'"
+        )
+    gap = f"[]{{1,{longest_gap}}}"
+    # A backslash before signs, and before each word: `within` is an operator.
+    return " ".join(
+        gap if word == GAP else "\\" + re.sub(r"(?<=.)(?=\W)", r"\\", word) for word in words
+    )
 
 
 def compile_query(index: "CorpusIndex", query: str) -> CompiledQuery:

@@ -1,7 +1,6 @@
 """Shards of an index: arrays, and searches by token ids."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +17,6 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import count_beside, count_beside_words
 from distsim.storage import Artifact
 
-LONGEST_GAP = 6
 LAST_WORD = 1 << 32  # above every id
 _WORTH_SORTING = 256  # occurrences
 _MANY_WORDS = 4096  # whose occurrences are found faster by reading all text
@@ -255,21 +253,6 @@ class Shard:
             raise damaged()
         return row_starts, features, counts
 
-    def gapped(self, parts: list[np.ndarray], longest_gap: int) -> np.ndarray:
-        """Return the matches of `parts` with a gap between neighbours, int64[m, 2] spans.
-
-        Walks the occurrences of the rarest part and looks for the others around them.
-        """
-        found = [self.positions(part) for part in parts]
-        rarest = min(range(len(parts)), key=lambda i: found[i].size)
-        begins = found[rarest]
-        ends = begins + parts[rarest].size
-        for part in parts[rarest + 1 :]:
-            begins, ends = self._extend(kernel.match_right, begins, ends, part, longest_gap)
-        for part in reversed(parts[:rarest]):
-            begins, ends = self._extend(kernel.match_left, begins, ends, part, longest_gap)
-        return np.unique(np.column_stack([begins, ends]), axis=0)
-
     def query(self, query: CompiledQuery, most: int) -> np.ndarray:
         """Return the spans that match a query, int64[m, 2]; m is above `most` if there are more."""
         tokens = self.tokens
@@ -299,21 +282,6 @@ class Shard:
         spans = np.empty((min(n, most + 1), 2), np.int64)
         match_query(*arguments, spans)
         return np.unique(spans, axis=0) if n <= most else spans
-
-    def _extend(
-        self,
-        match: Callable[..., int],
-        begins: np.ndarray,
-        ends: np.ndarray,
-        part: np.ndarray,
-        longest_gap: int,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        arguments = (self.tokens, frozen(begins), frozen(ends), frozen(part), longest_gap)
-        nothing = np.empty(0, np.int64)
-        n = match(*arguments, nothing, nothing.copy())
-        new_begins, new_ends = np.empty(n, np.int64), np.empty(n, np.int64)
-        match(*arguments, new_begins, new_ends)
-        return new_begins, new_ends
 
     def word_counts(self, n_words: int) -> np.ndarray:
         """Return how often each word occurs, uint64[n_words]; the boundary's counts sentences."""

@@ -240,44 +240,6 @@ def find_runs(rows, first, common, length, min_count):
 
 
 @compiled
-def match_right(tokens, begins, ends, part, longest_gap, out_begins, out_ends):
-    """Extend each match [begin, end) by `part` after a gap of 1..longest_gap tokens.
-
-    Returns how many extended matches there are; writes as many as out_* can hold.
-    """
-    n = 0
-    for m in range(begins.size):
-        for gap in range(1, longest_gap + 1):
-            at = ends[m] + gap
-            if at - 1 >= tokens.size or tokens[at - 1] == 0:
-                break
-            if _compare(tokens, at, part, 0, part.size) == 0:
-                if n < out_begins.size:
-                    out_begins[n] = begins[m]
-                    out_ends[n] = at + part.size
-                n += 1
-    return n
-
-
-@compiled
-def match_left(tokens, begins, ends, part, longest_gap, out_begins, out_ends):
-    """Extend each match [begin, end) by `part` before it, over a gap; see match_right."""
-    n = 0
-    for m in range(begins.size):
-        for gap in range(1, longest_gap + 1):
-            at = begins[m] - gap
-            if at < 0 or at >= tokens.size or tokens[at] == 0:
-                break
-            start = at - part.size
-            if start >= 0 and _compare(tokens, start, part, 0, part.size) == 0:
-                if n < out_begins.size:
-                    out_begins[n] = start
-                    out_ends[n] = ends[m]
-                n += 1
-    return n
-
-
-@compiled
 def count_disorder(tokens, suffixes, depth):
     """Return the number of suffixes that follow a greater one, compared up to `depth` tokens."""
     n = 0

@@ -10,8 +10,8 @@ from distsim.base.errors import ParameterError
 from distsim.indexes.collocation import collocates as found_collocates
 from distsim.indexes.corpus_index import ORDERS, CorpusIndex, sort_places
 from distsim.indexes.dispersion import counts_by
-from distsim.indexes.indexed_text import GAP
 from distsim.indexes.keyness import keywords as found_keywords
+from distsim.indexes.queries import GAP, gapped_query
 from distsim.server.answers import (
     Collocate,
     Collocates,
@@ -30,7 +30,6 @@ _PATTERN = re.compile(
     r"\w\*|\*\w|\[[^\]]*\]|(?<!\S)/\S+/|\"[^\"]+\"|\([^()]+\|[^()]+\)|\{\d+(,\d+)?\}"
 )
 _QUOTED = re.compile(r'"([\w\s\'’-]*\s[\w\s\'’-]*)"')
-_SPECIAL = re.compile(r'([\[\]"/(){}|\\*])')
 _COUNTED = 200_000
 
 
@@ -42,10 +41,7 @@ class Asked(NamedTuple):
 
     def as_query(self) -> str:
         """Return the query by pattern with the same matches as a gapped phrase."""
-        if self.kind == "query":
-            return self.text
-        words = self.text.split()
-        return " ".join("[]{1,6}" if one == GAP else _SPECIAL.sub(r"\\\1", one) for one in words)
+        return self.text if self.kind == "query" else gapped_query(self.text)
 
 
 def asked(index: CorpusIndex, text: str) -> Asked:
