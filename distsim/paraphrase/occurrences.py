@@ -11,7 +11,8 @@ from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import damaged
 from distsim.kernels.compiled import frozen
-from distsim.kernels.paraphrase import copy_taken, count_taken, find_sides
+from distsim.kernels.paraphrase import copy_taken, count_taken
+from distsim.kernels.suffixes import find_intervals
 from distsim.paraphrase.kernels.profiles import gather_windows
 
 Words = tuple[int, ...]
@@ -94,7 +95,7 @@ def locate(index: CorpusIndex, words: np.ndarray, stops: np.ndarray) -> Located:
     shape = (len(index.shards), stops.size)
     lows, highs = np.empty(shape, np.int64), np.empty(shape, np.int64)
     for number, shard in enumerate(index.shards):
-        state = find_sides(
+        state = find_intervals(
             shard.tokens, shard.suffixes, shard.word_starts, frozen(words), frozen(stops),
             lows[number], highs[number],
         )  # fmt: skip

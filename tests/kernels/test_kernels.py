@@ -219,7 +219,7 @@ class TestSuffixes:
         for phrase, low, high in zip(phrases, lows, highs, strict=True):
             expected = (
                 {i for i in range(size) if listed[i : i + len(phrase)] == phrase}
-                if min(phrase) > 0
+                if min(phrase) >= 0
                 else set()
             )
             assert set(array[low:high].tolist()) == expected
