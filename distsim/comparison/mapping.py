@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from distsim import storage
 from distsim.base.arguments import one_text, shown, whole_number
 from distsim.base.errors import ArtifactError, IncompatibleError, InputError, ParameterError
-from distsim.corpus.lines import is_utf8, read_lines
+from distsim.corpus.lines import decoded_line, read_lines
 from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
 from distsim.kernels.compiled import frozen
@@ -204,9 +204,7 @@ def read_pairs(path: str | Path) -> list[WordPair]:
     label, pairs = file_label(path), list[WordPair]()
     for number, line in read_lines(path):
         place = f"{label}, line {number}"
-        if not is_utf8(line):
-            raise InputError(f"{place}: not UTF-8: convert the file to UTF-8")
-        text = line.decode().rstrip("\r\n")
+        text = decoded_line(line, place)
         if not text.strip():
             continue
         word, tab, rest = text.partition("\t")

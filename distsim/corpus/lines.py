@@ -119,6 +119,23 @@ def split_lines(text: bytes) -> list[bytes]:
     return [*lines, last] if last else lines
 
 
+def decoded_line(line: bytes, place: str) -> str:
+    """Return a line as text, without its end.
+
+    place: file and line, for the message.
+
+    Raises:
+        InputError: it is not valid UTF-8.
+
+    >>> decoded_line(b"a king\\n", "notes.txt, line 1")
+    'a king'
+    """
+    try:
+        return line.decode().rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise InputError(f"{place}: not UTF-8: convert the file to UTF-8") from None
+
+
 def is_utf8(line: bytes) -> bool:
     """Return whether a line is valid UTF-8."""
     try:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import whole_number
+from distsim.base.arguments import one_of, whole_number
 from distsim.base.distribution import how_to_install
 from distsim.base.errors import InputError, ParameterError
-from distsim.corpus.lines import read_text_lines
+from distsim.corpus.lines import decoded_line, read_text_lines
 from distsim.evaluation.rewriting_scores import (
     PRECIS_LAMBDA,
     SariCounts,
@@ -61,14 +61,9 @@ def read_sentences(path: str | Path, wanted: int | None = None, as_is: bool = Fa
         InputError: it is not UTF-8, looks like something else than plain text and is not to be
             taken `as_is`, or has not as many lines as wanted.
     """
-    lines = []
-    for number, raw in read_text_lines(path, as_is):
-        try:
-            lines.append(raw.decode().rstrip("\r\n"))
-        except UnicodeDecodeError:
-            raise InputError(
-                f"{path}, line {number}: is not valid UTF-8: convert the file to UTF-8"
-            ) from None
+    lines = [
+        decoded_line(raw, f"{path}, line {number}") for number, raw in read_text_lines(path, as_is)
+    ]
     if wanted is not None and len(lines) != wanted:
         raise InputError(
             f"{path}: {len(lines):,} lines for {wanted:,} sentences: give one line for each, in "
@@ -229,8 +224,7 @@ class Evaluation:
             ParameterError: no system has the baseline's name.
         """
         by_name = {one.name: one for one in systems}
-        if baseline not in by_name:
-            raise ParameterError(f"baseline {baseline!r}: choose one of {', '.join(by_name)}")
+        one_of(baseline, by_name, "baseline")
         n = len(self._source)
         draw = np.random.default_rng(whole_number(seed, "`seed`", 0))
         times = np.array(

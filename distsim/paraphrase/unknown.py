@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from distsim.base.choices import TextFormat
-from distsim.base.errors import InputError, ParameterError
-from distsim.corpus.lines import is_utf8, read_lines, read_text_lines
+from distsim.base.errors import InputError
+from distsim.corpus.lines import decoded_line, read_lines, read_text_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import file_label, spooled
 from distsim.corpus.tokeniser import tokens_of
@@ -48,7 +48,8 @@ def read_text(path: str | Path, as_is: bool = False) -> Iterator[tuple[int, list
             than plain text and is not to be taken `as_is`.
     """
     for number, line in read_text_lines(path, as_is):
-        yield number, _decoded(path, number, line).split()
+    label = file_label(path)
+        yield number, decoded_line(line, f"{label}, line {number}").split()
 
 
 def unknown_phrases(
@@ -102,10 +103,5 @@ def known_phrases(path: str | Path) -> Iterator[str]:
                     yield " ".join(previous.decode().split())
             return
         for number, line in read_lines(copy):
-            yield " ".join(_decoded(path, number, line).rstrip("\r\n").split("\t")[0].split())
-
-
-def _decoded(path: str | Path, number: int, line: bytes) -> str:
-    if not is_utf8(line):
-        raise InputError(f"{file_label(path)}, line {number}: not UTF-8: convert the file to UTF-8")
-    return line.decode()
+            text = decoded_line(line, f"{file_label(path)}, line {number}")
+            yield " ".join(text.split("\t")[0].split())

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from distsim.base.arguments import one_path
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import ordered_map
-from distsim.corpus.lines import read_lines, read_text_lines
+from distsim.corpus.lines import decoded_line, read_lines, read_text_lines
 from distsim.corpus.sources import file_label
 from distsim.paraphrase.rewriting.rewriter import Rewriter, Rewriting
 from distsim.storage import checksum_of_settings, is_finished, resumable_lines
@@ -53,23 +53,16 @@ def read_tasks(
                     f"{where}: is sentence {_MOST_SENTENCES + 1:,}: rewrite at most "
                     f"{_MOST_SENTENCES:,} at a time, in several runs"
                 )
-            tasks.append(Task(len(tasks) + 1, _decoded(raw, where), where, None))
+            tasks.append(Task(len(tasks) + 1, decoded_line(raw, where), where, None))
     if trees is None:
         return tasks
-    texts = [_decoded(raw, f"{trees}, line {number}") for number, raw in read_lines(trees)]
+    texts = [decoded_line(raw, f"{trees}, line {number}") for number, raw in read_lines(trees)]
     if len(texts) != len(tasks):
         raise InputError(
             f"{trees}: {len(texts):,} lines for {len(tasks):,} sentences: give a tree a line, an "
             "empty line where there is none"
         )
     return [task._replace(tree=text) for task, text in zip(tasks, texts, strict=True)]
-
-
-def _decoded(raw: bytes, where: str) -> str:
-    try:
-        return raw.decode().rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise InputError(f"{where}: is not valid UTF-8: convert the file to UTF-8") from None
 
 
 def answers(

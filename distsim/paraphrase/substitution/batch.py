@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from distsim.base.errors import InputError
-from distsim.corpus.lines import read_lines
+from distsim.corpus.lines import decoded_line, read_lines
 from distsim.corpus.sources import file_label
 from distsim.paraphrase.substitution.substituter import MOST_CANDIDATES
 
@@ -32,11 +32,7 @@ def read_tasks(path: str | Path) -> Iterator[Task]:
     """
     for number, raw in read_lines(path):
         where = f"{file_label(path)}, line {number}"
-        try:
-            text = raw.decode().rstrip("\r\n")
-        except UnicodeDecodeError:
-            raise InputError(f"{where}: is not valid UTF-8: convert the file to UTF-8") from None
-        columns = text.split("\t")
+        columns = decoded_line(raw, where).split("\t")
         if not 3 <= len(columns) <= 4:
             raise InputError(
                 f"{where}: {len(columns)} columns separated by tabs, wanted left, target, right "
