@@ -40,14 +40,13 @@ def rows_of(index, words):
     return phrase_walk.gather_chunk(index.shards, words, index.n_words, 3, 1, 1).rows
 
 
-@pytest.mark.parametrize("n_indexes", [1, 2])
-def test_a_frequent_word_is_cut_by_its_second_word(tmp_path, n_indexes):
-    for number in range(n_indexes):
-        text = write_lines(tmp_path / f"{number}.txt", random_sentences(number, 200))
-        CorpusIndex.build(
-            text, tmp_path / f"{number}.index", options=IndexOptions(shard_tokens=300)
-        )
-    index = CorpusIndex.open(sorted(tmp_path.glob("*.index")))
+@pytest.mark.parametrize("n_texts", [1, 2])
+def test_a_frequent_word_is_cut_by_its_second_word(tmp_path, n_texts):
+    texts = [
+        write_lines(tmp_path / f"{number}.txt", random_sentences(number, 200))
+        for number in range(n_texts)
+    ]
+    index = CorpusIndex.build(texts, tmp_path / "index", options=IndexOptions(shard_tokens=300))
     word = FirstWords(1, 2)
     whole = rows_of(index, word)
     pieces = phrase_walk.split(index.shards, word, 20)

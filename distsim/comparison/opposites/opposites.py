@@ -44,8 +44,8 @@ class OppositeEvidence(NamedTuple):
     text contrasts each with the other rather than with many, as it does `dutch` and `french`.
 
     >>> (told,) = Opposites(index, table).evidence([("up", "down")])
-    >>> told.negation, told.contrasted == (told.score >= 1.0), told.opposite
-    (0.0, True, True)
+    >>> told.negation, told.contrasted == (told.score >= 1.0)
+    (0.0, True)
     """
 
     joined: float
