@@ -140,6 +140,37 @@ def whole_number(given: Any, argument: str, least: int, most: int | None = None)
     return number
 
 
+def one_of(given: Any, choices: Iterable[Any], argument: str) -> None:
+    """Check that an argument is one of those that may be chosen.
+
+    Raises:
+        ParameterError: it is none of them; the message names the argument and all of them.
+
+    >>> one_of("gzip", ("raw", "log"), "weights")
+    Traceback (most recent call last):
+    distsim.base.errors.ParameterError: weights 'gzip': choose one of raw, log
+    """
+    choices = tuple(choices)
+    if given not in choices:
+        named = ", ".join(map(str, choices))
+        raise ParameterError(f"{argument} {given!r}: choose one of {named}")
+
+
+def in_range(given: float, argument: str, least: float, most: float | None = None) -> None:
+    """Check that a number lies within its range, ends included.
+
+    Raises:
+        ParameterError: it lies outside, or is NaN; the message names the argument and the range.
+
+    >>> in_range(0, "k", 1)
+    Traceback (most recent call last):
+    distsim.base.errors.ParameterError: k 0: choose 1 or more
+    """
+    if not least <= given or (most is not None and given > most):
+        wanted = f"{least} or more" if most is None else f"{least} to {most}"
+        raise ParameterError(f"{argument} {given}: choose {wanted}")
+
+
 def shown(given: Any) -> str:
     """Return a value and its type as a message names them.
 

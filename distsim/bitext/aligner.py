@@ -13,9 +13,8 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from distsim.base.arguments import whole_number
+from distsim.base.arguments import in_range, one_of, whole_number
 from distsim.base.choices import Symmetrisation
-from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, check_interrupted, no_progress, ordered_map
 from distsim.bitext.kernels import alignment as kernel
 from distsim.kernels.compiled import frozen
@@ -55,15 +54,9 @@ class AlignerOptions:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if self.symmetrisation not in SYMMETRISATIONS:
-            raise ParameterError(
-                f"symmetrisation {self.symmetrisation!r}: choose one of "
-                f"{', '.join(SYMMETRISATIONS)}"
-            )
-        if not 1 <= self.samplers <= 100:
-            raise ParameterError(f"samplers {self.samplers}: choose 1 to 100")
-        if not 0.01 <= self.iterations <= 100:
-            raise ParameterError(f"iterations {self.iterations}: choose 0.01 to 100")
+        one_of(self.symmetrisation, SYMMETRISATIONS, "symmetrisation")
+        in_range(self.samplers, "samplers", 1, 100)
+        in_range(self.iterations, "iterations", 0.01, 100)
         whole_number(self.seed, "`seed`", 0)
 
     def manifest(self) -> dict[str, Any]:

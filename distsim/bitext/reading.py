@@ -7,8 +7,9 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from distsim.base.arguments import one_of
 from distsim.base.choices import Dedup, TextFormat
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.bitext.bitext import MAX_TOKENS
 from distsim.corpus.blocks import Block, read_blocks
@@ -47,10 +48,8 @@ class BitextOptions:
     as_is: bool = False
 
     def __post_init__(self) -> None:
-        if self.text_format not in TEXT_FORMATS:
-            raise ParameterError(f"format {self.text_format!r}: choose lines or text")
-        if self.dedup not in PAIR_DEDUPS:
-            raise ParameterError(f"dedup {self.dedup!r}: choose one of {', '.join(PAIR_DEDUPS)}")
+        one_of(self.text_format, TEXT_FORMATS, "format")
+        one_of(self.dedup, PAIR_DEDUPS, "dedup")
 
     def manifest(self) -> dict[str, Any]:
         """Return the values that are stored in a manifest."""

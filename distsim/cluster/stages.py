@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from distsim.base.errors import ParameterError
+from distsim.base.arguments import one_of
 from distsim.base.parallel import Progress
 from distsim.cluster import tasks
 from distsim.cluster.files import replacing
@@ -81,8 +81,7 @@ def find_stage(job: Job, name: str) -> Stage:
         ParameterError: there is none.
     """
     known = {stage.name: stage for stage in stages(job)}
-    if name not in known:
-        raise ParameterError(f"no stage {name!r}: choose one of {', '.join(known)}")
+    one_of(name, known, "no stage")
     return known[name]
 
 

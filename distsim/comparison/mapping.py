@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from distsim import storage
-from distsim.base.arguments import one_text, shown, whole_number
+from distsim.base.arguments import one_of, one_text, shown, whole_number
 from distsim.base.errors import ArtifactError, IncompatibleError, InputError, ParameterError
 from distsim.corpus.lines import decoded_line, read_lines
 from distsim.corpus.numbers import plain_number
@@ -77,8 +77,7 @@ class MapOptions:
     penalty: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.method not in get_args(MapMethod):
-            raise ParameterError(f"`method` {self.method!r}: choose ridge or orthogonal")
+        one_of(self.method, get_args(MapMethod), "`method`")
         if not 1e-6 <= self.penalty <= 1e6:
             raise ParameterError(f"`penalty` {self.penalty}: choose a number from 1e-6 to 1e6")
 

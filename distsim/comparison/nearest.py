@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 
-from distsim.base.arguments import one_or_many_texts, one_text, shown, whole_number
+from distsim.base.arguments import in_range, one_or_many_texts, one_text, shown, whole_number
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
 from distsim.comparison.measures import Similarity
@@ -576,8 +576,7 @@ def _radius(threshold: float | None, n_bits: int, lenience: float) -> int:
         return n_bits
     if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.floating):
         raise ParameterError(f"threshold: is {shown(threshold)}, wanted a number from -1 to 1")
-    if not -1.0 <= threshold <= 1.0:
-        raise ParameterError(f"threshold {threshold}: choose -1 to 1")
+    in_range(threshold, "threshold", -1.0, 1.0)
     least = threshold - lenience * np.pi / (2 * np.sqrt(n_bits))
     near = (d for d in range(n_bits + 1) if estimated_cosine(d, n_bits) >= least)
     return max(near, default=-1)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from distsim.base.arguments import in_range
 from distsim.base.errors import ParameterError
 
 LONGEST = 8
@@ -30,9 +31,7 @@ class Selection:
             wanted = isinstance(value, int) and not isinstance(value, bool)
             if not wanted and not (value is None and name == "max_phrases"):
                 raise ParameterError(f"`{name}` {value!r}: give a whole number")
-        if self.min_count < 1:
-            raise ParameterError(f"`min_count` {self.min_count}: choose 1 or more")
-        if not 1 <= self.max_length <= LONGEST:
-            raise ParameterError(f"`max_length` {self.max_length}: choose 1 to {LONGEST} tokens")
-        if self.max_phrases is not None and self.max_phrases < 1:
-            raise ParameterError(f"`max_phrases` {self.max_phrases}: choose 1 or more")
+        in_range(self.min_count, "`min_count`", 1)
+        in_range(self.max_length, "`max_length`", 1, LONGEST)
+        if self.max_phrases is not None:
+            in_range(self.max_phrases, "`max_phrases`", 1)

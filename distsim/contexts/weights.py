@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from distsim.base.arguments import one_of
 from distsim.base.errors import ParameterError
 from distsim.contexts.features import ContextCounts, FeatureSpace, FirstCached, MarginalCounts
 from distsim.kernels import contexts as kernel
@@ -73,8 +74,7 @@ class Weighting:
     min_weight: float = 0.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.scheme, str) or self.scheme not in SCHEMES:
-            raise ParameterError(f"weights {self.scheme!r}: choose one of {', '.join(SCHEMES)}")
+        one_of(self.scheme, SCHEMES, "weights")
         for name, (least, most, wanted) in _RANGES.items():
             value = getattr(self, name)
             if name == "subsample" and value is None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import whole_number
+from distsim.base.arguments import in_range, whole_number
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
 from distsim.comparison.measures import Coverage, Estimate, Similarity
@@ -122,8 +122,7 @@ def evaluate(
     >>> result.statistic, result.pairs, result.covered
     ('spearman', 3, 2)
     """
-    if samples < 0:
-        raise ParameterError(f"bootstrap samples {samples}: choose 0 or more")
+    in_range(samples, "bootstrap samples", 0)
     whole_number(seed, "`seed`", 0)
     if antonyms is not None and antonyms.layout != "pairs":
         raise ParameterError(

@@ -5,8 +5,8 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
+from distsim.base.arguments import in_range, one_of
 from distsim.base.choices import Align, Aligner
-from distsim.base.errors import ParameterError
 from distsim.bitext.link_model import LinkModel
 from distsim.corpus.escapes import unescape
 from distsim.corpus.vocabulary import hash_blob
@@ -55,8 +55,7 @@ class TrainingOptions:
     sample: int = 20_000
 
     def __post_init__(self) -> None:
-        if self.aligner not in get_args(Aligner):
-            raise ParameterError(f"`aligner` {self.aligner!r}: choose learnt or evidence")
+        one_of(self.aligner, get_args(Aligner), "`aligner`")
         TrainingSample(self.sample)  # refuses what cannot be
 
 
@@ -88,8 +87,7 @@ class RuleAligner:
         learned: LinkModel | None = None,
         training: TrainingOptions | None = None,
     ) -> None:
-        if align not in ALIGN:
-            raise ParameterError(f"`align` {align!r}: choose one of {', '.join(ALIGN)}")
+        one_of(align, ALIGN, "`align`")
         self.mode = align
         self.learned = learned
         self.training = training or TrainingOptions()
@@ -187,8 +185,7 @@ class TrainingSample:
     """
 
     def __init__(self, size: int) -> None:
-        if size < 1:
-            raise ParameterError(f"`sample` {size}: choose 1 or more")
+        in_range(size, "`sample`", 1)
         self._size = size
         self._hashes = np.empty(0, np.uint64)
         self._pairs: list[tuple[Tokens, Tokens]] = []

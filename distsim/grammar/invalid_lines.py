@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
+from distsim.base.arguments import one_of
 from distsim.base.choices import OnError
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError
 from distsim.corpus.sources import file_label
 
 ON_ERROR: tuple[str, ...] = get_args(OnError)
@@ -28,9 +29,7 @@ class InvalidLines:
     shown: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if self.on_error not in ON_ERROR:
-            known = ", ".join(ON_ERROR)
-            raise ParameterError(f"`on_error` {self.on_error!r}: choose one of {known}")
+        one_of(self.on_error, ON_ERROR, "`on_error`")
 
     def keeps(self, line: int, fault: str) -> bool:
         """Count an invalid line; return whether it stays in the output.

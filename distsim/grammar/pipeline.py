@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.base.arguments import one_path, real_path, whole_number
+from distsim.base.arguments import one_of, one_path, real_path, whole_number
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.aligner import AlignerOptions
@@ -79,8 +79,7 @@ class MakeOptions:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if self.preset not in PRESETS:
-            raise ParameterError(f"preset {self.preset!r}: choose one of {', '.join(PRESETS)}")
+        one_of(self.preset, PRESETS, "preset")
         whole_number(self.seed, "`seed`", 0)
         _ = self.pivoting, self.packing  # they check the rest
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import get_args
 
+from distsim.base.arguments import in_range, one_of
 from distsim.base.choices import Columns as Kind
 from distsim.base.choices import Identities, Scale
-from distsim.base.errors import ParameterError
 from distsim.grammar.fields import require_utf8
 from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.margins import KINDS
@@ -49,22 +49,18 @@ class PivotOptions:
 
     def __post_init__(self) -> None:
         for name, column in self.features.items():
-            if name not in COLUMNS:
-                raise ParameterError(f"`features` {name!r}: choose among {', '.join(COLUMNS)}")
+            one_of(name, COLUMNS, "`features`")
             require_utf8(column)
         for argument, value, choices in (
-            ("columns", self.columns, (None, *KINDS)),
-            ("scale", self.scale, (None, *SCALES)),
+            ("columns", self.columns, KINDS),
+            ("scale", self.scale, SCALES),
             ("identities", self.identities, get_args(Identities)),
         ):
-            if value not in choices:
-                known = ", ".join(str(choice) for choice in choices if choice)
-                raise ParameterError(f"`{argument}` {value!r}: choose one of {known}")
+            if value is not None:
+                one_of(value, choices, f"`{argument}`")
         for argument in ("min_link", "min_sum"):
-            if not 0.0 <= getattr(self, argument) <= 1.0:
-                raise ParameterError(f"`{argument}` {getattr(self, argument)}: choose 0 to 1")
-        if self.max_translations < 0:
-            raise ParameterError(f"`max_translations` {self.max_translations}: choose 0 or more")
+            in_range(getattr(self, argument), f"`{argument}`", 0, 1)
+        in_range(self.max_translations, "`max_translations`", 0)
 
 
 @dataclass

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import whole_number
+from distsim.base.arguments import in_range, whole_number
 from distsim.base.distribution import program_version
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_line_blocks
@@ -114,8 +114,7 @@ def learn_ranking(
     """
     if not gold.scores:
         raise ParameterError(f"{gold.name}: has no scores: name a file of phrase, phrase, score")
-    if folds < 2:
-        raise ParameterError(f"`folds` {folds}: choose 2 or more")
+    in_range(folds, "`folds`", 2)
     whole_number(seed, "`seed`", 0)
     if only_grammar and grammar is None:
         raise ParameterError("`only_grammar`: name the grammar with `grammar`")

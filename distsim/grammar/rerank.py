@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from distsim.base.arguments import in_range
 from distsim.base.choices import OnError
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress
@@ -91,8 +92,7 @@ class Ranking:
             value = getattr(self, argument)
             if value is not None and not math.isfinite(value):
                 raise ParameterError(f"`{argument}` {value}: give a number")
-        if self.top < 0:
-            raise ParameterError(f"`top` {self.top}: choose 0 (all) or more")
+        in_range(self.top, "`top`", 0)
 
     @property
     def computed_names(self) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from distsim.base.arguments import in_range, one_of
 from distsim.base.choices import Identical
 from distsim.base.errors import ParameterError
 from distsim.comparison.gapped.patterns import Pattern
@@ -62,12 +63,9 @@ class ScoreOptions:
     estimate: str | None = None
 
     def __post_init__(self) -> None:
-        if self.identical not in get_args(Identical):
-            raise ParameterError(f"`identical` {self.identical!r}: choose one or skip")
-        if self.min_strength < 0:
-            raise ParameterError(f"`min_strength` {self.min_strength}: choose 0 or more")
-        if self.longest < 1:
-            raise ParameterError(f"longest phrase {self.longest}: choose 1 or more")
+        one_of(self.identical, get_args(Identical), "`identical`")
+        in_range(self.min_strength, "`min_strength`", 0)
+        in_range(self.longest, "longest phrase", 1)
         checked_estimate(self.estimate)
 
 

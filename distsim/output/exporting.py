@@ -11,7 +11,7 @@ from warnings import warn
 import numpy as np
 from numpy.typing import NDArray
 
-from distsim.base.arguments import Texts, one_or_many_texts
+from distsim.base.arguments import Texts, one_of, one_or_many_texts
 from distsim.base.choices import ExportFormat
 from distsim.base.distribution import how_to_install
 from distsim.base.errors import ParameterError
@@ -89,8 +89,7 @@ def export(
     >>> (folder / "vectors.txt").read_text()[:6]
     '2 384\\n'
     """
-    if format not in FORMATS:
-        raise ParameterError(f"`format` {format!r}: choose one of {', '.join(FORMATS)}")
+    one_of(format, FORMATS, "`format`")
     if neighbours is not None and (neighbours < 1 or format.startswith("w2v")):
         raise ParameterError(
             f"`neighbours` {neighbours} with {format}: leave it out, or choose 1 or more"

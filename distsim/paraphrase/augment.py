@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, get_args
 
+from distsim.base.arguments import in_range, one_of
 from distsim.base.choices import AddedScores as Features
 from distsim.base.choices import Aggregation, OnError
 from distsim.base.errors import InputError, ParameterError
@@ -115,19 +116,12 @@ class AugmentOptions:
     limit_rules: int = 10_000_000
 
     def __post_init__(self) -> None:
-        for name in ("translations", "limit_rules"):
-            if getattr(self, name) < 0:
-                raise ParameterError(f"`{name}` {getattr(self, name)}: choose 0 or more")
-        if self.probability is not None and self.probability < 0:
-            raise ParameterError(f"`probability` {self.probability}: choose 0 or more")
-        if self.method not in AGGREGATIONS:
-            raise ParameterError(
-                f"`method` {self.method!r}: choose one of {', '.join(AGGREGATIONS)}"
-            )
-        if self.features not in FEATURES:
-            raise ParameterError(
-                f"`features` {self.features!r}: choose one of {', '.join(FEATURES)}"
-            )
+        in_range(self.translations, "`translations`", 0)
+        in_range(self.limit_rules, "`limit_rules`", 0)
+        if self.probability is not None:
+            in_range(self.probability, "`probability`", 0)
+        one_of(self.method, AGGREGATIONS, "`method`")
+        one_of(self.features, FEATURES, "`features`")
 
 
 def augment_phrase_table(

@@ -13,8 +13,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath
-from distsim.base.errors import ParameterError
+from distsim.base.arguments import AnyPath, one_of
 from distsim.comparison.measures import Estimate, EstimatedCosine, Pair, Similarity, checked_pairs
 from distsim.contexts.weights import Weighting
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
@@ -53,8 +52,7 @@ class KindCosine(Similarity):
     """
 
     def __init__(self, index: CorpusIndex | AnyPath, table: TableLike, kind: Kind) -> None:
-        if kind not in KINDS:
-            raise ParameterError(f"`kind` {kind!r}: choose one of {', '.join(KINDS)}")
+        one_of(kind, KINDS, "`kind`")
         index, table = opened_index(index), opened_table(table)
         table.require_normaliser_of(index)
         self.name = kind

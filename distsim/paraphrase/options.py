@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any, get_args
 
+from distsim.base.arguments import in_range, one_of
 from distsim.base.choices import Entailment, OppositesPlace, ParaphrasePreset
 from distsim.base.errors import ParameterError
 from distsim.base.settings import presets
@@ -103,60 +104,40 @@ class ParaphraseOptions:
     opposites: OppositesPlace = "last"
 
     def __post_init__(self) -> None:
-        _require("window", self.window, 1, WIDEST)
-        _require("places", self.places, 0, WIDEST)
-        _require("sample", self.sample, 1)
-        _require("mcc", self.mcc, 1)
-        _require("longest candidates", self.max_length, 1, LONGEST_PHRASE)
-        _require("k", self.k, 1)
-        _require("depth", self.depth, 1)
+        in_range(self.window, "window", 1, WIDEST)
+        in_range(self.places, "places", 0, WIDEST)
+        in_range(self.sample, "sample", 1)
+        in_range(self.mcc, "mcc", 1)
+        in_range(self.max_length, "longest candidates", 1, LONGEST_PHRASE)
+        in_range(self.k, "k", 1)
+        in_range(self.depth, "depth", 1)
         for occurrences, kept, share in self.screens:
-            if not 0.0 <= share <= 1.0:
-                raise ParameterError(f"share of a screen {share}: choose 0 to 1")
-            _require("occurrences of a screen", occurrences, 1)
-            _require("kept by a screen", kept, 1)
+            in_range(share, "share of a screen", 0.0, 1.0)
+            in_range(occurrences, "occurrences of a screen", 1)
+            in_range(kept, "kept by a screen", 1)
         for name in ("walk", "screened", "candidate_sample"):
             value = getattr(self, name)
             if value is not None:
-                _require(name.replace("_", " "), value, 1)
-        for name in (
-            "one_sided",
-            "neighbours",
-            "neighbour_strength",
-            "filled",
-            "length_difference",
-        ):
-            value = getattr(self, name)
-            if value is not None:
-                _require(name.replace("_", " "), value, 0)
-        _require("one-sided mcc", self.one_sided_mcc, 1)
+                in_range(value, name.replace("_", " "), 1)
+        for name in ("one_sided", "neighbours", "neighbour_strength", "filled"):
+            in_range(getattr(self, name), name.replace("_", " "), 0)
+        if self.length_difference is not None:
+            in_range(self.length_difference, "length difference", 0)
+        in_range(self.one_sided_mcc, "one-sided mcc", 1)
         if not 0.0 <= self.doubt < float("inf"):
             raise ParameterError(f"doubt {self.doubt}: choose 0 or more")
-        if not 0.0 <= self.min_score <= 1.0:
-            raise ParameterError(f"minimum score {self.min_score}: choose 0 to 1")
+        in_range(self.min_score, "minimum score", 0.0, 1.0)
         weighting = self.weighting
         if weighting.subsample is not None or weighting.discount or weighting.min_weight:
             raise ParameterError(
                 "a subsample, discount or least weight: profiles know none, leave them out"
             )
-        if self.opposites not in get_args(OppositesPlace):
-            raise ParameterError(
-                f"opposites {self.opposites!r}: choose one of {', '.join(get_args(OppositesPlace))}"
-            )
-        if self.entailment not in ENTAILMENTS:
-            raise ParameterError(
-                f"entailment {self.entailment!r}: choose one of {', '.join(ENTAILMENTS)}"
-            )
+        one_of(self.opposites, get_args(OppositesPlace), "opposites")
+        one_of(self.entailment, ENTAILMENTS, "entailment")
 
     def manifest(self) -> dict[str, Any]:
         """Return the settings as plain values, for a file that was made with them."""
         return {**asdict(self), "weighting": self.weighting.manifest()}
-
-
-def _require(name: str, value: int, least: int, most: int | None = None) -> None:
-    if value < least or (most is not None and value > most):
-        upper = "or more" if most is None else f"to {most}"
-        raise ParameterError(f"{name} {value}: choose {least} {upper}")
 
 
 # What `distsim paraphrase --preset NAME` starts from: data/recipes/paraphrase/NAME.toml.

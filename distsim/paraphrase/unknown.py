@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from distsim.base.arguments import in_range
 from distsim.base.choices import TextFormat
 from distsim.base.errors import InputError
 from distsim.corpus.lines import decoded_line, read_lines, read_text_lines
@@ -47,8 +48,8 @@ def read_text(path: str | Path, as_is: bool = False) -> Iterator[tuple[int, list
         InputError: a line is not UTF-8, or the file cannot be read or looks like something else
             than plain text and is not to be taken `as_is`.
     """
-    for number, line in read_text_lines(path, as_is):
     label = file_label(path)
+    for number, line in read_text_lines(path, as_is):
         yield number, decoded_line(line, f"{label}, line {number}").split()
 
 
@@ -69,8 +70,7 @@ def unknown_phrases(
         InputError: a file cannot be read or is malformed; file and line are named.
         ParameterError: `longest` is not 1 to 6.
     """
-    if not 1 <= longest <= LONGEST_PHRASE:
-        raise ParameterError(f"longest phrases {longest}: choose 1 to {LONGEST_PHRASE} tokens")
+    in_range(longest, "longest phrases", 1, LONGEST_PHRASE)
     found: dict[str, int] = {}
     for _, words in read_text(text, as_is):
         for begin in range(len(words)):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
+from distsim.base.arguments import one_of
 from distsim.base.choices import EstimateName
 from distsim.base.errors import ParameterError
 from distsim.indexes import hamming
@@ -40,8 +41,8 @@ def checked_estimate(name: str | None) -> str | None:
     Raises:
         ParameterError: there is no such way.
     """
-    if name is not None and name not in ESTIMATES:
-        raise ParameterError(f"`estimate` {name!r}: choose one of {', '.join(ESTIMATES)}")
+    if name is not None:
+        one_of(name, ESTIMATES, "`estimate`")
     return name
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
+from distsim.base.arguments import in_range
 from distsim.base.choices import SignPreset
 from distsim.base.errors import ParameterError
 from distsim.base.settings import presets
@@ -112,8 +113,7 @@ class Recipe:
             raise ParameterError(
                 f"`n_bits` {self.n_bits}: choose a multiple of 64 from {FEWEST_BITS} to {MOST_BITS}"
             )
-        if self.seed < 0:
-            raise ParameterError(f"`seed` {self.seed}: choose 0 or more")
+        in_range(self.seed, "`seed`", 0)
 
     def resolve(
         self, text: CountedText, learnt: Callable[[Training], Projection]

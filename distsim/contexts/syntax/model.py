@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from distsim.base.arguments import in_range, one_of
 from distsim.base.errors import ParameterError
 from distsim.contexts.kernels import syntax as kernel
 from distsim.contexts.syntax import constituents, dependencies, head, ngrams, slashes
@@ -42,8 +43,7 @@ class SyntaxModel:
     def __post_init__(self) -> None:
         object.__setattr__(self, "families", _chosen("features", self.families, FAMILIES))
         object.__setattr__(self, "kinds", _chosen("kinds", self.kinds, KINDS))
-        if not 1 <= self.window <= WIDEST:
-            raise ParameterError(f"window {self.window}: choose 1 to {WIDEST} tokens a side")
+        in_range(self.window, "window", 1, WIDEST)
 
     @cached_property
     def _placed(self) -> dict[str, dict[Place, int]]:
@@ -140,8 +140,7 @@ def _chosen(what: str, names: tuple[str, ...], known: tuple[str, ...]) -> tuple[
         ParameterError: one is not known, or there are none.
     """
     for name in names:
-        if name not in known:
-            raise ParameterError(f"{what} {name!r}: choose of {', '.join(known)}")
+        one_of(name, known, what)
     if not names:
         raise ParameterError(f"{what}: none chosen: choose of {', '.join(known)}")
     return tuple(name for name in known if name in names)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from distsim.base.arguments import one_of
 from distsim.base.choices import LexicalNames as Names
-from distsim.base.errors import ParameterError
 from distsim.grammar.extraction.linked_text import LinkedText
 from distsim.grammar.extraction.margins import RuleChunk
 from distsim.grammar.extraction.options import ExtractOptions
@@ -39,11 +39,9 @@ class FeatureChoice:
     names: Names = "plain"
 
     def __post_init__(self) -> None:
-        if self.names not in ("plain", "ppdb"):
-            raise ParameterError(f"names {self.names!r}: choose plain or ppdb")
+        one_of(self.names, ("plain", "ppdb"), "names")
         for name in self.chosen or ():
-            if name not in FEATURES:
-                raise ParameterError(f"feature {name!r}: choose of {', '.join(FEATURES)}")
+            one_of(name, FEATURES, "feature")
 
     def columns(self, n_bitexts: int) -> np.ndarray:
         """Return the columns to write, in order, int64; n_bitexts: Bitexts needs several."""

@@ -5,8 +5,8 @@ from typing import get_args
 
 import numpy as np
 
+from distsim.base.arguments import in_range, one_of
 from distsim.base.choices import Chains, ExtractPreset, Labels, Unlabelled
-from distsim.base.errors import ParameterError
 from distsim.base.settings import presets
 from distsim.grammar.kernels import extraction as kernels
 
@@ -60,24 +60,15 @@ class ExtractOptions:
     min_count: int = 1
 
     def __post_init__(self) -> None:
-        if self.most_gaps not in (0, 1, 2):
-            raise ParameterError(f"most_gaps {self.most_gaps}: choose 0, 1 or 2")
+        in_range(self.most_gaps, "most_gaps", 0, 2)
         top = _LONGEST_GAPPY if self.most_gaps else kernels.CHART - 1
-        if not 1 <= self.longest <= top:
-            raise ParameterError(f"longest {self.longest}: choose 1 to {top}")
-        if not 1 <= self.most_symbols <= top:
-            raise ParameterError(f"most_symbols {self.most_symbols}: choose 1 to {top}")
-        if self.min_linked < 0:
-            raise ParameterError(f"min_linked {self.min_linked}: choose 0 or more")
-        if self.min_count < 1:
-            raise ParameterError(f"min_count {self.min_count}: choose 1 or more")
-        for name, value, known in (
-            ("labels", self.labels, tuple(_LABELS)),
-            ("unlabelled", self.unlabelled, tuple(_UNLABELLED)),
-            ("chains", self.chains, get_args(Chains)),
-        ):
-            if value not in known:
-                raise ParameterError(f"{name} {value!r}: choose one of {', '.join(known)}")
+        in_range(self.longest, "longest", 1, top)
+        in_range(self.most_symbols, "most_symbols", 1, top)
+        in_range(self.min_linked, "min_linked", 0)
+        in_range(self.min_count, "min_count", 1)
+        one_of(self.labels, _LABELS, "labels")
+        one_of(self.unlabelled, _UNLABELLED, "unlabelled")
+        one_of(self.chains, get_args(Chains), "chains")
 
     def settings(self, has_trees: bool) -> np.ndarray:
         """Return the options as the kernels read them, int64[9].

@@ -1,6 +1,6 @@
 """The grammar formats, one in each file, in the order in which they are tried on a file."""
 
-from distsim.base.errors import ParameterError
+from distsim.base.arguments import one_of
 from distsim.corpus.lines import split_lines
 from distsim.grammar.formats.layout import GrammarFormat
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE
@@ -34,6 +34,5 @@ def find_format(name: str | None, first_lines: bytes) -> GrammarFormat:
     """
     if name is None:
         return guess_format(first_lines)
-    if name not in FORMATS:
-        raise ParameterError(f"`grammar_format` {name!r}: choose one of {', '.join(FORMATS)}")
+    one_of(name, FORMATS, "`grammar_format`")
     return FORMATS[name]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.base.arguments import check_opened, one_path, utf8_phrase
+from distsim.base.arguments import check_opened, one_of, one_path, utf8_phrase
 from distsim.base.errors import ArtifactError, ParameterError
 from distsim.base.results import Results
 from distsim.corpus.vocabulary import Vocabulary, hash_text
@@ -202,8 +202,7 @@ class GrammarIndex:
         Raises:
             ParameterError: there is no such size.
         """
-        if size not in SIZES:
-            raise ParameterError(f"size {size!r}: choose one of {', '.join(SIZES)}")
+        one_of(size, SIZES, "size")
         rules = np.arange(*self._of(source))
         with self._read():
             rules = rules[self._size[rules] <= SIZES.index(size)]

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from distsim import storage
-from distsim.base.arguments import one_path, real_path
+from distsim.base.arguments import one_of, one_path, real_path
 from distsim.base.choices import OnError
 from distsim.base.distribution import how_to_install
 from distsim.base.errors import InputError, ParameterError
@@ -86,11 +86,9 @@ class PackOptions:
 
     def __post_init__(self) -> None:
         for size in self.sizes:
-            if size not in SIZES:
-                raise ParameterError(f"sizes {size!r}: choose of {', '.join(SIZES)}")
+            one_of(size, SIZES, "sizes")
         for kind in self.kinds:
-            if kind not in PAIR_KINDS:
-                raise ParameterError(f"`kinds` {kind!r}: choose of {', '.join(PAIR_KINDS)}")
+            one_of(kind, PAIR_KINDS, "`kinds`")
         if self.weights is not None and not self.weights:
             raise ParameterError("nothing to order by: give the weight of at least one feature")
         for name in self.weights or ():

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.arguments import AnyPath, in_range
+from distsim.base.errors import InputError
 from distsim.corpus.lines import read_lines
 from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
@@ -100,8 +100,7 @@ class IndexModel(LanguageModel):
         self, index: CorpusIndex | AnyPath, *, order: int = ORDER, trust: float = _TRUST
     ) -> None:
         index = opened_index(index)
-        if order < 2:
-            raise ParameterError(f"order {order}: choose 2 or more")
+        in_range(order, "order", 2)
         shards = index.shards
         table = (np.zeros(1, np.uint64), np.zeros((1, 2)))
         numbers = np.array([index.n_tokens, trust, 0.0])

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from distsim.base.arguments import in_range
 from distsim.base.errors import ParameterError
 
 MOST_TOKENS = 2000
@@ -41,10 +42,7 @@ class RewriteOptions:
             ("span", 1, 50), ("pops", 1, None), ("rules", 1, None), ("looked_at", 1, None),
             ("ranked_again", 1, None),
         ):  # fmt: skip
-            value = getattr(self, name)
-            if value < low or (high is not None and value > high):
-                wanted = f"{low} to {high}" if high is not None else f"{low} or more"
-                raise ParameterError(f"`{name}` {value}: choose {wanted}")
+            in_range(getattr(self, name), f"`{name}`", low, high)
         if self.length is not None and not 0 < self.length <= LONGEST:
             raise ParameterError(
                 f"`length` {self.length}: choose a share above 0, such as .7, {LONGEST} at most"

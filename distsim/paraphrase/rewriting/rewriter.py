@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distsim.base.arguments import in_range
 from distsim.base.errors import ParameterError
 from distsim.corpus.trees import Tree
 from distsim.grammar.packs.grammar_index import GrammarIndex
@@ -153,8 +154,7 @@ class Rewriter:
         Raises:
             ParameterError: the sentence is too long, or the tree is not of it.
         """
-        if k < 1:
-            raise ParameterError(f"n {k}: choose 1 or more")
+        in_range(k, "n", 1)
         parsed = Sentence(sentence, tree)
         if len(parsed) > MOST_TOKENS:
             raise ParameterError(

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
+from distsim.base.arguments import in_range, one_of
 from distsim.base.choices import Objective
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
@@ -73,19 +74,14 @@ class TuneOptions:
     without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.objective not in OBJECTIVES:
-            raise ParameterError(
-                f"`objective` {self.objective!r}: choose one of {', '.join(OBJECTIVES)}"
-            )
-        for name in ("iterations", "n"):
-            if getattr(self, name) < 1:
-                raise ParameterError(f"`{name}` {getattr(self, name)}: choose 1 or more")
+        one_of(self.objective, OBJECTIVES, "`objective`")
+        in_range(self.iterations, "`iterations`", 1)
+        in_range(self.n, "`n`", 1)
         if not 0 <= self.bleu_floor < 100:
             raise ParameterError(
                 f"`bleu_floor` {self.bleu_floor}: choose 0 or more, and less than 100"
             )
-        if self.penalty < 0:
-            raise ParameterError(f"`penalty` {self.penalty}: choose 0 or more")
+        in_range(self.penalty, "`penalty`", 0)
         for name in (*self.features, *self.without):
             require_utf8(name)
 

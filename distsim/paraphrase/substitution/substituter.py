@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath
+from distsim.base.arguments import AnyPath, in_range
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
 from distsim.comparison.opposites.language import Language
@@ -116,8 +116,7 @@ class Substituter:
     ) -> None:
         index, table = opened_index(index), opened_table(table)
         table.require_text(index)
-        if neighbours < 1:
-            raise ParameterError(f"neighbours {neighbours}: choose 1 or more")
+        in_range(neighbours, "neighbours", 1)
         self._table = table
         self._again = partial(
             Substituter, ranking=ranking, finding=finding, inflections=inflections,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from distsim.base.errors import ParameterError
+from distsim.base.arguments import one_of
 from distsim.signatures.projections.gaussian import GaussianProjection
 from distsim.signatures.projections.learn import learn_projection
 from distsim.signatures.projections.projection import GAUSSIAN, ROTATION, SPECTRAL, Projection
@@ -40,6 +40,5 @@ def find_kind(name: str) -> Kind:
     Raises:
         ParameterError: there is none; those that there are are named.
     """
-    if name not in KINDS:
-        raise ParameterError(f"`projection` {name!r}: choose one of {', '.join(KINDS)}")
+    one_of(name, KINDS, "`projection`")
     return KINDS[name]
