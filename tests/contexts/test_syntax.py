@@ -294,8 +294,8 @@ def test_contexts_of_what_does_not_occur(figure):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"families": ("verbs",)}, "features 'verbs': choose of ngram, constituent"),
-        ({"kinds": ("upos",)}, "kinds 'upos': choose of lex, lem"),
+        ({"families": ("verbs",)}, "features 'verbs': choose one of ngram, constituent"),
+        ({"kinds": ("upos",)}, "kinds 'upos': choose one of lex, lem"),
         ({"families": ()}, "features: none chosen"),
         ({"window": 5}, "window 5: choose 1 to 4"),
     ],

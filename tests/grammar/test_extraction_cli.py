@@ -58,7 +58,7 @@ def test_output_to_a_pipe_and_chosen_features(bitext, run):
     [
         (["--set", "longest=16"], "longest 16: choose 1 to 15"),
         (["--set", "longest=0"], "longest 0: choose 1 to 15"),
-        (["--features", "p(x)"], "choose of Abstract"),
+        (["--features", "p(x)"], "choose one of Abstract"),
     ],
 )
 def test_wrong_settings(bitext, tmp_path, run, given, told):

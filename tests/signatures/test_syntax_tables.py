@@ -223,7 +223,11 @@ def test_cli_from_annotation_to_neighbours(run, corpus, tmp_path):
     ("options", "status", "said"),
     [
         (["--from", "annotated"], 2, "give -o TABLE"),
-        (["--from", "annotated", "-o", "t", "--set", "model.families=verbs"], 1, "choose of ngram"),
+        (
+            ["--from", "annotated", "-o", "t", "--set", "model.families=verbs"],
+            1,
+            "choose one of ngram",
+        ),
         (["--from", "annotated", "-o", "t", "--memory", "lots"], 2, "800M or 4G"),
         (["--from", "annotated", "-o", "t", "--memory", "1K"], 1, "give at least"),
         (["--from", "annotated", "-o", "t", "--max-length", "9"], 1, "choose 1 to 8"),
