@@ -20,7 +20,7 @@ def give_back_freed() -> None:
 
     It would keep up to 32 MB of every thread's for the next that asks.
     """
-    _tell((_MMAP_THRESHOLD, 1 << 20), (_ARENA_MAX, 2))
+    _tell((_MMAP_THRESHOLD, 1 << 20), (_ARENA_MAX, 1))
 
 
 def trim() -> None:
