@@ -61,6 +61,7 @@ _GLUED = re.compile(r"[^\W\d_][,;:!?]$")
 _ESCAPED = re.compile(r"&(?:apos|quot|amp|lt|gt|#9[13]|#124);|@-@")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")  # Thai, Lao, Burmese, Khmer
 _LEAST_UNSPACED = 0.3  # of all characters
+_LONG_UNSPACED = 12  # characters of a piece on average; words that were cut have about four
 _STANDS_ALONE = frozenset([",", ";", ":", "!", "?"])
 _FEWEST_SIGNS = 5
 
@@ -74,6 +75,14 @@ def doubted_format(text: bytes, text_format: TextFormat) -> str:
     ''
     """
     pieces = text[:_LOOKED_AT_BYTES].decode(errors="replace").split()
+    unspaced = [piece for piece in pieces if _UNSPACED.search(piece)]
+    n_unspaced = sum(len(_UNSPACED.findall(piece)) for piece in unspaced)
+    is_cut = text_format == "lines" and n_unspaced <= _LONG_UNSPACED * len(unspaced)
+    if n_unspaced > _LEAST_UNSPACED * sum(map(len, pieces)) and not is_cut:
+        return (
+            "looks like Thai, Lao, Burmese or Khmer, whose words no spaces part: cut the text "
+            "into words first, with spaces between them, and give `text_format` lines"
+        )
     if text_format == "lines":
         glued = [piece for piece in pieces if _GLUED.search(piece) and not _ESCAPED.search(piece)]
         alone = sum(piece in _STANDS_ALONE for piece in pieces)
@@ -83,13 +92,6 @@ def doubted_format(text: bytes, text_format: TextFormat) -> str:
                 "punctuation; running text wants `text_format` text"
             )
         return ""
-    if sum(len(_UNSPACED.findall(piece)) for piece in pieces) > _LEAST_UNSPACED * sum(
-        map(len, pieces)
-    ):
-        return (
-            "looks like Thai, Lao, Burmese or Khmer, whose words no spaces part: cut the text "
-            "into words first, with spaces between them, and give `text_format` lines"
-        )
     escaped = [piece for piece in pieces if _ESCAPED.search(piece)]
     if len(escaped) >= _FEWEST_SIGNS:
         return (

@@ -283,6 +283,8 @@ def test_standard_input_is_read_but_once(monkeypatch):
 def test_scripts_without_spaces_ask_for_text_that_is_cut():
     for text in ("ภาษาไทยไม่มีช่องว่าง", "ພາສາລາວ", "မြန်မာဘာသာ", "ភាសាខ្មែរ"):
         assert "cut the text into words first" in doubted_format(text.encode(), "text")
-        assert doubted_format(text.encode(), "lines") == ""
+        cut_text = " ".join(text[i : i + 6] for i in range(0, len(text), 6))
+        assert doubted_format(cut_text.encode(), "lines") == ""
+        assert "cut the text into words first" in doubted_format((text * 3).encode(), "lines")
     for text in ("中文没有空格", "日本語です", "the word ไทย in an English sentence, once", ""):
-        assert doubted_format(text.encode(), "text") == ""
+        assert doubted_format(text.encode(), "text") == doubted_format(text.encode(), "lines") == ""
