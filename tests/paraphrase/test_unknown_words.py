@@ -287,6 +287,10 @@ def test_what_is_wrong_is_told(files, texts, tmp_path):
         augment_unknown_words(table, text, texts, table)
     with pytest.raises(ParameterError, match=r"`probability` 7: the table has 4 scores"):
         augment_unknown_words(table, text, texts, new, options=UnknownWordOptions(probability="7"))
+    with pytest.raises(InputError, match="has 0 of the 100 source words that teach the map"):
+        augment_unknown_words(
+            table, text, Monolingual(source=texts.target, target=texts.target), new
+        )
     table.write_text("a b ||| c ||| 1\n")
     with pytest.raises(InputError, match="no rule of a single word"):
         augment_unknown_words(table, text, texts, new)

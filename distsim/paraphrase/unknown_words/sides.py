@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from distsim.base.errors import InputError
 from distsim.comparison.mapping import MapOptions, WordSpace, fit_map, unit_rows
 from distsim.paraphrase.unknown import lookup_form
 from distsim.paraphrase.unknown_words.known_words import KnownWords
@@ -65,8 +66,17 @@ class SourceSide:
         Arguments:
             target: float32[n, d], vectors of n pairs. at: int64[n], their known words.
             weights: float64[n]. folds: int64[n], 0 to FOLDS - 1.
+
+        Raises:
+            InputError: the table has next to none of the words.
         """
         parts = [*(folds != fold for fold in range(FOLDS)), np.ones(len(at), bool)]
+        if not all(self.known[at[some]].any() for some in parts):
+            found = int(self.known[at].any(axis=1).sum())
+            raise InputError(
+                f"{self._table.path}: has {found} of the {len(at)} source words that teach the map "
+                "between the languages: give an index of text in the source language"
+            )
         self._maps = [
             fit_map(self.known[at[some]], target[some], weights[some], MapOptions())
             for some in parts
