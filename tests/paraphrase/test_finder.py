@@ -203,6 +203,17 @@ def test_found_words_have_the_form_of_the_target(signed):
     assert not {"look", "looked", "go", "take", "begin"} & set(found)
 
 
+def test_first_rows_are_the_same_where_many_lemmas_share_a_form(signed, monkeypatch):
+    words = WordSubstitutes.open(*signed)
+    monkeypatch.setattr(
+        WordSubstitutes, "shown", lambda *given: [f"form{lemma % 9}" for lemma in given[2].tolist()]
+    )
+    every = words.answers("queen", k=None)
+    assert len(every) == 9
+    for k in range(1, 10):
+        assert words.answers("queen", k=k) == every[:k]
+
+
 def test_substitutes_are_other_words_in_the_form_of_the_target(signed):
     substituter = Substituter(*signed)
     found = substituter.substitutes("she", "looked", "at the hatter", k=None)

@@ -24,7 +24,7 @@ from distsim.signatures.table import StoredTable
 
 Words = tuple[str, ...]
 _RARE = 20  # a form is shown that occurs at least so many times less than the one most like
-_SPARE = 5  # more than are wanted are looked at, since two lemmas may share a form
+_SPARE = 5  # more than are wanted are looked at at once, since two lemmas may share a form
 _MORE_LIKE = 0.09  # so much more like than the base word a form is that is shown for it
 
 
@@ -140,12 +140,17 @@ class WordSubstitutes:
         form, nearest = self.of_form(words, pool)
         features = np.column_stack([self._alone(pool), form])
         chances = self.weights.alone.chances(features, self.finder.is_calibrated)
-        order = np.argsort(-chances, kind="stable")[: None if k is None else k + _SPARE]
+        order = np.argsort(-chances, kind="stable")
+        at_once = order.size if k is None else k + _SPARE
         found: dict[str, int] = {}
-        shown = self.shown(words, pool.lemmas[order], nearest[order])
-        for one, i in zip(shown, order.tolist(), strict=True):
-            if one != words[0]:
-                found.setdefault(one, i)
+        for first in range(0, order.size, at_once):
+            some = order[first : first + at_once]
+            shown = self.shown(words, pool.lemmas[some], nearest[some])
+            for one, i in zip(shown, some.tolist(), strict=True):
+                if one != words[0]:
+                    found.setdefault(one, i)
+            if k is not None and len(found) >= k:
+                break
         return Results(
             FoundWord(one, float(chances[i]), int(self.finder.counts[pool.lemmas[i]]))
             for one, i in list(found.items())[:k]
