@@ -19,6 +19,7 @@ _FILE_COLUMNS = ("file", "filename", "path")
 _SHOWN = 3
 
 NO_ID = "-"  # in place of the name of a field: documents are numbered
+ID_FIELD = "id"  # the usual field of an id; a name of every document's own
 
 
 class Document(NamedTuple):
@@ -41,6 +42,18 @@ class Document(NamedTuple):
     line: int | Sequence[int] | None = None
     annotations: Sequence[tuple[str, str]] | None = None
     continues: bool = False
+
+
+def without_id(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields whose `id`, a name of every document's own, is called `given_id`.
+
+    >>> without_id({"id": 7, "year": 1865})
+    {'year': 1865, 'given_id': 7}
+    """
+    others = {name: value for name, value in fields.items() if name != ID_FIELD}
+    if ID_FIELD in fields:
+        others["given_id"] = fields[ID_FIELD]
+    return others
 
 
 def source_of_texts(texts: Iterable[Any], metadata: Iterable[Any] | None = None) -> Source:

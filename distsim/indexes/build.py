@@ -25,7 +25,14 @@ from distsim.base.errors import InputError, ParameterError
 from distsim.base.memory import half_of_free
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.blocks import Block, read_blocks
-from distsim.corpus.documents import NO_ID, FileFields, document_blocks, read_file_fields
+from distsim.corpus.documents import (
+    ID_FIELD,
+    NO_ID,
+    FileFields,
+    document_blocks,
+    read_file_fields,
+    without_id,
+)
 from distsim.corpus.kernels.text import hash_lines, lay_sentences
 from distsim.corpus.known_texts import (
     Grown,
@@ -58,7 +65,7 @@ from distsim.corpus.vocabulary import (
 )
 from distsim.indexes.layers import Layers, LayersBuilder
 from distsim.indexes.metadata import ARRAY as DOCUMENTS
-from distsim.indexes.metadata import ID, Metadata, MetadataWriter
+from distsim.indexes.metadata import Metadata, MetadataWriter
 from distsim.indexes.suffix_array import MAX_TOKENS, build_suffix_array
 from distsim.indexes.written import ARRAYS as WRITTEN
 from distsim.indexes.written import WrittenTextWriter
@@ -676,13 +683,11 @@ class IndexBuilder:
         self, name: str, fields: Mapping[str, Any]
     ) -> tuple[str | None, Mapping[str, Any]]:
         """Return (the id of a file that is a document, its other fields)."""
-        column = self._options.id_field or ID
+        column = self._options.id_field or ID_FIELD
         others = dict(fields)
         given = others.pop(column, None)
-        if ID in others:  # which is a name of the document's own id
-            others["given_id"] = others.pop(ID)
         if column == NO_ID:
-            return None, others
+            return None, without_id(others)
         return (name if given in (None, "") else str(given)), others
 
     def _tokens_read(self) -> int:

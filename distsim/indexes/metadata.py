@@ -22,12 +22,11 @@ import numpy as np
 from distsim import storage
 from distsim.base.choices import FieldType
 from distsim.base.errors import ArtifactError, InputError, ParameterError
-from distsim.corpus.documents import NO_ID
+from distsim.corpus.documents import ID_FIELD, NO_ID, without_id
 from distsim.corpus.numbers import plain_number
 from distsim.storage.files import naming
 
 ARRAY = "documents"  # the file, as an array of bytes
-ID = "id"
 FIELD_TYPES: tuple[str, ...] = get_args(FieldType)
 _MOST_FIELDS = 500
 _MOST_VALUES = 500  # of one filter, and of a query for ids: SQLite has a limit
@@ -79,11 +78,10 @@ class MetadataWriter:
                 end.
         """
         values = {name: plain for name, raw in fields.items() if (plain := _plain(raw)) is not None}
-        if (given := values.pop(ID, None)) is not None:
-            if id_ is None:
-                id_ = str(given)
-            else:
-                values["given_id"] = given
+        if id_ is not None:
+            values = without_id(values)
+        elif (given := values.pop(ID_FIELD, None)) is not None:
+            id_ = str(given)
         for name, value in values.items():
             if name not in self._possible:
                 self._learn(name)
@@ -432,13 +430,13 @@ class Metadata:
                 f"{self._path}: the documents have no fields: build the index from documents with "
                 "fields, or give `metadata` of its files"
             )
-        if field == ID:
-            return ID
+        if field == ID_FIELD:
+            return ID_FIELD
         if field in self.fields:
             return f"field_{list(self.fields).index(field)}"
         raise ParameterError(
             f"{self._path}: the documents have no field {field!r}, they have "
-            f"{', '.join([ID, *self.fields])}"
+            f"{', '.join([ID_FIELD, *self.fields])}"
         )
 
     @contextmanager

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from distsim.base.errors import InputError
-from distsim.corpus.documents import NO_ID, Document
+from distsim.corpus.documents import ID_FIELD, NO_ID, Document, without_id
 from distsim.corpus.sources import Source, printable
 
 USUAL_TEXT_FIELDS = ("text", "content", "body")
-USUAL_ID_FIELD = "id"
 _HALF = re.compile("[\ud800-\udfff]")
 _SHOWN_FIELDS = 12
 
@@ -77,13 +76,12 @@ class ReadOptions:
         if not text.isascii() and (half := _HALF.search(text)) is not None:
             self.skip(InputError(f"{place}: {half[0]!r} is half of a character: correct the text"))
             return None
-        number = values.pop(self.id_field or USUAL_ID_FIELD, None)
+        number = values.pop(self.id_field or ID_FIELD, None)
         if number in (None, "") and self.id_field not in (None, NO_ID):
             self.skip(InputError(f"{place}: no id in the field {self.id_field!r}: add one"))
             return None
-        if USUAL_ID_FIELD in values:  # which is a name of the document's own id
-            values["given_id"] = values.pop(USUAL_ID_FIELD)
-        return Document(text, None if number in (None, "") else str(number), flat(values), line)
+        id_ = None if number in (None, "") else str(number)
+        return Document(text, id_, flat(without_id(values)), line)
 
 
 @dataclass(frozen=True)
