@@ -167,10 +167,7 @@ def in_range(given: float, argument: str, least: float, most: float | None = Non
     distsim.base.errors.ParameterError: k 0: choose 1 or more
     """
     if not least <= given or (most is not None and given > most):
-        low, *high = (
-            int(one) if one == int(one) else one for one in (least, most) if one is not None
-        )
-        wanted = f"{low} to {high[0]}" if high else f"{low} or more"
+        wanted = f"{least:.15g} or more" if most is None else f"{least:.15g} to {most:.15g}"
         raise ParameterError(f"{argument} {given}: choose {wanted}")
 
 

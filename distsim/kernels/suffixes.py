@@ -60,26 +60,19 @@ def find_intervals(tokens, suffixes, word_starts, patterns, stops, lows, highs):
     Fills lows and highs, int64. Returns 0, or DAMAGED. All searches take a step together, so
     that their random reads wait together.
     """
-    tops = np.empty(stops.size, np.int64)
     begin = 0
     for p in range(stops.size):
         first = patterns[begin] if begin < stops[p] else -1
         lows[p] = 0
-        tops[p] = 0
+        highs[p] = 0
         if 0 <= first < word_starts.size - 1:
             lows[p] = np.int64(word_starts[first])
-            tops[p] = np.int64(word_starts[first + 1])
-            if lows[p] > tops[p] or tops[p] > suffixes.size:
+            highs[p] = np.int64(word_starts[first + 1])
+            if lows[p] > highs[p] or highs[p] > suffixes.size:
                 return DAMAGED
         begin = stops[p]
-    for p in range(stops.size):
-        highs[p] = tops[p]
-    _narrow(tokens, suffixes, patterns, stops, lows, highs, 0)
-    ends = highs
-    for p in range(stops.size):
-        ends[p] = tops[p]
-    begins = lows.copy()
-    _narrow(tokens, suffixes, patterns, stops, begins, ends, 1)
+    _narrow(tokens, suffixes, patterns, stops, lows, highs.copy(), 0)
+    _narrow(tokens, suffixes, patterns, stops, lows.copy(), highs, 1)
     return 0
 
 
