@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from distsim import (
     CorpusIndex,
@@ -345,6 +346,17 @@ def test_a_learnt_table_does_not_depend_on_shards_or_threads(sentences, tmp_path
     assert len(first) > 20
     assert first.fingerprint == second.fingerprint
     assert np.array_equal(first.bits, second.bits)
+
+
+def test_a_rotation_of_vectors_does_not_depend_on_threads_of_the_linear_algebra_library():
+    generator = np.random.default_rng(3)
+    vectors = generator.standard_normal((3000, 300)).astype(np.float32)
+    rotation = np.linalg.qr(generator.standard_normal((256, 256)))[0]
+    found = []
+    for threads in (1, 2, 3):
+        with threadpool_limits(limits=threads, user_api="blas"):
+            found.append(rotated(vectors, rotation))
+    assert all(np.array_equal(found[0], one) for one in found[1:])
 
 
 def test_reopened_tables_know_their_recipe(learnt):

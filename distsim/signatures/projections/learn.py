@@ -102,7 +102,8 @@ def rotated(vectors: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     rows, out_rows = np.atleast_2d(vectors), out.reshape(-1, size)
     for begin in range(0, len(rows), _BLOCK_ROWS):
         block, out_block = rows[begin : begin + _BLOCK_ROWS], out_rows[begin : begin + _BLOCK_ROWS]
-        out_block[:, :n_bits] = block[:, :turned] @ rotation
+        with one_thread_each():
+            out_block[:, :n_bits] = block[:, :turned] @ rotation
         out_block[:, n_bits : n_bits + n_left] = block[:, turned:]
         out_block[:, n_bits + n_left :] = 0.0
     return out
