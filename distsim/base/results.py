@@ -28,7 +28,11 @@ class Results(list[T]):
         return list(_fields(self[0], 0)) if self else []
 
     def to_frame(self, *, library: str | None = None) -> Any:
-        """Return a pandas or polars frame, a column for each field; see distsim.to_frame."""
+        """Return a frame, a column for each field; see distsim.to_frame.
+
+        Arguments:
+            library: pandas or polars; the one that is installed where None.
+        """
         return to_frame(self, library=library)
 
     def _repr_html_(self) -> str:

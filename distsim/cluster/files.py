@@ -55,7 +55,12 @@ def first_stays(path: Path) -> Iterator[Path]:
 
 
 def save(path: Path, values: np.ndarray) -> None:
-    """Write an array, whole or not at all."""
+    """Write an array, whole or not at all.
+
+    Arguments:
+        path: of the file, in numpy's format.
+        values: of any shape and type.
+    """
     values = np.ascontiguousarray(values)
     with replacing(path) as part, open(part, "wb") as file:
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(values))

@@ -23,7 +23,10 @@ _TOTALS = "totals.json"
 
 
 def sum_words(packets: Iterable[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """Return summed words in order of hashes: text uint8, ends and counts uint64."""
+    """Return summed words in order of hashes: text uint8, ends and counts uint64.
+
+    packets: arrays `text`, uint8, `lengths` and `counts`, unsigned, of the words of each part.
+    """
     texts, ends, counts = [np.empty(0, np.uint8)], [np.zeros(1, np.int64)], [np.empty(0, np.uint64)]
     n_bytes = 0
     for one in packets:
@@ -75,7 +78,10 @@ class Words:
         return found
 
     def ids(self, hashes: np.ndarray) -> np.ndarray:
-        """Return the id of the word with each hash, uint32; all must be known."""
+        """Return the id of the word with each hash, uint32; all must be known.
+
+        hashes: uint64.
+        """
         sorted_hashes, ids = self._sorted
         found: np.ndarray = ids[find_sorted(sorted_hashes, frozen(hashes))]
         return found

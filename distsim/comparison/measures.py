@@ -84,6 +84,9 @@ class Similarity(Protocol):
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
         """Return the estimate of every pair.
 
+        Arguments:
+            pairs: (phrase, phrase), words separated by spaces.
+
         Raises:
             ParameterError: a phrase is empty, or no text; the pair is named by its number.
         """
@@ -322,7 +325,11 @@ class ExactCosine(Similarity):
         ]
 
     def counts(self, phrases: Sequence[str]) -> np.ndarray:
-        """Return how often each phrase occurs in the index, int64."""
+        """Return how often each phrase occurs in the index, int64.
+
+        Arguments:
+            phrases: words separated by spaces.
+        """
         return self.index.count(phrases)
 
     def _counted_vector(self, phrase: str) -> tuple[np.ndarray, np.ndarray]:

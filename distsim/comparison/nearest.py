@@ -209,6 +209,11 @@ class NeighbourSearch:
         """Return all phrases at least so similar, k at most, in the order of `nearest`.
 
         None without a signature.
+
+        Arguments:
+            phrase: words separated by spaces.
+            threshold: the lowest similarity, -1 to 1.
+            k: so many at most; all where None.
         """
         found = self.found(phrase, k=k, threshold=threshold)
         return None if found is None else found.neighbours
@@ -224,6 +229,7 @@ class NeighbourSearch:
         """Return neighbours as `nearest` and `above` do, and how many were left out.
 
         Arguments:
+            phrase: words separated by spaces.
             k: so many at most; None: all, which needs a threshold.
             threshold: only phrases at least so similar.
             among: where distinct, look at no more than so many of the nearest rows, and those as
@@ -330,6 +336,9 @@ class NeighbourSearch:
 
         Ordered by that similarity, strength and text; those without one come last, with the
         similarity NaN. None without a signature.
+
+        Arguments:
+            phrase: words separated by spaces. measure: the other measure.
         """
         k, among = whole_number(k, "k", 1), whole_number(among, "among", 1)
         near = self.nearest(phrase, k=among)

@@ -93,7 +93,10 @@ class HashNumbering:
         return self._size
 
     def number(self, hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (number of every hash uint32, where each new one appears first int64)."""
+        """Return (number of every hash uint32, where each new one appears first int64).
+
+        hashes: uint64.
+        """
         self._reserve(self._size + hashes.size)
         first_seen = np.empty(hashes.size, np.int64)
         numbers, n_new = number_hashes(
@@ -159,6 +162,9 @@ class Vocabulary:
     def words(self, numbers: np.ndarray) -> list[str]:
         """Return the words with these ids.
 
+        Arguments:
+            numbers: integers, ids.
+
         Raises:
             ArtifactError: one has no word, so what it was read from is damaged.
         """
@@ -186,7 +192,10 @@ class Vocabulary:
         return ids
 
     def find(self, hashes: np.ndarray) -> np.ndarray:
-        """Return the id of the word with each hash, -1 where there is none; int64."""
+        """Return the id of the word with each hash, -1 where there is none; int64.
+
+        hashes: uint64.
+        """
         if hashes.size <= _FEW and self._hashes.size:
             places = np.minimum(np.searchsorted(self._hashes, hashes), self._hashes.size - 1)
             ids: np.ndarray = self._hash_ids[places].astype(np.int64)

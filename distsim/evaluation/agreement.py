@@ -22,6 +22,9 @@ class Interval(NamedTuple):
 def spearman(a: np.ndarray, b: np.ndarray) -> float:
     """Return Spearman's rank correlation, ties at their mean rank; NaN if either is constant.
 
+    Arguments:
+        a, b: float64[n].
+
     >>> round(spearman(np.array([1.0, 2.0, 3.0]), np.array([10.0, 30.0, 20.0])), 6)
     0.5
     """
@@ -29,7 +32,11 @@ def spearman(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def pearson(a: np.ndarray, b: np.ndarray) -> float:
-    """Return Pearson's correlation, NaN where either is constant or there are fewer than two."""
+    """Return Pearson's correlation, NaN where either is constant or there are fewer than two.
+
+    Arguments:
+        a, b: float64[n].
+    """
     if a.size < 2:
         return float("nan")
     a, b = a - a.mean(), b - b.mean()
@@ -39,6 +46,9 @@ def pearson(a: np.ndarray, b: np.ndarray) -> float:
 
 def area_under_curve(positive: np.ndarray, negative: np.ndarray) -> float:
     """Return the area under the ROC curve: P(positive > negative), a tie counting one half.
+
+    Arguments:
+        positive, negative: float64, scores of both classes.
 
     >>> area_under_curve(np.array([0.9, 0.5]), np.array([0.5, 0.1]))
     0.875
@@ -53,12 +63,25 @@ def area_under_curve(positive: np.ndarray, negative: np.ndarray) -> float:
 def spearman_interval(
     a: np.ndarray, b: np.ndarray, groups: Sequence[str], samples: int, seed: int
 ) -> Interval:
-    """Return the bootstrap interval of Spearman's correlation, resampled by group."""
+    """Return the bootstrap interval of Spearman's correlation, resampled by group.
+
+    Arguments:
+        a, b: float64[n].
+        groups: n names; what has the same name is drawn together.
+        samples: how often is drawn.
+        seed: of the random numbers.
+    """
     return _interval(_members(groups), lambda rows: spearman(a[rows], b[rows]), samples, seed)
 
 
 def area_interval(positive: np.ndarray, negative: np.ndarray, samples: int, seed: int) -> Interval:
-    """Return the bootstrap interval of the area under the curve, both sides resampled."""
+    """Return the bootstrap interval of the area under the curve, both sides resampled.
+
+    Arguments:
+        positive, negative: float64, scores of both classes.
+        samples: how often is drawn.
+        seed: of the random numbers.
+    """
     generator = np.random.default_rng(seed)
     values = [
         area_under_curve(

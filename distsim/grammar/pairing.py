@@ -154,7 +154,10 @@ class Pairing:
             begin = end
 
     def write(self, sources: np.ndarray) -> Made:
-        """Return the paraphrases whose source sides are those of some rules."""
+        """Return the paraphrases whose source sides are those of some rules.
+
+        sources: int64, numbers of rules.
+        """
         options, groups, numbers = self._options, self._groups, self._rules.numbers
         label, target = numbers.label[sources], numbers.target[sources]
         runs = np.zeros(sources.size, np.int64)

@@ -121,7 +121,13 @@ class TableScorer:
         return TableScorer, (self.table, self._options)
 
     def score(self, words: BlockWords, pair_stops: np.ndarray, spans: np.ndarray) -> TableScores:
-        """Score the phrase pairs of a block and average them by rule."""
+        """Score the phrase pairs of a block and average them by rule.
+
+        Arguments:
+            words: those of the block.
+            pair_stops: int64[rules], how many pairs there are up to the end of each rule.
+            spans: int64[pairs, 4], first word and number of words of either phrase.
+        """
         forms = self._forms.forms(words.texts)
         occurrences = np.bincount(words.numbers[words.numbers >= 0], minlength=len(words.texts))
         changes = tuple(int(occurrences[(forms.changes & bit) > 0].sum()) for bit in (1, 2, 4))
@@ -199,6 +205,9 @@ class OppositeScorer:
         """Score the phrase pairs of a block; a rule has the highest score of its pairs.
 
         Of identical pairs nothing is known, nor of those of which the one holds the other.
+
+        Arguments:
+            words, pair_stops, spans: as of TableScorer.score.
         """
         texts = [unescape(text.decode()) for text in words.texts]
         numbers = words.numbers.tolist()

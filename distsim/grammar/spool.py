@@ -51,7 +51,10 @@ class Spool:
         return before
 
     def write_lines(self, out: LineWriter, wanted: np.ndarray, jobs: int | None) -> None:
-        """Write lines by their numbers, int64, in that order; jobs: threads that compress."""
+        """Write lines by their numbers, int64, in that order; jobs: threads that compress.
+
+        out: the file; wanted: the numbers.
+        """
         lines = self.column("lines", np.uint8)
         starts, stops = (self.column(f"line_{end}", np.int64) for end in ("start", "stop"))
         pieces = [wanted[k : k + _LINES_A_PIECE] for k in range(0, wanted.size, _LINES_A_PIECE)]

@@ -12,7 +12,11 @@ import numpy as np
 
 
 def expected(both: np.ndarray, of_node: float, of_word: np.ndarray, total: float) -> np.ndarray:
-    """Return the count expected by chance, of_node * of_word / total, float64."""
+    """Return the count expected by chance, of_node * of_word / total, float64.
+
+    both: float64[n], counts of words near the node; of_node: places near it; of_word: float64[n],
+    counts of the words in all; total: all places.
+    """
     chance: np.ndarray = of_word * (of_node / total) + 0.0 * both
     return chance
 
@@ -20,21 +24,30 @@ def expected(both: np.ndarray, of_node: float, of_word: np.ndarray, total: float
 def mutual_information(
     both: np.ndarray, of_node: float, of_word: np.ndarray, total: float
 ) -> np.ndarray:
-    """Return the pointwise mutual information log2(both / E), in bits (Church and Hanks 1990)."""
+    """Return the pointwise mutual information log2(both / E), in bits (Church and Hanks 1990).
+
+    both, of_node, of_word, total: as of `expected`.
+    """
     with np.errstate(divide="ignore"):
         found: np.ndarray = np.log2(both / expected(both, of_node, of_word, total))
     return found
 
 
 def t_score(both: np.ndarray, of_node: float, of_word: np.ndarray, total: float) -> np.ndarray:
-    """Return (both - E) / sqrt(both) (Church et al. 1991)."""
+    """Return (both - E) / sqrt(both) (Church et al. 1991).
+
+    both, of_node, of_word, total: as of `expected`, which is E.
+    """
     found = both - expected(both, of_node, of_word, total)
     score: np.ndarray = np.divide(found, np.sqrt(both), out=np.zeros_like(found), where=both > 0)
     return score
 
 
 def z_score(both: np.ndarray, of_node: float, of_word: np.ndarray, total: float) -> np.ndarray:
-    """Return (both - E) / sqrt(E) (Dennis 1965)."""
+    """Return (both - E) / sqrt(E) (Dennis 1965).
+
+    both, of_node, of_word, total: as of `expected`, which is E.
+    """
     chance = expected(both, of_node, of_word, total)
     score: np.ndarray = (both - chance) / np.sqrt(chance)
     return score
@@ -43,7 +56,10 @@ def z_score(both: np.ndarray, of_node: float, of_word: np.ndarray, total: float)
 def log_likelihood(
     both: np.ndarray, of_node: float, of_word: np.ndarray, total: float
 ) -> np.ndarray:
-    """Return Dunning's (1993) G2 of all four cells, 2 sum O ln(O / E), negative where both < E."""
+    """Return Dunning's (1993) G2 of all four cells, 2 sum O ln(O / E), negative where both < E.
+
+    both, of_node, of_word, total: as of `expected`, which is E.
+    """
     rows = np.array([of_node, total - of_node])[:, None]
     columns = np.array([of_word, total - of_word])
     chances = rows[:, None] * columns / total
@@ -58,6 +74,8 @@ def log_likelihood_2(
     """Return G2 of the two cells of the word, inside and outside, negative where both < E.
 
     The keyness of Rayson and Garside (2000), who leave out the cells of all other words.
+
+    both, of_node, of_word, total: as of `expected`.
     """
     chance = expected(both, of_node, of_word, total)
     return _signed(np.array([both, of_word - both]), np.array([chance, of_word - chance]))
@@ -67,6 +85,8 @@ def log_ratio(both: np.ndarray, of_node: float, of_word: np.ndarray, total: floa
     """Return log2 of the word's share inside divided by its share outside (Hardie 2014).
 
     A count of 0 is taken for 0.5.
+
+    both, of_node, of_word, total: as of `expected`.
     """
     inside = np.maximum(both, 0.5) / of_node
     outside = np.maximum(of_word - both, 0.5) / (total - of_node)

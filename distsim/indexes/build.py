@@ -377,6 +377,9 @@ def _parted(known: KnownTexts, sources: list[Source]) -> tuple[list[Source], lis
 def read_names(values: np.ndarray) -> list[str]:
     """Return the names of an index's sources, stored as a JSON list.
 
+    Arguments:
+        values: uint8, the bytes.
+
     Raises:
         ValueError: it is something else.
     """
@@ -428,7 +431,10 @@ class WordsChecksum:
         self._checksum = storage.RunningChecksum()
 
     def add(self, hashes: np.ndarray, counts: np.ndarray) -> None:
-        """Add the next words and their counts."""
+        """Add the next words and their counts.
+
+        hashes, counts: unsigned[n].
+        """
         occur = counts > 0
         self._checksum.add(np.column_stack([hashes[occur], counts[occur].astype(np.uint64)]))
 

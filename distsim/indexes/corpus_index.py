@@ -696,7 +696,11 @@ class CorpusIndex:
         return self.around(spans, 1)[1][:, 0]
 
     def source(self, number: int) -> str:
-        """Return the name of a file that the corpus was read from."""
+        """Return the name of a file that the corpus was read from.
+
+        Arguments:
+            number: of the file, from 0.
+        """
         sources = self.sources
         if number >= len(sources):
             raise damaged()
@@ -708,7 +712,12 @@ class CorpusIndex:
         return np.searchsorted(starts, spans[:, 0], "right") - 1
 
     def around(self, spans: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the words (before, after) corpus spans, uint32[n, width] each."""
+        """Return the words (before, after) corpus spans, uint32[n, width] each.
+
+        Arguments:
+            spans: int64[n, 2], begin and end.
+            width: words on either side; 0 beyond the sentence's edges.
+        """
         left = np.empty((len(spans), width), np.uint32)
         right = np.empty((len(spans), width), np.uint32)
         owners = self._owners(spans)

@@ -109,7 +109,10 @@ class Documents:
         return self._spreads(positions, np.zeros(positions.size, np.int64), 1)[0]
 
     def of_phrases(self, phrases: Sequence[np.ndarray]) -> list[Spread]:
-        """Return the spread of each phrase, given as its word ids."""
+        """Return the spread of each phrase, given as its word ids.
+
+        phrases: integers, of each phrase.
+        """
         ids = np.concatenate([np.empty(0, np.int64), *phrases]).astype(np.int64)
         stops = np.cumsum([phrase.size for phrase in phrases], dtype=np.int64)
         found, owners = [np.empty(0, np.int64)], [np.empty(0, np.int64)]

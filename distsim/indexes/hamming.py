@@ -30,11 +30,17 @@ def nearest(
 
 
 def within(bits: np.ndarray, query: np.ndarray, radius: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return all rows at a distance of at most `radius`; arguments and results as `nearest`."""
+    """Return all rows at a distance of at most `radius`; arguments and results as `nearest`.
+
+    bits: uint64[n, words]; query: uint64[words].
+    """
     return nearest(bits, query, len(bits), radius)
 
 
 def distances_to(bits: np.ndarray, query: np.ndarray) -> np.ndarray:
-    """Return the Hamming distance of every row to the query, int64."""
+    """Return the Hamming distance of every row to the query, int64.
+
+    bits: uint64[n, words]; query: uint64[words].
+    """
     distances: np.ndarray = np.bitwise_count(bits ^ query).sum(axis=1, dtype=np.int64)
     return distances

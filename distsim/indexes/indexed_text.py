@@ -170,7 +170,14 @@ class IndexedText:
         return self.selected(self.document_mask(filters, documents), filters)
 
     def selected(self, mask: np.ndarray, filters: Sequence[str]) -> "IndexedText":
-        """Return the text of documents, bool; `filters` are named where there are none."""
+        """Return the text of some documents.
+
+        Arguments:
+            mask: bool, by document. filters: how they were asked for, for the message.
+
+        Raises:
+            ParameterError: there are none.
+        """
         from distsim.indexes.selection import SelectedText
 
         if not mask.any():
@@ -192,7 +199,10 @@ class IndexedText:
         return self.metadata.has_ids
 
     def document_ids(self, numbers: np.ndarray) -> list[str]:
-        """Return the ids of documents, by number."""
+        """Return the ids of documents, by number.
+
+        numbers: int64, from 0.
+        """
         return self.metadata.ids(numbers)
 
     def others(self) -> "IndexedText":

@@ -298,7 +298,10 @@ class Metadata:
         return self._checked(np.array([known.get(one, -1) for one in ids], np.int64))
 
     def ids(self, numbers: np.ndarray) -> list[str]:
-        """Return the ids of documents, given by number, int64."""
+        """Return the ids of documents, given by number, int64.
+
+        numbers: from 0.
+        """
         if self._file is None or not self.has_ids:
             return [str(number + 1) for number in numbers.tolist()]
         known: dict[int, str] = {}

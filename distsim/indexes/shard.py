@@ -160,7 +160,10 @@ class Shard:
         return counts
 
     def positions(self, ids: np.ndarray) -> np.ndarray:
-        """Return the positions of one phrase, int64, in suffix order."""
+        """Return the positions of one phrase, int64, in suffix order.
+
+        ids: uint32, its words.
+        """
         lows, highs = self.intervals(ids, np.array([ids.size]))
         return self.suffixes[lows[0] : highs[0]].astype(np.int64)
 
@@ -210,6 +213,9 @@ class Shard:
         self, ids: np.ndarray, window: int, sides: bool, n_words: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the counted features of one phrase: (features uint32, ascending; counts uint32).
+
+        ids: uint32, its words. window: words on either side; sides: families and weights as of
+        kernels.contexts.count_sides, else as of count_neighbours; n_words: of the vocabulary.
 
         Returns (features uint32, family * n_words + word, ascending; counts uint32).
         """
@@ -334,7 +340,10 @@ class Shard:
         return np.diff(starts, append=self.tokens.size) - 1
 
     def places(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (number of the source, line) of each position."""
+        """Return (number of the source, line) of each position.
+
+        positions: integers.
+        """
         # Of one dtype, or all of sentence_starts would be converted for every look.
         at = positions.astype(self.sentence_starts.dtype)
         sentences = np.searchsorted(self.sentence_starts, at, "right") - 1

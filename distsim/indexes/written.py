@@ -55,6 +55,8 @@ class WrittenTextWriter:
         """Append sentences: UTF-8, and where each begins in it, int64.
 
         What stands before the first sentence belongs to the one before.
+
+        text: the UTF-8; starts: ascending.
         """
         if not self._pending_starts.size:  # nothing is before it
             text, starts = text[starts[0] :], starts - starts[0]

@@ -54,6 +54,8 @@ def compiled(function: Callable[..., Any]) -> Any:
     """Return a kernel that runs without the interpreter lock and is stored in numba's cache.
 
     Where the cache cannot be written or read, the kernel is compiled anew in each process.
+
+    function: of typed arrays and numbers.
     """
     return Kernel(function, "cached_kernel")
 

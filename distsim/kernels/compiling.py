@@ -32,6 +32,8 @@ def cached_kernel(function: Callable[..., Any]) -> Any:
     numba raises at import where neither the package's folder nor the home folder takes a
     cache, and in the middle of a call where the cache's disk is full or its files cannot be
     read; the kernel is then compiled anew in each process.
+
+    function: of typed arrays and numbers.
     """
     kernel = _without_literals(njit(nogil=True)(function))
     try:
@@ -75,7 +77,11 @@ def folded_kernel(function: Callable[..., Any]) -> Any:
 
 
 def intrinsic_kernel(function: Callable[..., Any]) -> Any:
-    """Return an intrinsic of numba, with the type by which kernels find it."""
+    """Return an intrinsic of numba, with the type by which kernels find it.
+
+    function: takes numba's typing context and the types of arguments, and returns (signature,
+    generator of code).
+    """
     made: Any = intrinsic(function)
     context = cpu_target.typing_context
     context.refresh()  # it was registered just now

@@ -73,6 +73,8 @@ def count_sides(rows, lows, highs, first, length, window, n_words, seen):
 
     Arguments and results as of count_neighbours; a word at distance d counts
     window + 1 - d times; the families are left, right.
+
+    Arguments as of count_neighbours: rows, lows, highs, first, length, window, n_words, seen.
     """
     capacity = 1024
     row_starts = np.zeros(lows.size + 1, np.int64)
@@ -151,6 +153,8 @@ def count_beside(tokens, suffixes, length, window, sides, n_words, seen, feature
     as of count_neighbours. seen: uint32[families * n_words], counts of features so far, added to.
     features: takes those that were 0 there, in no particular order, with room for one more. Returns
     how many, or DAMAGED.
+
+    window: words on either side.
     """
     n = 0
     for i in range(suffixes.size):
@@ -168,6 +172,8 @@ def count_beside_words(tokens, suffixes, ends, window, sides, n_words, seen):
     suffixes[ends[p]:ends[p + 1]]: where word p is. sides, seen: as of count_beside; zeros, and
     zeros again afterwards. Returns (row_starts int64, features uint32, counts uint32), or arrays
     without a number where the text is damaged.
+
+    tokens: uint32; window: words on either side; n_words: of the vocabulary.
     """
     capacity = 1  # a place more is written to than is filled
     for p in range(ends.size - 1):
@@ -198,6 +204,8 @@ def add_rows(starts, features, counts, seen):
 
     starts: int64[n_parts, n_rows + 1], where the rows of each part begin in features and counts,
     which are end to end.
+
+    features, counts: uint32; seen: uint32 by feature, zeros, and zeros again afterwards.
     """
     row_starts = np.zeros(starts.shape[1], np.int64)
     summed = np.empty(features.size, np.uint32)
@@ -255,6 +263,8 @@ def weight(scheme, count, row, column, total, association, shift, discount):
     the phrase in the feature's family; column: the feature in the corpus; total: its family
     there; association: ln(count / (row P(f))). What the scheme does not need is 0. NaN where no
     scheme has the code.
+
+    shift, discount: the fields of WeightSettings.
     """
     if scheme == RAW:
         return count
@@ -415,7 +425,10 @@ def weigh(row_starts, features, counts, tables, settings):
 
 @compiled
 def cosine(features_a, weights_a, features_b, weights_b):
-    """Return the cosine of two sparse vectors with ascending features; -2 for a zero one."""
+    """Return the cosine of two sparse vectors with ascending features; -2 for a zero one.
+
+    features_a, features_b: uint32; weights_a, weights_b: float64.
+    """
     dot = 0.0
     square_a = 0.0
     square_b = 0.0
@@ -441,7 +454,11 @@ def cosine(features_a, weights_a, features_b, weights_b):
 
 @compiled
 def log_probabilities(families, marginals, log_totals, alpha):
-    """Return alpha * ln m(f) - ln (sum of m^alpha over f's family) for every feature, float64."""
+    """Return alpha * ln m(f) - ln (sum of m^alpha over f's family) for every feature, float64.
+
+    families: integer by feature; marginals: m(f), by feature; log_totals: float64 by family, ln of
+    the sum; alpha: the power.
+    """
     out = np.empty(marginals.size, np.float64)
     for f in range(marginals.size):
         out[f] = alpha * math.log(marginals[f]) - log_totals[families[f]]

@@ -63,6 +63,8 @@ def number_hashes(hashes, keys, values, next_number, first_seen):
     keys, values: the table, a power of two long, kept at least half empty by the caller;
     value 0xFFFFFFFF marks an empty slot. Writes the index of each new hash's first
     appearance into first_seen; returns (numbers uint32[len(hashes)], count of new ones).
+
+    hashes: uint64; next_number: of the first new one; first_seen: int64.
     """
     empty = np.uint32(0xFFFFFFFF)
     mask = np.uint64(keys.size - 1)
@@ -108,7 +110,10 @@ def find_sorted(sorted_hashes, wanted):
 
 @compiled
 def find_ids(sorted_hashes, ids, n_ids, wanted):
-    """Return the id of each wanted hash by a sorted table, -1 where absent or damaged; int64."""
+    """Return the id of each wanted hash by a sorted table, -1 where absent or damaged; int64.
+
+    sorted_hashes: uint64[n]; ids: unsigned[n]; n_ids: ids are below it; wanted: uint64.
+    """
     out = find_sorted(sorted_hashes, wanted)
     for i in range(out.size):
         if out[i] >= 0:
@@ -119,7 +124,10 @@ def find_ids(sorted_hashes, ids, n_ids, wanted):
 
 @compiled
 def bucket_starts(sorted_hashes, bits):
-    """Return where the hashes with each leading `bits` bits begin, int64[2^bits + 1]."""
+    """Return where the hashes with each leading `bits` bits begin, int64[2^bits + 1].
+
+    sorted_hashes: uint64.
+    """
     starts = np.zeros((1 << bits) + 1, np.int64)
     shift = np.uint64(64 - bits)
     for i in range(sorted_hashes.size):
@@ -131,7 +139,10 @@ def bucket_starts(sorted_hashes, bits):
 
 @compiled
 def find_in_buckets(sorted_hashes, starts, bits, wanted):
-    """Return the index of each wanted hash in sorted_hashes, -1 where absent; int64."""
+    """Return the index of each wanted hash in sorted_hashes, -1 where absent; int64.
+
+    sorted_hashes, wanted: uint64; starts, bits: of bucket_starts.
+    """
     shift = np.uint64(64 - bits)
     out = np.empty(wanted.size, np.int64)
     for i in range(wanted.size):

@@ -144,6 +144,8 @@ def gather_evidence(numbers, contexts, context_weights, n_candidates):
 
     numbers: the candidate of each match; contexts: its context, ascending. A context counts
     once for a candidate, however often they meet; matches counts all meetings.
+
+    context_weights: float64, by context; n_candidates: how many there are.
     """
     weights = np.zeros(n_candidates, np.float64)
     evidence = np.zeros(n_candidates, np.int64)
@@ -173,6 +175,8 @@ def count_taken(suffixes, numbers, lows, highs, first_position, thresholds, size
     """Add to sizes[i] how many places of phrase numbers[i] in a shard are taken by their hash.
 
     lows, highs: int64 by phrase; thresholds: uint64[i], 2^32 takes every place.
+
+    suffixes: uint32, of the shard; numbers: int64; first_position: of the shard; sizes: int64.
     """
     for i in range(numbers.size):
         p = numbers[i]
@@ -182,7 +186,11 @@ def count_taken(suffixes, numbers, lows, highs, first_position, thresholds, size
 
 @compiled
 def copy_taken(suffixes, numbers, lows, highs, first_position, thresholds, at, positions):
-    """Copy the places that count_taken counts, ascending, to positions[at[i]:]; move at[i]."""
+    """Copy the places that count_taken counts, ascending, to positions[at[i]:]; move at[i].
+
+    suffixes, numbers, lows, highs, first_position, thresholds: as of count_taken; at, positions:
+    int64.
+    """
     for i in range(numbers.size):
         p = numbers[i]
         first = at[i]
@@ -198,7 +206,10 @@ def copy_taken(suffixes, numbers, lows, highs, first_position, thresholds, at, p
 
 @compiled
 def copy_words(tokens, positions, lengths, stops, words):
-    """Copy the words of the phrases at `positions` to words[:stops[p]]; 0, or DAMAGED."""
+    """Copy the words of the phrases at `positions` to words[:stops[p]]; 0, or DAMAGED.
+
+    tokens: uint32; positions, lengths, stops: int64; words: int64, filled.
+    """
     for p in range(positions.size):
         begin = positions[p]
         if begin < 0 or begin + lengths[p] > tokens.size:

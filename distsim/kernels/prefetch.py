@@ -10,6 +10,8 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
     """Prefetch array[index] into the cache; harmless for any index.
 
     Random reads of a large array then wait together, not one after another.
+
+    typing_context: numba's; array, index: types of the arguments in a kernel.
     """
     from llvmlite import ir
     from numba import types

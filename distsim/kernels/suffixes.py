@@ -27,7 +27,10 @@ def pack_tokens(tokens, width):
 
 @compiled
 def unpack_suffixes(byte_suffixes, width, out):
-    """Keep the suffixes that start at a token, as token positions, in `out` uint32."""
+    """Keep the suffixes that start at a token, as token positions, in `out` uint32.
+
+    byte_suffixes: integers, positions of bytes; width: bytes of a token.
+    """
     n = 0
     for i in range(byte_suffixes.size):
         position = byte_suffixes[i]
@@ -59,6 +62,8 @@ def find_intervals(tokens, suffixes, word_starts, patterns, stops, lows, highs):
     patterns: int64, word ids end to end, 0 the boundary; stops: int64, where each ends.
     Fills lows and highs, int64. Returns 0, or DAMAGED. All searches take a step together, so
     that their random reads wait together.
+
+    tokens, suffixes, word_starts: uint32, of the shard.
     """
     begin = 0
     for p in range(stops.size):
@@ -117,7 +122,10 @@ def _narrow(tokens, suffixes, patterns, stops, lows, highs, above):
 
 @compiled
 def count_words(tokens, n_words):
-    """Return where the suffixes of each word begin, uint32[n_words + 1]; empty if damaged."""
+    """Return where the suffixes of each word begin, uint32[n_words + 1]; empty if damaged.
+
+    tokens: uint32; n_words: of the vocabulary.
+    """
     out = np.zeros(n_words + 1, np.uint32)
     for i in range(tokens.size):
         if tokens[i] >= n_words:
@@ -133,6 +141,8 @@ def hash_sentences(tokens, word_hashes):
     """Return the sum of a hash of each sentence, uint64: of the same ones in any order the same.
 
     word_hashes: uint64, by id. 0 if damaged.
+
+    tokens: uint32, 0 behind each sentence.
     """
     total, state = np.uint64(0), START
     for i in range(tokens.size):
@@ -153,6 +163,8 @@ def gather_neighbourhoods(tokens, suffixes, before, after, n_words, rows):
     rows: uint32[len(suffixes), before + after]; columns [0, before) are the tokens before
     the position, the last one the nearest, columns from `before` on the tokens from it on;
     0 from the sentence's edge outwards. Returns 0, or DAMAGED.
+
+    tokens, suffixes: uint32; before, after: tokens; n_words: ids from it on are damage.
     """
     highest = np.uint32(0)
     for i in range(suffixes.size):
@@ -194,7 +206,10 @@ def gather_neighbourhoods(tokens, suffixes, before, after, n_words, rows):
 
 @compiled
 def merge_rows(a, b, first, length, out):
-    """Merge two row sets sorted by columns [first, first + length) into out."""
+    """Merge two row sets sorted by columns [first, first + length) into out.
+
+    a, b, out: uint32[n, columns].
+    """
     i = 0
     j = 0
     for n in range(out.shape[0]):
@@ -239,6 +254,8 @@ def find_runs(rows, first, common, length, min_count):
     """Find the phrases of `length` tokens that occur in at least min_count rows.
 
     common: from common_prefixes. Returns (lows, highs), int64: half-open runs of rows.
+
+    rows: uint32[n, columns], sorted by the columns from `first` on.
     """
     lows = np.empty(rows.shape[0] // max(1, min_count) + 1, np.int64)
     highs = np.empty(lows.size, np.int64)

@@ -58,7 +58,10 @@ class Candidates:
         )  # fmt: skip
 
     def words(self, index: CorpusIndex, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the word ids of some candidates, end to end, and where each ends, int64."""
+        """Return the word ids of some candidates, end to end, and where each ends, int64.
+
+        numbers: int64, of the candidates.
+        """
         positions, lengths = self.positions[numbers], self.lengths[numbers].astype(np.int64)
         stops = np.cumsum(lengths)
         words = np.empty(int(lengths.sum()), np.int64)

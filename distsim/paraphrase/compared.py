@@ -39,6 +39,8 @@ class Comparer:
 
         few: take about so many occurrences and weigh them roughly; None: as many as the
         sampler takes, in full.
+
+        focal: the profile compared with; located, numbers: int64, the phrases.
         """
         is_common = located.counts[numbers] > _COMMON
         cosines = np.empty(numbers.size)

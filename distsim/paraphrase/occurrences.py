@@ -129,7 +129,10 @@ class Sampler:
         self._lock = Lock()
 
     def sample(self, located: Located, numbers: np.ndarray) -> Occurrences:
-        """Return at most `sample` occurrences of some phrases, evenly spaced in corpus order."""
+        """Return at most `sample` occurrences of some phrases, evenly spaced in corpus order.
+
+        located, numbers: int64, the phrases.
+        """
         parts = [self._places(located, number) for number in numbers.tolist()]
         return _joined(parts, located, numbers)
 
@@ -137,6 +140,8 @@ class Sampler:
         """Return about `few` occurrences of some phrases, all where there are no more.
 
         Those are taken whose hash is low enough: nothing need be sorted.
+
+        located, numbers: int64, the phrases.
         """
         counts = located.counts[numbers]
         common = counts > max(self._most_taken, few)

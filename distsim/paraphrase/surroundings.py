@@ -53,7 +53,10 @@ class Surroundings:
         return counted
 
     def chosen(self, numbers: np.ndarray) -> "Surroundings":
-        """Return some of the contexts."""
+        """Return some of the contexts.
+
+        numbers: integers, of the contexts.
+        """
         return Surroundings(
             self.sides, self.lefts[numbers], self.rights[numbers], self.multiplicities[numbers]
         )

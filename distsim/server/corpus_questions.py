@@ -108,7 +108,10 @@ def concordance(
 
 
 def lines(opened: Opened, found: np.ndarray, width: int) -> tuple[Line, ...]:
-    """Return the concordance lines of spans."""
+    """Return the concordance lines of spans.
+
+    found: int64[n, 2], the spans; width: tokens on either side.
+    """
     shown = opened.index.lines(found, width=width)
     return tuple(
         Line(

@@ -22,7 +22,10 @@ def checksum_of_settings(settings: Any) -> str:
 
 
 def checksum_of_array(values: np.ndarray) -> str:
-    """Return the checksum of an array's bytes."""
+    """Return the checksum of an array's bytes.
+
+    values: of any shape and type.
+    """
     return hashlib.blake2b(raw_bytes(values), digest_size=CHECKSUM_BYTES).hexdigest()
 
 
@@ -33,7 +36,10 @@ class RunningChecksum:
         self._digest = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
 
     def add(self, values: np.ndarray) -> None:
-        """Add the next piece."""
+        """Add the next piece.
+
+        values: of any shape and type.
+        """
         self._digest.update(raw_bytes(values))
 
     def __str__(self) -> str:

@@ -52,6 +52,8 @@ def raw_bytes(values: np.ndarray) -> memoryview:
     """Return an array's bytes, without a copy where it is contiguous.
 
     To be written by `file.write`: numpy's `tofile` loses why the system could not.
+
+    values: of any shape and type.
     """
     return np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
 

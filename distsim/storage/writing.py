@@ -52,7 +52,10 @@ class ArrayStream:
         self._size = 0
 
     def append(self, values: np.ndarray) -> None:
-        """Append values, converted to the array's dtype."""
+        """Append values, converted to the array's dtype.
+
+        values: of the stream's type and width.
+        """
         data = raw_bytes(np.asarray(values, self._dtype))
         with naming(self._part):
             self._file.write(data)
@@ -108,7 +111,10 @@ class ArtifactWriter:
     _kept: bool = False
 
     def add(self, name: str, values: np.ndarray) -> None:
-        """Write a whole array, one- or two-dimensional."""
+        """Write a whole array, one- or two-dimensional.
+
+        name: of the array in the artifact; values: of any type.
+        """
         width = None if values.ndim == 1 else values.shape[1]
         stream = self.stream(name, values.dtype, width)
         stream.append(values)

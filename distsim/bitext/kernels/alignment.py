@@ -30,6 +30,9 @@ AHEAD = 256  # cells past the last one: what is read ahead must exist
 def number_cells(source, source_starts, target, target_starts, n_source_words, n_target_words):
     """Number the co-occurrences.
 
+    source, target: uint32, the tokens of both sides; source_starts, target_starts: int64[n + 1];
+    their words are below n_source_words and n_target_words.
+
     Returns (the co-occurrence of every cell, uint32, with AHEAD zeros at the end; how many
     there are; with how many target words each source word co-occurs, uint32).
     """
@@ -77,7 +80,10 @@ def number_cells(source, source_starts, target, target_starts, n_source_words, n
 
 @compiled
 def same_words(source, source_starts):
-    """Return uint8 a token: the next position of the same word in its sentence, in a ring."""
+    """Return uint8 a token: the next position of the same word in its sentence, in a ring.
+
+    source: uint32, tokens; source_starts: int64[n + 1].
+    """
     ring = np.empty(source.size, np.uint8)
     for s in range(source_starts.size - 1):
         first = source_starts[s]
@@ -114,6 +120,8 @@ def draw_links(source_starts, target_starts, state):
     """Return first links, uint8: each target token's drawn evenly from the source positions.
 
     state: uint64[1], of the random numbers, not 0; changed.
+
+    source_starts, target_starts: int64[n + 1], where each sentence of a side begins.
     """
     links = np.empty(target_starts[-1], np.uint8)
     random = state[0]
@@ -402,6 +410,8 @@ def best_links(source_starts, target_starts, marginals, n_sweeps):
     """Return the most probable link of each target token, uint8; of equal ones the first.
 
     marginals: float32 a cell, summed over n_sweeps; what is missing to 1 is that of no link.
+
+    source_starts, target_starts: int64[n + 1], where each sentence of a side begins.
     """
     links = np.empty(target_starts[-1], np.uint8)
     cell = 0
@@ -454,6 +464,8 @@ def symmetrise(english_starts, other_starts, other_links, english_links, grow):
 
     other_links: uint8 per other token, its English position. english_links: per English token,
     its other position. grow: grow-diag-final-and; else the intersection.
+
+    english_starts, other_starts: int64[n + 1], where each sentence of a side begins.
     """
     n = english_starts.size - 1
     pairs = np.empty((english_links.size + other_links.size, 2), np.uint8)

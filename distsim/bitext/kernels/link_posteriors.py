@@ -14,7 +14,11 @@ U = np.uint64
 
 @compiled
 def name_co_occurrences(source, source_starts, target, target_starts, cells, n):
-    """Return (source word, target word) of each of n co-occurrences as one key, uint64."""
+    """Return (source word, target word) of each of n co-occurrences as one key, uint64.
+
+    source, target: uint32, tokens; source_starts, target_starts: int64[n + 1]; cells: uint32, the
+    co-occurrence of every cell.
+    """
     keys = np.empty(n, np.uint64)
     cell = 0
     for s in range(source_starts.size - 1):

@@ -60,7 +60,10 @@ def _find_key(keys, starts, bits, key):
 
 @compiled
 def mark_keys(keys, bits):
-    """Return a bit for each value of the leading `bits` bits, uint8[2 ** bits / 8]."""
+    """Return a bit for each value of the leading `bits` bits, uint8[2 ** bits / 8].
+
+    keys: uint64.
+    """
     marks = np.zeros(1 << (bits - 3), np.uint8)
     for key in keys:
         at = key >> np.uint64(64 - bits)

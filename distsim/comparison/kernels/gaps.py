@@ -74,6 +74,8 @@ def gather_fillers(tokens, firsts, stops, step, n_words, rows):
 
     firsts, stops: int64; the stop is left out. rows: uint32[n, most], the first words from each
     place on, 0 behind the last. Returns 0, or DAMAGED.
+
+    tokens: uint32, of the shard; step: 1 or -1; n_words: ids are below it.
     """
     for i in range(firsts.size):
         for k in range(rows.shape[1]):

@@ -84,6 +84,8 @@ def count_joins(tokens, positions, numbers, passed, befores, betweens, found):
     positions: int64. numbers: int32[n_words], the place of a word in found, -1 for others. passed:
     bool[n_words], words that are passed over between the two. befores: int64[m], the word before
     the first of the two, 0 for any; betweens: int64[m, k], the words between, then -1.
+
+    tokens: uint32, of the shard.
     """
     most = betweens.shape[1]
     between = np.empty(most + 1, np.int64)

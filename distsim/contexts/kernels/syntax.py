@@ -74,7 +74,11 @@ class Templates(NamedTuple):
 
 @compiled
 def index_arcs(n_tokens, dependents, governors, types, graphs):
-    """Return (arc_starts, arcs) of Sentences; governors below 0 are the root."""
+    """Return (arc_starts, arcs) of Sentences; governors below 0 are the root.
+
+    dependents, governors: int64, token positions; types: int32, the text of each arc's type;
+    graphs: int64, 0 basic, 1 enhanced; n_tokens: of all sentences.
+    """
     starts = np.zeros(n_tokens + 1, np.int64)
     for a in range(dependents.size):
         starts[dependents[a] + 1] += 1
@@ -103,7 +107,11 @@ def index_arcs(n_tokens, dependents, governors, types, graphs):
 
 @compiled
 def index_nodes(n_tokens, tokens, lengths, labels):
-    """Return (starts, nodes) of Sentences: the nodes of each token in the order given."""
+    """Return (starts, nodes) of Sentences: the nodes of each token in the order given.
+
+    tokens, lengths: int64, where each node begins and how many tokens it has; labels: int32, texts;
+    n_tokens: of all sentences.
+    """
     starts = np.zeros(n_tokens + 1, np.int64)
     for a in range(tokens.size):
         starts[tokens[a] + 1] += 1
@@ -124,6 +132,9 @@ def hash_phrases(words, after, text, offsets, first_position, longest):
     """Return (hash, occurrence) of all phrases of 1..longest tokens, uint64 each.
 
     words: int32, the text of each token; text[offsets[w]:offsets[w + 1]] spells text w.
+
+    after: uint8, tokens of the sentence behind each token; first_position: of the first token, in
+    the corpus; longest: tokens of a phrase at most.
     """
     capacity = words.size * longest
     hashes = np.empty(capacity, np.uint64)
@@ -144,13 +155,19 @@ def hash_phrases(words, after, text, offsets, first_position, longest):
 
 @compiled
 def pack(template, a, b):
-    """Return a feature as one integer, never 0 because text 0 is empty and a is not."""
+    """Return a feature as one integer, never 0 because text 0 is empty and a is not.
+
+    template: its number; a, b: numbers of texts.
+    """
     return (np.uint64(template) << TEMPLATE_SHIFT) | (np.uint64(a) << TEXT_SHIFT) | np.uint64(b)
 
 
 @compiled
 def ngram_features(i, j, sentences, templates, out, n):
-    """Return the number of features after appending the uni- and bigrams beside [i, j)."""
+    """Return the number of features after appending the uni- and bigrams beside [i, j).
+
+    sentences, templates: Sentences and Templates; out: uint64, packed features, n of them so far.
+    """
     texts = sentences.texts
     ngrams = templates.ngrams
     window = ngrams.shape[3]
@@ -182,7 +199,10 @@ def ngram_features(i, j, sentences, templates, out, n):
 
 @compiled
 def arc_features(i, j, sentences, templates, out, n):
-    """Return the number of features after appending arcs across the edges of [i, j)."""
+    """Return the number of features after appending arcs across the edges of [i, j).
+
+    sentences, templates, out, n: as of ngram_features.
+    """
     texts = sentences.texts
     attached = 0  # tokens with a basic head
     leaving = 0  # basic arcs that end outside, on the governor's or the dependent's side
@@ -221,7 +241,10 @@ def arc_features(i, j, sentences, templates, out, n):
 
 @compiled
 def tree_features(i, j, sentences, templates, out, n):
-    """Return the number of features after appending constituents over [i, j) and slashed labels."""
+    """Return the number of features after appending constituents over [i, j) and slashed labels.
+
+    sentences, templates, out, n: as of ngram_features.
+    """
     begin = sentences.begin
     end = sentences.end
     length = j - i
@@ -269,7 +292,10 @@ def _slash(whole, missing, side, templates, out, first, n):
 
 @compiled
 def most_features(i, j, sentences, templates):
-    """Return an upper bound of the features of the phrase [i, j)."""
+    """Return an upper bound of the features of the phrase [i, j).
+
+    sentences, templates: Sentences and Templates.
+    """
     nodes = sentences.begin_starts[i + 1] - sentences.begin_starts[i]
     bound = 4 * 4 * templates.ngrams.shape[3] + nodes + 4
     bound += 4 * (sentences.arc_starts[j] - sentences.arc_starts[i])
@@ -283,7 +309,10 @@ def most_features(i, j, sentences, templates):
 
 @compiled
 def occurrence_features(i, j, sentences, templates, out):
-    """Return the number of features of the phrase [i, j), written to `out` in order of families."""
+    """Return the number of features of the phrase [i, j), written to `out` in order of families.
+
+    sentences, templates: Sentences and Templates; out: uint64, with room for most_features.
+    """
     n = ngram_features(i, j, sentences, templates, out, 0)
     n = tree_features(i, j, sentences, templates, out, n)
     return arc_features(i, j, sentences, templates, out, n)
@@ -319,7 +348,10 @@ def _grown(keys, counts, slots, n, wanted):
 
 @compiled
 def count_packed(occurrences, sentences, templates):
-    """Return the distinct features of one phrase's occurrences and their counts."""
+    """Return the distinct features of one phrase's occurrences and their counts.
+
+    occurrences: uint64, as of hash_phrases; sentences, templates: Sentences and Templates.
+    """
     keys = np.zeros(_FIRST_SLOTS, np.uint64)
     counts = np.zeros(_FIRST_SLOTS, np.uint32)
     slots = np.empty(_FIRST_SLOTS // 2, np.int64)
@@ -367,7 +399,10 @@ def _count_phrase(
 
 @compiled
 def name_hash(key, templates, text, offsets):
-    """Return the hash of a packed feature's name."""
+    """Return the hash of a packed feature's name.
+
+    key: a packed feature; templates: Templates; text: uint8, offsets: int64, the texts end to end.
+    """
     template = np.int64(key >> TEMPLATE_SHIFT)
     a = np.int64((key >> TEXT_SHIFT) & TEXT_MASK)
     b = np.int64(key & TEXT_MASK)
@@ -384,6 +419,9 @@ def count_features(occurrences, starts, sentences, templates, text, offsets):
 
     Phrase p has occurrences[starts[p]:starts[p + 1]]. families: uint8, the template of each
     feature. Features whose names are equal are one, of the lowest of their templates.
+
+    occurrences: uint64; starts: int64[n + 1]; sentences, templates: Sentences and Templates; text:
+    uint8, offsets: int64, the texts end to end.
     """
     row_starts = np.zeros(starts.size, np.int64)
     capacity = 1 << 12

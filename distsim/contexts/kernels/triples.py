@@ -14,6 +14,8 @@ def sort_triples(phrases, features, counts, out_phrases, out_features, out_count
 
     One pass by the phrases' leading bits, then a quicksort of each bucket: hashes spread
     evenly, so buckets are small; where one phrase fills one, its features are sorted.
+
+    phrases, features, counts: uint64[n]; out_phrases, out_features, out_counts: uint64[n], filled.
     """
     if phrases.size == 0:
         return
@@ -115,7 +117,10 @@ def _quicksort(phrases, features, counts, begin, stop):
 
 @compiled
 def sum_equal(phrases, features, counts):
-    """Return the number of distinct triples after summing equal neighbours in place."""
+    """Return the number of distinct triples after summing equal neighbours in place.
+
+    phrases, features, counts: uint64[n], sorted.
+    """
     n = 0
     for i in range(phrases.size):
         if n > 0 and phrases[i] == phrases[n - 1] and features[i] == features[n - 1]:

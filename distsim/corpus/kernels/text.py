@@ -65,7 +65,10 @@ def _most_lines(text):
 
 @compiled
 def cut_white_space(text, classes):
-    """Return a text cut at Unicode white space; every line with a token is a sentence."""
+    """Return a text cut at Unicode white space; every line with a token is a sentence.
+
+    text: uint8, UTF-8; classes: uint8 by code point, of corpus/characters.py.
+    """
     capacity = text.size // 2 + 1
     starts = np.empty(capacity, np.int64)
     stops = np.empty(capacity, np.int64)
@@ -258,6 +261,8 @@ def cut_running_text(text, classes, abbreviations):
     """Return running text cut into words, numbers and punctuation, and lines into sentences.
 
     abbreviations: sorted hashes of the words that keep the period after them.
+
+    text: uint8, UTF-8; classes: uint8 by code point, of corpus/characters.py.
     """
     capacity = text.size + 1
     starts = np.empty(capacity, np.int64)
@@ -327,6 +332,8 @@ def lay_sentences(words, sentence_stops, dropped):
     words: word ids uint32, `dropped` where a word is to vanish.
     Returns (tokens uint32, kept: index of every sentence that has a token, starts: where
     each of them begins in tokens).
+
+    sentence_stops: int64, the number of words up to the end of each sentence.
     """
     tokens = np.empty(words.size + sentence_stops.size, np.uint32)
     kept = np.empty(sentence_stops.size, np.int64)
@@ -352,7 +359,11 @@ def lay_sentences(words, sentence_stops, dropped):
 
 @compiled
 def hash_lines(words, line_stops, word_hashes, dropped):
-    """Return one 64-bit hash per line from its words' hashes; 0 for a line without words."""
+    """Return one 64-bit hash per line from its words' hashes; 0 for a line without words.
+
+    words: uint32, ids, `dropped` where a word is to vanish; line_stops: int64, the number of words
+    up to the end of each line; word_hashes: uint64, by id.
+    """
     out = np.zeros(line_stops.size, np.uint64)
     begin = 0
     for line in range(line_stops.size):
@@ -371,6 +382,8 @@ def hash_lines(words, line_stops, word_hashes, dropped):
 @compiled
 def render_phrases(words, starts, lengths, text, offsets):
     """Return the UTF-8 of the phrases words[starts[i]:starts[i] + lengths[i]], end to end.
+
+    words: uint32, ids; text: uint8, offsets: unsigned, the vocabulary.
 
     Returns (bytes uint8, offsets int64[len(starts) + 1]); words are separated by one space.
     A word id outside the vocabulary gives (empty, empty): the data is damaged.

@@ -82,6 +82,8 @@ def new_names(text, fields, names, name_offsets, most):
 
     fields, names, name_offsets: as read_columns has them. most: so many new names at most.
     Returns int64[m, 2], start and stop of the first of each distinct new name, in the order met.
+
+    text: uint8.
     """
     n_known = name_offsets.size - 1
     found = np.empty((most, 2), np.int64)
@@ -130,6 +132,8 @@ def read_columns(text, fields, names, name_offsets, positions):
     names[name_offsets[c]:name_offsets[c + 1]], or a position among the bare values, from 0, -1
     for none; of features with one name the last counts, a name before a position.
     Returns float64[n, c], NaN where there is none, and uint8[n, c], FOUND or why not.
+
+    text: uint8; names: uint8; name_offsets, positions: int64.
     """
     n_columns = positions.size
     values = np.full((fields.shape[0], n_columns), np.nan)

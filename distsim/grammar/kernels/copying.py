@@ -24,7 +24,10 @@ def put_bytes(out, n, source, start, stop):
 
 @uncounted
 def put_bar(out, n):
-    """Append ` ||| `; return the end."""
+    """Append ` ||| `; return the end.
+
+    out: uint8, filled up to n.
+    """
     out[n] = 32
     out[n + 1] = 124
     out[n + 2] = 124
@@ -35,7 +38,10 @@ def put_bar(out, n):
 
 @uncounted
 def put_integer(out, n, value):
-    """Append a whole number of at least 0; return the end."""
+    """Append a whole number of at least 0; return the end.
+
+    out: uint8, filled up to n; value: the number.
+    """
     size = 1
     rest = value // 10
     while rest > 0:
@@ -49,7 +55,10 @@ def put_integer(out, n, value):
 
 @uncounted
 def put_decimals(out, n, scaled):
-    """Append a number, given as 100,000 times it, with five decimals; return the end."""
+    """Append a number, given as 100,000 times it, with five decimals; return the end.
+
+    out: uint8, filled up to n; scaled: a whole number of at least 0.
+    """
     n = put_integer(out, n, scaled // 100000)
     out[n] = 46
     rest = scaled % 100000

@@ -93,14 +93,20 @@ class Room(NamedTuple):
 
 @uncounted
 def fill_chart(chart, nodes, first, last):
-    """Write the label of every node into chart[start, stop]."""
+    """Write the label of every node into chart[start, stop].
+
+    chart: uint16[CHART, CHART]; nodes: uint16[k, 3], of which first:last are taken.
+    """
     for k in range(first, last):
         chart[nodes[k, 0], nodes[k, 1]] = nodes[k, 2]
 
 
 @uncounted
 def clear_chart(chart, nodes, first, last):
-    """Undo fill_chart."""
+    """Undo fill_chart.
+
+    chart, nodes, first, last: as of fill_chart.
+    """
     for k in range(first, last):
         chart[nodes[k, 0], nodes[k, 1]] = 0
 
@@ -147,6 +153,8 @@ def span_label(chart, n, start, stop, how):
     """Return the label of a span of a sentence of n tokens, uint32; 0 is X.
 
     Ten bits for each part; above them FORWARD (X/Y) or BACKWARD (X\\Y, the whole first).
+
+    chart: of fill_chart; start, stop: of the span; how: X_ONLY or which labels are made.
     """
     if how == X_ONLY:
         return np.uint32(0)
@@ -245,7 +253,10 @@ def _links_key(links, f_link, start, stop, e_start, is_drawn, one, two):
 
 @uncounted
 def e_symbol(word, spans):
-    """Return which symbol of a rule's English side a word of it (by its sentence) is."""
+    """Return which symbol of a rule's English side a word of it (by its sentence) is.
+
+    spans: of unpack_place.
+    """
     symbol = word - spans[0, 2]
     for gap in range(1, 3):
         if spans[gap, 1] > 0 and word > spans[gap, 2]:
@@ -683,7 +694,11 @@ def _packed_gap(f_start, f_length, e_start, e_length):
 
 @uncounted
 def unpack_place(place, gaps, spans):
-    """Write the spans of a rule: spans[0] the pair, [1] and [2] its gaps; return the sentence."""
+    """Write the spans of a rule: spans[0] the pair, [1] and [2] its gaps; return the sentence.
+
+    place, gaps: uint64, as rules are stored; spans: int64[3, 4], of (foreign start, length, English
+    start, length).
+    """
     spans[0, 0] = np.int64((place >> np.uint64(24)) & np.uint64(255))
     spans[0, 1] = np.int64((place >> np.uint64(16)) & np.uint64(255))
     spans[0, 2] = np.int64((place >> np.uint64(8)) & np.uint64(255))

@@ -126,6 +126,9 @@ def canonical_sides(text, token_stops, starts, stops, gaps, has_gaps):
     source_hashes, target_hashes: uint64[n], of the sides' texts, symbols separated by a space;
     orders: uint32[n], four bits for each target gap, lowest first: its number on the source
     side, from 0; target_text: uint8; target_offsets: int64[n + 1]: the target sides.
+
+    text: uint8; token_stops: int64[n, 2]; starts, stops, gaps: int64, of each token: as parse_rules
+    returns them; has_gaps: whether the format has gaps.
     """
     n_rules = token_stops.shape[0]
     status = np.zeros(n_rules, np.uint8)
@@ -240,6 +243,8 @@ def order_texts(text, starts, stops, heads, order):
     """Sort texts by all bytes that are in the order of their first eight bytes, heads.
 
     order: int64, texts; changed in place.
+
+    text: uint8; starts, stops: int64, of each text; heads: uint64, by text.
     """
     texts = (text, starts, stops)
     begin = 0
@@ -256,6 +261,8 @@ def best_of_repeated(is_new, forward, backward):
     """Return, for rules in order, bool[n]: the most probable of each run of equal ones.
 
     is_new: where a run begins. Of equally probable ones the first.
+
+    forward, backward: float64, by rule, -ln p in both directions.
     """
     keep = np.zeros(is_new.size, np.bool_)
     best = 0

@@ -42,6 +42,8 @@ def are_links_sound(links, n_links, foreign, english, foreign_lengths, english_l
 
     n_links: of each rule, together m; foreign, english: the sides of each; the lengths of sides
     in symbols.
+
+    foreign, english: numbers of sides; foreign_lengths, english_lengths: by side.
     """
     k = 0
     for rule in range(n_links.size):

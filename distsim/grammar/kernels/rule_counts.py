@@ -181,6 +181,9 @@ def links_of(links, link_offsets, sentence, spans, pairs, n):
 
     links: uint8[m, 2] of (foreign, English) words, sorted within a sentence; links within
     gaps are not the rule's.
+
+    link_offsets: int64[sentences + 1], the first link of each; spans: of unpack_place; pairs:
+    uint8[m, 2].
     """
     first = spans[0, 0]
     stop = first + spans[0, 1]
@@ -209,6 +212,8 @@ def write_links(links, link_offsets, sentence, spans, pairs, text, n):
     """Write the links of a rule as `0-0 1-2` into text from n on; return the end.
 
     pairs: uint8[m, 2], room for the links of any sentence.
+
+    links, link_offsets, sentence, spans: as of links_of.
     """
     n_links = links_of(links, link_offsets, sentence, spans, pairs, 0)
     for k in range(n_links):
@@ -223,7 +228,10 @@ def write_links(links, link_offsets, sentence, spans, pairs, text, n):
 
 @uncounted
 def most_links(link_offsets):
-    """Return the most links of a sentence, 1 at least."""
+    """Return the most links of a sentence, 1 at least.
+
+    link_offsets: int64[sentences + 1], the first link of each.
+    """
     longest = 1
     for sentence in range(link_offsets.size - 1):
         longest = max(longest, link_offsets[sentence + 1] - link_offsets[sentence])
@@ -232,7 +240,11 @@ def most_links(link_offsets):
 
 @compiled
 def rule_links(place, gaps, links, link_offsets):
-    """Return the links of rules between words: (uint8[m, 2] of symbols, int64 numbers of them)."""
+    """Return the links of rules between words: (uint8[m, 2] of symbols, int64 numbers of them).
+
+    place, gaps: uint64[n], as rules are stored; links: uint8[m, 2]; link_offsets: int64[sentences +
+    1].
+    """
     spans = np.zeros((3, 4), np.int64)
     room = 0
     for r in range(place.size):

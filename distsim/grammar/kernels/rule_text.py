@@ -42,7 +42,11 @@ def _log_ratio(target, source):
 
 @uncounted
 def gap_labels(chart, text, sentence, spans, how, labels):
-    """Write the labels of a rule's gaps into labels[0] and labels[1]."""
+    """Write the labels of a rule's gaps into labels[0] and labels[1].
+
+    chart: room for fill_chart; text: a Text; sentence: its number; spans: of unpack_place; how:
+    X_ONLY or which labels are made; labels: uint32[2].
+    """
     labels[0] = 0
     labels[1] = 0
     if spans[1, 1] == 0 or how == X_ONLY:
@@ -59,7 +63,10 @@ def gap_labels(chart, text, sentence, spans, how, labels):
 
 @uncounted
 def gap_at(spans, side, i):
-    """Return the gap, 1 or 2, that begins at token i of a side (0 foreign, 2 English), 0: none."""
+    """Return the gap, 1 or 2, that begins at token i of a side (0 foreign, 2 English), 0: none.
+
+    spans: of unpack_place.
+    """
     if spans[1, 1] > 0 and i == spans[1, side]:
         return 1
     if spans[2, 1] > 0 and i == spans[2, side]:
@@ -254,7 +261,10 @@ def rule_features(label, place, gaps, counts, by_bitext, text, weights, how):
 
 @uncounted
 def put_value(text, n, value):
-    """Write a feature: whole numbers as such, others with five decimals; return the end."""
+    """Write a feature: whole numbers as such, others with five decimals; return the end.
+
+    text: uint8, filled up to n; value: float64.
+    """
     if value < 0:
         text[n] = 45
         n += 1
@@ -267,7 +277,10 @@ def put_value(text, n, value):
 
 @uncounted
 def put_label(text, n, label, names):
-    """Write a label, its parts joined by / \\ or +; return the end."""
+    """Write a label, its parts joined by / \\ or +; return the end.
+
+    text: uint8, filled up to n; names: the texts of labels, as Words.
+    """
     kind = np.int64(label) >> 30
     for part in range(3):
         number = (np.int64(label) >> (10 * part)) & 1023
@@ -419,6 +432,9 @@ def side_texts(symbols, starts, words, word_offsets, labels, label_offsets):
 
     symbols: as place_symbols has them; gaps are numbered along the side. labels: the texts of
     labels end to end.
+
+    starts: int64, where each side begins in symbols; words: uint8, the texts of words end to end;
+    word_offsets, label_offsets: int64, where each text begins.
     """
     gap_bit = np.uint32(1 << 31)
     room = 0

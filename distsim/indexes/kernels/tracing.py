@@ -27,6 +27,8 @@ def match_lengths(tokens, suffixes, word_starts, text, lengths):
 
     text: int64 ids, 0 behind each sentence, -1 for an unknown word. lengths: int64[text.size],
     changed. Returns 0, or DAMAGED.
+
+    tokens, suffixes, word_starts: uint32, of the shard.
     """
     for i in range(text.size):
         word = text[i]

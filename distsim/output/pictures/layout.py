@@ -66,6 +66,8 @@ def spread(distances: np.ndarray) -> NDArray[np.float64]:
 def links(distances: np.ndarray, each: int = 2) -> list[tuple[int, int]]:
     """Return the pairs (i, j), i < j, in which one is among the `each` nearest of the other.
 
+    distances: float[n, n].
+
     >>> links(np.array([[0.0, 1, 9], [1, 0, 8], [9, 8, 0]]), 1)
     [(0, 1), (1, 2)]
     """

@@ -106,6 +106,8 @@ class LearntSpace:
 
         As `Composer`: unit(unit(sum) - centre); the second value is what a context's own vector
         is to be multiplied by to be its part of the first. Zeros and 0 for a zero sum.
+
+        total: float64[n_dimensions], the sum.
         """
         length = float(np.sqrt(total @ total))
         if length == 0.0:

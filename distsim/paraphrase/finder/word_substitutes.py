@@ -119,7 +119,13 @@ class WordSubstitutes:
         *,
         weights: FinderWeights | None = None,
     ) -> "WordSubstitutes | None":
-        """Return the same of parts that are open already; weights: those that ship where None."""
+        """Return the same of parts that are open already, None where nothing was stored.
+
+        Arguments:
+            table: the signatures. lexicon: of their index. forms: inflected forms.
+            space: the words' vectors, None where the table has none.
+            weights: those that ship with the package where None.
+        """
         finder = None if space is None else WordFinder.open(lexicon.index, table, forms)
         if finder is None or space is None:
             return None

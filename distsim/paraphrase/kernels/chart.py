@@ -46,7 +46,10 @@ class Chart(NamedTuple):
 
 @compiled
 def empty_chart(n_tokens, longest, reach):
-    """Return a chart without items; reach: words on either edge that an item keeps."""
+    """Return a chart without items; reach: words on either edge that an item keeps.
+
+    n_tokens: of the sentence; longest: tokens of a span at most.
+    """
     rows = np.full((1024, 5), NO, np.int64)
     rows[0, 1] = 0
     sizes = np.zeros(4, np.int64)
@@ -61,7 +64,10 @@ def empty_chart(n_tokens, longest, reach):
 
 @folded
 def is_full(chart):
-    """Return whether no item, or no edge, can be added."""
+    """Return whether no item, or no edge, can be added.
+
+    chart: a Chart.
+    """
     sizes = chart.sizes
     return sizes[N_ITEMS] == chart.items.shape[0] or sizes[N_EDGES] == chart.edges.shape[0]
 
@@ -88,6 +94,8 @@ def rows_of(chart, span, which):
     """Return the first row and the last of a view of a cell; both 0 for none.
 
     span: the cell's first row and last. which: a label, EVERY or PLAIN.
+
+    chart: a Chart.
     """
     row = span[0]
     while row < span[1]:
@@ -138,8 +146,11 @@ def _ordered(chart, first_item, by_words):
 
 @compiled
 def close_cell(chart, i, length, first_item, any_label, by_words):
-    """Add the views of a span's items: of all, of those not glued, and of each label; return
-    the chart. any_label: a label that all items have, -1 for none."""
+    """Return the chart with the views of a span's items: all, those not glued, each label's.
+
+    i, length: the span's first token and its tokens. first_item: of the span. any_label: a label
+    that all items have, -1 for none. by_words: whether numbers of words matter.
+    """
     order = _ordered(chart, first_item, by_words)
     chart = enlarged(chart, 3 * order.size)
     begin = chart.sizes[N_ROWS]
@@ -157,7 +168,10 @@ def close_cell(chart, i, length, first_item, any_label, by_words):
 
 @compiled
 def close_prefix(chart, j, first_item, by_words):
-    """Add the view of the items of the first j tokens; return the chart."""
+    """Add the view of the items of the first j tokens; return the chart.
+
+    chart: a Chart; first_item: the first of these items; by_words: whether numbers of words matter.
+    """
     order = _ordered(chart, first_item, by_words)
     chart = enlarged(chart, order.size)
     chart.prefixes[j, 0] = chart.sizes[N_ROWS]
@@ -168,7 +182,10 @@ def close_prefix(chart, j, first_item, by_words):
 
 @compiled
 def begin_sentence(chart, reach, by_words):
-    """Add the item of the sentence's beginning, whose last word is the boundary, 0."""
+    """Add the item of the sentence's beginning, whose last word is the boundary, 0.
+
+    chart: a Chart; reach, by_words: as of empty_chart and close_prefix.
+    """
     chart = enlarged(chart, 1)
     item = chart.sizes[N_ITEMS]
     chart.items[item] = NO_WORD

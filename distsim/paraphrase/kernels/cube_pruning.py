@@ -434,6 +434,9 @@ def fill(scoring, rules, chart, cell, cube, bundles, n_bundles):
 
     bundles: int64[room, 7], first rule and last, first place and last in the views of both gaps
     (-1 for no gap), and their kind, from 0.
+
+    scoring, rules, chart, cell, cube: the tuples of these names; n_bundles: how many of the bundles
+    there are.
     """
     left, n_open = _shares(bundles, n_bundles, cell.pops)
     cube = _emptied(cube, chart.sizes[N_ITEMS], n_bundles)

@@ -52,6 +52,8 @@ def frames_around(tokens, lemmas, part, n_parts):
 
     lemmas: int32[n_words], -1 for a word that has none. Only the frames whose left word is
     `part` modulo n_parts.
+
+    tokens: uint32, 0 behind each sentence.
     """
     out = np.empty(tokens.size // n_parts + 1024, np.uint64)
     n = 0
@@ -127,7 +129,10 @@ def count_profiles(
 
 @compiled
 def order_rows(starts, features, counts):
-    """Put the features of each row in ascending order, in place, with their counts."""
+    """Put the features of each row in ascending order, in place, with their counts.
+
+    starts: int64[n + 1]; features, counts: uint32, changed.
+    """
     for row in range(starts.size - 1):
         begin = starts[row]
         packed = np.empty(starts[row + 1] - begin, np.uint64)
@@ -177,6 +182,8 @@ def similar_rows(starts, features, weights, squares, row, dense, out):
 
     squares: float64[n], the sum of the squared weights of each row. dense: int32[n_features] of
     zeros, and zeros again afterwards.
+
+    starts: int64[n + 1], features: uint32, weights: the rows.
     """
     for i in range(starts[row], starts[row + 1]):
         dense[features[i]] = weights[i]
@@ -192,7 +199,10 @@ def similar_rows(starts, features, weights, squares, row, dense, out):
 
 @compiled
 def similar_vectors(vectors, squares, row, out):
-    """Fill out, float64[n], with the cosine of one row of vectors, int8, and each."""
+    """Fill out, float64[n], with the cosine of one row of vectors, int8, and each.
+
+    squares: float64[n], of the lengths of vectors.
+    """
     for other in range(vectors.shape[0]):
         total = np.int32(0)
         for i in range(vectors.shape[1]):
@@ -255,7 +265,11 @@ def ranks_among(thresholds, log_ranks, rows, cosines):
 
 @compiled
 def sentences_of_lemmas(tokens, lemmas, n_lemmas):
-    """Return (the number of sentences that each lemma is in, uint32; sentences)."""
+    """Return (the number of sentences that each lemma is in, uint32; sentences).
+
+    tokens: uint32, 0 behind each sentence; lemmas: int32[n_words], -1 for a word that has none;
+    n_lemmas: how many there are.
+    """
     found = np.zeros(n_lemmas, np.uint32)
     last = np.full(n_lemmas, -1, np.int64)
     sentence = np.int64(0)
@@ -276,6 +290,8 @@ def count_cooccurrences(tokens, positions, lemmas, last, found):
 
     positions: int64, ascending; those of one sentence count once. last: int64[n_lemmas], -1, and
     numbers of positions afterwards. Returns how many sentences there were.
+
+    tokens: uint32, 0 behind each sentence; lemmas: int32[n_words], -1 for a word that has none.
     """
     end = np.int64(-1)
     n = 0

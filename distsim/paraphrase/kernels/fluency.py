@@ -84,6 +84,8 @@ def count_windows(tokens, suffixes, word_starts, left, fillers, filler_stops, ri
     counts: float64[rows, order], to which is added: for each filler a row for the last word of
     `left`, one for every word of its own and one for every word of `right`; column d counts the
     d + 1 words that end there, words before `left` taken for none. Returns 0, or DAMAGED.
+
+    tokens, suffixes, word_starts: uint32, of the shard.
     """
     order = counts.shape[1]
     start_lows = np.zeros(order, np.int64)
@@ -127,6 +129,9 @@ def score_windows(counts, n_left, filler_stops, n_right, n_tokens, trust, scores
     counts: from count_windows. p(w | h of d words) = (c(h w) + trust p(w | shorter h)) / (c(h) +
     trust), down to (c(w) + 1/2) / (n_tokens + 1/2): Dirichlet smoothing at every length.
     scores: float64[len(filler_stops), 2]: of the filler's own words, of `right`.
+
+    n_left, n_right: words of `left` and `right`; trust: occurrences that the shorter history is
+    worth.
     """
     order = counts.shape[1]
     row = 0

@@ -21,7 +21,10 @@ _EMPTY = np.uint64(0)
 
 @folded
 def mixed(state, word):
-    """Return the key of a row of words continued by a word; never 0."""
+    """Return the key of a row of words continued by a word; never 0.
+
+    state: uint64, the key of the words before.
+    """
     own = (np.uint64(word) + _THREE) * _MIX  # -1 is no 0
     state = (state ^ own ^ (own >> _SHIFT)) * _FINISH
     return (state ^ (state >> _SHIFT)) | _ONE
@@ -165,7 +168,10 @@ def log_probability(model, words, first, stop):
 
 @compiled
 def add_to_table(keys, values, new_keys, new_values):
-    """Put rows into a table that is kept at least half empty; the later of two alike stays."""
+    """Put rows into a table that is kept at least half empty; the later of two alike stays.
+
+    keys: uint64, values: float64[size, 2], the table; new_keys, new_values: the rows.
+    """
     for i in range(new_keys.size):
         slot = _slot_of(keys, new_keys[i])
         keys[slot] = new_keys[i]
@@ -187,7 +193,11 @@ def keys_of_rows(words, length):
 
 @compiled
 def sentence_log(model, words, order, end):
-    """Return ln p of a sentence's words and of its end, given its beginning, summed."""
+    """Return ln p of a sentence's words and of its end, given its beginning, summed.
+
+    model: of log_probability; words: int64 ids; order: the longest n-gram; end: the id of the
+    sentence's end.
+    """
     row = np.empty(words.size + 2, np.int64)
     row[0] = 0
     for k in range(words.size):

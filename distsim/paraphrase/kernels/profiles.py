@@ -26,6 +26,8 @@ def gather_windows(tokens, positions, lengths, window, n_words, rows):
 
     positions, lengths: int64. rows: uint32[n, 2 * window], first those on the left, then those
     on the right, nearest first; 0 where there is none. Returns 0, or DAMAGED.
+
+    tokens: uint32, of the shard; n_words: ids from it on are damage.
     """
     size = tokens.size
     most = np.uint32(0)
@@ -131,6 +133,8 @@ def weigh_roughly(n, words, places, logs, seen, collocates, weights):
 
     With a word's share p known for certain only the phrase's row of the table counts:
     2 (count ln(count / np) + (n - count) ln((n - count) / n(1 - p))).
+
+    n, words, places, logs, seen, collocates, weights: as of weigh_by_likelihood.
     """
     ln_n = ln(n, logs)
     for t in range(collocates.size):
@@ -251,7 +255,11 @@ def profile_cosines(
 
 @compiled
 def profile_cosine(collocates, weights, square, focal, focal_square):
-    """Return the cosine of a profile with a dense one, focal by collocate; 0 for a zero one."""
+    """Return the cosine of a profile with a dense one, focal by collocate; 0 for a zero one.
+
+    collocates: uint32; weights: float64, of these; square, focal_square: of the lengths of both;
+    focal: float64.
+    """
     dot = 0.0
     for t in range(collocates.size):
         dot += weights[t] * focal[collocates[t]]

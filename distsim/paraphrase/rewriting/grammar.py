@@ -93,7 +93,11 @@ class Grammar:
         return -1
 
     def matches(self, codes: np.ndarray, possible: np.ndarray, most: int) -> np.ndarray:
-        """Return where source sides match, int64[n, 7]; see kernels.matching.find_matches."""
+        """Return where source sides match, int64[n, 7]; see kernels.matching.find_matches.
+
+        codes: int64, of the tokens; possible: bool[tokens, longest + 1], the spans that a gap may
+        have; most: matches at most.
+        """
         rules = SourceRules(frozen(self.arrays.rule_starts), frozen(self.arrays.rule_labels))
         found: np.ndarray = find_matches(
             self.trie, rules, frozen(codes), possible, possible.shape[1] - 1, most
@@ -101,7 +105,10 @@ class Grammar:
         return found
 
     def sources_of(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the symbols of source sides end to end, and where each begins; int64."""
+        """Return the symbols of source sides end to end, and where each begins; int64.
+
+        numbers: integers, of source sides.
+        """
         starts = self.arrays.source_starts
         return _runs(starts[numbers], starts[numbers + 1], self.arrays.sources)
 
@@ -109,6 +116,8 @@ class Grammar:
         """Return rules' targets end to end, and where each begins, int64.
 
         Words are symbols; -1 and -2 are the first and the second gap of the source side.
+
+        rules, sources: integers[n], numbers of rules and of their source sides.
         """
         starts = self.arrays.target_starts
         symbols, begins = _runs(starts[rules], starts[rules + 1], self.arrays.targets)
@@ -119,7 +128,10 @@ class Grammar:
         return np.where(self.is_gap[symbols], -numbers, symbols), begins
 
     def rules_of(self, sources: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the first rules of source sides, `most` of each, and where each begins; int64."""
+        """Return the first rules of source sides, `most` of each, and where each begins; int64.
+
+        sources: integers, numbers of source sides.
+        """
         first = self.arrays.rule_starts[sources].astype(np.int64)
         stop = np.minimum(self.arrays.rule_starts[sources + 1].astype(np.int64), first + most)
         begins = np.concatenate([[0], np.cumsum(stop - first)])
@@ -129,7 +141,10 @@ class Grammar:
     def all_features(
         self, rules: np.ndarray, sources: np.ndarray, names: Sequence[str]
     ) -> np.ndarray:
-        """Return features of rules by name, float64[rules, names]; 0 where there is none."""
+        """Return features of rules by name, float64[rules, names]; 0 where there is none.
+
+        rules, sources: as of targets_of.
+        """
         out = np.zeros((rules.size, len(names)))
         own = set(self.index.feature_names)
         counted: dict[str, np.ndarray] = {}

@@ -32,7 +32,11 @@ class Weights:
     lines: Mapping[str, int] = field(default_factory=dict)
 
     def get(self, name: str) -> float:
-        """Return the weight of a feature, 0 where it has none."""
+        """Return the weight of a feature, 0 where it has none.
+
+        Arguments:
+            name: of the feature.
+        """
         return self.values.get(name, 0.0)
 
     @classmethod
@@ -73,7 +77,11 @@ class Weights:
 
     @classmethod
     def default(cls, name: str = SIMPLIFY) -> "Weights":
-        """Return the default weights of the package: SIMPLIFY, or SHORTEN for --length."""
+        """Return the default weights of the package.
+
+        Arguments:
+            name: SIMPLIFY, or SHORTEN for --length.
+        """
         with_data = files("distsim") / "data" / "weights" / f"{name}.weights"
         read = cls.read(str(with_data))
         return cls(read.values, notes=read.notes)

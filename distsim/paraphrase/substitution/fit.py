@@ -43,6 +43,8 @@ class Slot:
 
         The strongest first. What the centre takes off is no word's, so the parts add up to
         more than the fit.
+
+        row: float[n_dimensions], the candidate's vector.
         """
         shares = self.parts @ row
         order = np.argsort(-shares, kind="stable")

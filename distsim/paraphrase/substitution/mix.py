@@ -57,7 +57,11 @@ class Mix:
             raise ParameterError(f"weights {weights}: choose finite numbers")
 
     def scores(self, evidence: Evidence) -> np.ndarray:
-        """Return the score of each candidate, float64[n], NaN where nothing is known of it."""
+        """Return the score of each candidate, float64[n], NaN where nothing is known of it.
+
+        Arguments:
+            evidence: that of n candidates.
+        """
         total = np.zeros(evidence.scored.size)
         for kind, weight in asdict(self).items():
             if weight:

@@ -53,7 +53,10 @@ class Ranker:
         return cls(means, scales, np.asarray(found.x, np.float64))
 
     def probabilities(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return p of each candidate of a word, float64[n]; their sum is below 1."""
+        """Return p of each candidate of a word, float64[n]; their sum is below 1.
+
+        features: float32[n, columns].
+        """
         with threadpool_limits(limits=1, user_api="blas"):
             scores = (features.astype(np.float64) - self.means) / self.scales @ self.weights
         most = max(0.0, float(scores.max(initial=0.0)))

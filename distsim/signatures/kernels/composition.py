@@ -11,7 +11,10 @@ _SPACE = 32
 
 @compiled
 def normalise(row):
-    """Scale a vector to length 1; return whether it had any length."""
+    """Scale a vector to length 1; return whether it had any length.
+
+    row: float64, changed.
+    """
     square = 0.0
     for i in range(row.size):
         square += row[i] * row[i]
@@ -25,7 +28,10 @@ def normalise(row):
 
 @compiled
 def centre_rows(sums, centre):
-    """Replace each row by unit(unit(row) - centre), a zero row by zeros; return which are not."""
+    """Replace each row by unit(unit(row) - centre), a zero row by zeros; return which are not.
+
+    sums: float64[n, dimensions], changed; centre: float[dimensions].
+    """
     some = np.zeros(sums.shape[0], np.bool_)
     for p in range(sums.shape[0]):
         row = sums[p]
@@ -99,6 +105,8 @@ def cut_composed(text, ends, hashes, weights, vectors, bits):
     Arguments and the sum of a phrase's words as of compose_rows, of the first n_bits dimensions:
     no length changes a sign. Returns which phrases have any nonzero, bool[n]. What a phrase begins
     with as the one before it is not summed again.
+
+    text, ends, hashes, weights, vectors: as of compose_rows.
     """
     n_words = 1
     for p in range(ends.size - 1):

@@ -14,7 +14,10 @@ SPACE = 32
 
 @compiled
 def count_tokens(text, bounds):
-    """Return the number of tokens of every phrase, int64."""
+    """Return the number of tokens of every phrase, int64.
+
+    text: uint8, of all phrases end to end; bounds: integers[n + 1].
+    """
     counts = np.ones(bounds.size - 1, np.int64)
     for r in range(counts.size):
         for i in range(bounds[r], bounds[r + 1]):
@@ -28,6 +31,8 @@ def hash_tokens(text, bounds, rows, counts):
 
     counts: tokens of every row. The tokens of rows[i] are starts[i]:starts[i + 1]; each is
     text[begins[t]:ends[t]].
+
+    bounds: integers, where each row's text begins.
     """
     starts = np.zeros(rows.size + 1, np.int64)
     for i in range(rows.size):
@@ -122,6 +127,9 @@ def order_neighbours(rows, distances, strengths, text, bounds):
 
     strengths: by row of the table. Text is compared byte by byte, which in UTF-8 is the order
     of code points.
+
+    rows: integers, of the table; distances: by place in rows; text: uint8, bounds: integers, as of
+    count_tokens.
     """
     order = np.arange(rows.size)
     other = np.empty(rows.size, np.int64)

@@ -139,7 +139,11 @@ def _corrected(cosine, a, b):
 
 @compiled
 def restored_cosines(a_rows, a_fidelities, b_rows, b_fidelities, a, b, out):
-    """Fill out with the cosine estimated of a_rows[a[i]] and b_rows[b[i]]; NaN of nothing."""
+    """Fill out with the cosine estimated of a_rows[a[i]] and b_rows[b[i]]; NaN of nothing.
+
+    a_rows, b_rows: float32[n, dimensions]; a_fidelities, b_fidelities: float64[n], their squared
+    cosines with the true vectors; a, b: integers.
+    """
     n_dimensions = a_rows.shape[1]
     for i in range(a.size):
         p = a[i]

@@ -19,6 +19,8 @@ def rounding_steps(weights, begin, stop, largest):
 
     4096, and half as many again and again where the sum of |weight| * largest could leave
     the range in which float64 sums are exact; the result depends on no order.
+
+    begin, stop: of the row, in weights, float64.
     """
     total = 0.0
     for f in range(begin, stop):
@@ -63,6 +65,8 @@ def project(row_starts, features, weights, offsets, vectors, unit, largest, sums
     offsets: where each feature's vector begins in `vectors` (float32 or int16, multiples of 2^-12
     when they are multiplied by `unit`, a power of 2), NOWHERE where it has none and adds nothing;
     largest: an upper bound of their absolute values; sums: float64[n_rows, n_dimensions].
+
+    row_starts: int64[n_rows + 1], features: integers, weights: float64, the rows.
     """
     n_dimensions = sums.shape[1]
     in_a_line = _LINE_BYTES // vectors.itemsize
@@ -117,6 +121,8 @@ def cut_bits(sums, bits):
     """Fill bits[p], uint64[n_bits / 64], with sum > 0; return whether each row has any nonzero.
 
     Bit i is bit i % 64 of word i // 64.
+
+    sums: float64[n, n_dimensions].
     """
     some = np.zeros(sums.shape[0], np.bool_)
     for p in range(sums.shape[0]):

@@ -22,6 +22,8 @@ def multiply(row_starts, columns, values, dense, rows, out):
     Columns ascend in each row, and each sum is taken in their order, as exactly as `out` is. All
     rows go through a tile of `dense` before the next tile is read, which would else be waited for
     again and again.
+
+    row_starts, columns, values: the sparse matrix; dense: float[m, width]; rows: integers.
     """
     width = dense.shape[1]
     tile = max(1, _TILE // max(1, width))
@@ -108,6 +110,8 @@ def transposed_rows(row_starts, columns, values, rows, n_columns):
     """Return the columns of a sparse matrix as sparse rows; its row rows[i] is their column i.
 
     As (starts int64, int32, values), ascending in each row.
+
+    row_starts, columns, values: the sparse matrix; n_columns: of the matrix.
     """
     starts = np.zeros(n_columns + 1, np.int64)
     for i in range(rows.size):
