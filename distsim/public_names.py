@@ -144,7 +144,11 @@ def modules_of_names(topic: str | None = None) -> dict[str, str]:
 def lazy_names(
     package: str,
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__all__`, `__getattr__` and `__dir__` of `distsim` or of one of its topics."""
+    """Return `__all__`, `__getattr__` and `__dir__` of `distsim` or of one of its topics.
+
+    Arguments:
+        package: its name.
+    """
     topic = package.partition(".")[2] or None
     modules = modules_of_names(topic)
     topics = TOPICS if topic is None else ()

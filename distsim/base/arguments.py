@@ -30,6 +30,10 @@ def one_path(given: Any, argument: str = "path") -> Path:
 def one_or_many_paths(given: Any, argument: str = "paths") -> list[str | Path]:
     """Return paths, given as one or as any number of them.
 
+    Arguments:
+        given: a path, or paths.
+        argument: its name in messages.
+
     Raises:
         ParameterError: as one_path; of many, the message names the invalid one.
 
@@ -103,6 +107,10 @@ def utf8_phrase(phrase: str) -> bytes:
 def one_or_many_texts(given: Any, argument: str = "texts") -> list[str]:
     """Return texts, given as one or as any number of them; `isinstance(given, str)` tells which.
 
+    Arguments:
+        given: a text, or texts.
+        argument: its name in messages.
+
     Raises:
         ParameterError: as one_text; of many, the message names the invalid one.
 
@@ -119,6 +127,11 @@ def one_or_many_texts(given: Any, argument: str = "texts") -> list[str]:
 
 def whole_number(given: Any, argument: str, least: int, most: int | None = None) -> int:
     """Return a whole number within its range, of Python's or numpy's type.
+
+    Arguments:
+        given: the number.
+        argument: its name in messages.
+        least, most: the range, both included; no end where None.
 
     Raises:
         ParameterError: it is none, or lies outside; the message names the argument.
@@ -143,6 +156,11 @@ def whole_number(given: Any, argument: str, least: int, most: int | None = None)
 def one_of(given: Any, choices: Iterable[Any], argument: str) -> None:
     """Check that an argument is one of those that may be chosen.
 
+    Arguments:
+        given: the argument.
+        choices: what it may be.
+        argument: its name in messages.
+
     Raises:
         ParameterError: it is none of them; the message names the argument and all of them.
 
@@ -159,6 +177,11 @@ def one_of(given: Any, choices: Iterable[Any], argument: str) -> None:
 def in_range(given: float, argument: str, least: float, most: float | None = None) -> None:
     """Check that a number lies within its range, ends included.
 
+    Arguments:
+        given: the number.
+        argument: its name in messages.
+        least, most: the range; no end where None.
+
     Raises:
         ParameterError: it lies outside, or is NaN; the message names the argument and the range.
 
@@ -173,6 +196,9 @@ def in_range(given: float, argument: str, least: float, most: float | None = Non
 
 def shown(given: Any) -> str:
     """Return a value and its type as a message names them.
+
+    Arguments:
+        given: the value.
 
     >>> shown(b"bytes"), shown(None)
     ("b'bytes' (bytes)", 'None')

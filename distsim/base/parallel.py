@@ -20,7 +20,12 @@ Progress = Callable[[str, int, int | None], None]
 
 
 def no_progress(stage: str, done: int, total: int | None) -> None:
-    """Report nothing."""
+    """Report nothing.
+
+    Arguments:
+        stage: of the work.
+        done, total: units of it; total None where not known.
+    """
 
 
 class Interrupted(BaseException):
@@ -35,7 +40,11 @@ _signals: list[int] = []
 
 
 def interrupt(number: int) -> None:
-    """Raise Interrupted for a signal, here and at the next step of running work."""
+    """Raise Interrupted for a signal, here and at the next step of running work.
+
+    Arguments:
+        number: of the signal.
+    """
     _signals.append(number)
     raise Interrupted(number)
 

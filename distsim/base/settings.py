@@ -46,7 +46,13 @@ def read_settings(path: str | Path, options: _Options) -> _Options:
 
 
 def presets(folder: str, names: Iterable[str], options: _Options) -> dict[str, _Options]:
-    """Return options as the package's files `data/recipes/FOLDER/NAME.toml` have them, by name."""
+    """Return options as the package's files `data/recipes/FOLDER/NAME.toml` have them, by name.
+
+    Arguments:
+        folder: FOLDER.
+        names: of the files.
+        options: the options that the files change.
+    """
     place = files("distsim") / "data" / "recipes" / folder
     read = {name: (place / f"{name}.toml").read_text("utf-8") for name in names}
     return {n: changed([options], tomllib.loads(text), n)[0] for n, text in read.items()}
@@ -54,6 +60,9 @@ def presets(folder: str, names: Iterable[str], options: _Options) -> dict[str, _
 
 def read_changes(path: str | Path) -> dict[str, Any]:
     """Return the settings in a TOML file, a table as a dict.
+
+    Arguments:
+        path: of the file.
 
     Raises:
         InputError: the file cannot be read or is no TOML.
@@ -68,6 +77,9 @@ def read_changes(path: str | Path) -> dict[str, Any]:
 
 def parse_changes(assignments: Iterable[str]) -> dict[str, Any]:
     """Return `key=value` texts as nested dicts; values are texts that `changed` converts.
+
+    Arguments:
+        assignments: the texts.
 
     Raises:
         SettingError: one has no `=`, or a key is given both a value and keys below it.
@@ -119,6 +131,9 @@ def changed(options: Iterable[Any], changes: Mapping[str, Any], where: str = "")
 
 def keys(options: Any) -> list[str]:
     """Return the keys of a dataclass instance's settings, those of dataclasses inside dotted.
+
+    Arguments:
+        options: the instance.
 
     >>> from distsim import Selection
     >>> keys(Selection())

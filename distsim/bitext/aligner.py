@@ -84,7 +84,11 @@ class Sentences(NamedTuple):
     n_words: int
 
     def part(self, first: int, stop: int) -> "Sentences":
-        """Return some of the sentences."""
+        """Return some of the sentences.
+
+        Arguments:
+            first, stop: half-open range of sentences.
+        """
         begin, end = self.starts[first], self.starts[stop]
         return Sentences(
             frozen(self.tokens[begin:end]), frozen(self.starts[first : stop + 1] - begin),
@@ -111,6 +115,12 @@ def learn_links(
 
     Sentences have 1 to 255 tokens. Text too large for the memory at one time (more than
     MOST_CELLS pairs of positions) is cut into blocks of pairs that are aligned one by one.
+
+    Arguments:
+        english, other: the sides, of as many sentences.
+        options: AlignerOptions() where None.
+        jobs: threads; as many as the machine has cores where None.
+        progress: called with (stage, done, total).
 
     >>> side = Sentences(np.array([1, 2, 1, 2], np.uint32), np.array([0, 2, 3, 4]), 3)
     >>> learn_links(side, side).pairs.tolist()
@@ -187,7 +197,14 @@ def sample_both_ways(
     english: Sentences, other: Sentences, options: AlignerOptions, jobs: int | None,
     progress: Progress = no_progress,
 ) -> list[Sampled]:  # fmt: skip
-    """Return the results of both directions: English generates the other side, and the reverse."""
+    """Return the results of both directions: English generates the other side, and the reverse.
+
+    Arguments:
+        english, other: the sides, of as many sentences.
+        options: of the models.
+        jobs: threads.
+        progress: called with (stage, done, total).
+    """
     sweeps = options.sweeps(english.starts.size - 1)
     n_last = min(LAST_SWEEPS, sweeps[-1])
     counter = _Counter(progress, 2 * options.samplers * sum(sweeps))

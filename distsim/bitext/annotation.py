@@ -47,6 +47,11 @@ def trees_for(path: str | Path, pairs: Pairs, normaliser: Normaliser) -> ReadTre
     A tree matches where its leaves, normalised, are the English tokens; brackets and quotes
     may be written as the Penn Treebank does (-LRB-, ``).
 
+    Arguments:
+        path: of a file with a tree a line, blank for none.
+        pairs: the retained pairs.
+        normaliser: of the leaves.
+
     Raises:
         InputError: the file cannot be read, a tree is broken (file and line are named), or the
             number of lines is not that of the pairs that were read.
@@ -89,6 +94,10 @@ def trees_for(path: str | Path, pairs: Pairs, normaliser: Normaliser) -> ReadTre
 
 def tags_for(path: str | Path, pairs: Pairs) -> ReadTags:
     """Return the tags in a file for the retained pairs.
+
+    Arguments:
+        path: of a file of tags separated by spaces, a sentence a line.
+        pairs: the retained pairs.
 
     Raises:
         InputError: the file cannot be read, or the number of lines is not that of the pairs.

@@ -92,6 +92,9 @@ class LinkModel:
         """Return the links of pairs of token sequences; none for sequences of 0 or over 255 tokens.
 
         The same pair has the same links whatever is beside it.
+
+        Arguments:
+            english, other: as many sequences of each.
         """
         usable = _usable(english, other) if self._directions else []
         if not usable:

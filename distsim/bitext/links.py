@@ -26,7 +26,11 @@ class Links(NamedTuple):
     possible: np.ndarray
 
     def of(self, sentence: int) -> list[tuple[int, int]]:
-        """Return the links of a pair of sentences."""
+        """Return the links of a pair of sentences.
+
+        Arguments:
+            sentence: its number, from 0.
+        """
         return [(i, j) for i, j in self.pairs[self.starts[sentence] : self.starts[sentence + 1]]]
 
 
@@ -34,6 +38,11 @@ def parse_pharaoh(text: bytes, name: str = "links", first_line: int = 1) -> Link
     """Return the links in Pharaoh lines, one sentence pair a line.
 
     A link that occurs twice is one, possible only where it never occurs without its mark.
+
+    Arguments:
+        text: whole lines.
+        name: of the file, for messages.
+        first_line: the number of the first line.
 
     Raises:
         InputError: a piece is no link; `name`, the line and the piece are named.
@@ -74,6 +83,9 @@ def in_order(pairs: np.ndarray, starts: np.ndarray, possible: np.ndarray | None 
 def read_pharaoh(path: str | Path) -> Links:
     """Return the links in a file of Pharaoh lines.
 
+    Arguments:
+        path: of the file.
+
     Raises:
         InputError: it cannot be read, or a piece is no link; file and line are named.
     """
@@ -94,6 +106,10 @@ def links_for(path: str | Path, pairs: Pairs, reversed_links: bool = False) -> L
     """Return the links in a file for the retained pairs.
 
     reversed_links: the file's links are (other, English).
+
+    Arguments:
+        path: of the file.
+        pairs: the retained pairs.
 
     Raises:
         InputError: as read_pharaoh; the number of lines is not that of the pairs that were

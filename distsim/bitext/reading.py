@@ -119,6 +119,12 @@ def read_pairs(
 ) -> Pairs:
     """Return the sentence pairs of two files; one may be standard input (`-`).
 
+    Arguments:
+        english, other: the files.
+        options: BitextOptions() where None.
+        jobs: threads; as many as the machine has cores where None.
+        progress: called with (stage, done, total).
+
     Raises:
         InputError: a file cannot be read, is not UTF-8 or contains a NUL; their numbers of lines
             differ; both are one file or one text; no pair is left.
@@ -159,6 +165,9 @@ def read_pairs(
 def describe_left_out(counts: PairCounts) -> str:
     """Return the numbers of omitted pairs by reason, as text; empty if there are none.
 
+    Arguments:
+        counts: of the pairs read.
+
     >>> describe_left_out(PairCounts(9, 5, 1, 0, 2, 1))
     '1 without English, 2 with over 255 tokens, 1 repeated'
     """
@@ -174,6 +183,9 @@ def describe_left_out(counts: PairCounts) -> str:
 def find_pair(english: str | Path, other: str | Path) -> list[Source]:
     """Return the two files, checked to be two.
 
+    Arguments:
+        english, other: paths of the files.
+
     Raises:
         InputError: one is missing or a folder, or both are one.
     """
@@ -186,7 +198,12 @@ def find_pair(english: str | Path, other: str | Path) -> list[Source]:
 
 
 def refuse_nul(block: Block, path: str) -> None:
-    """Raise an InputError where a text contains a NUL; file and line are named."""
+    """Raise an InputError where a text contains a NUL; file and line are named.
+
+    Arguments:
+        block: of the text.
+        path: of its file, for the message.
+    """
     place = block.text.find(b"\0")
     if place >= 0:
         line = block.first_line + block.text.count(b"\n", 0, place)

@@ -68,7 +68,11 @@ def save(path: Path, values: np.ndarray) -> None:
 
 
 def mapped(path: Path) -> np.ndarray:
-    """Return a memory-mapped array; processes of one machine share its pages."""
+    """Return a memory-mapped array; processes of one machine share its pages.
+
+    Arguments:
+        path: of the array's file.
+    """
     if path.stat().st_size <= _HEAD_BYTES:  # perhaps nothing behind the head, which has no map
         small: np.ndarray = np.load(path)
         return small

@@ -46,7 +46,11 @@ class FrequentKeys(NamedTuple):
 
 
 class Job:
-    """One run as its tasks see it; shared arrays are mapped once a process."""
+    """One run as its tasks see it; shared arrays are mapped once a process.
+
+    Arguments:
+        folder: of the run, in which the plan is.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -69,7 +73,13 @@ class Job:
         return self.plan.recipe.is_learnt
 
     def path(self, stage: str, number: int | None = None, suffix: str = "") -> Path:
-        """Return the path that a stage writes, or one of its tasks."""
+        """Return the path that a stage writes, or one of its tasks.
+
+        Arguments:
+            stage: its name.
+            number: of the task; None: of the whole stage.
+            suffix: of the file's name.
+        """
         return self.folder / stage / (f"{number:06d}{suffix}" if number is not None else "")
 
     def index_path(self, part: int) -> Path:

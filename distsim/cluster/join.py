@@ -21,6 +21,11 @@ _ROWS = 1 << 16
 def join(job: Job, path: Path, force: bool = False) -> None:
     """Write the table of a run at `path`.
 
+    Arguments:
+        job: the run.
+        path: of the table.
+        force: replace what is there.
+
     Raises:
         ArtifactError: a range's table is missing or was made otherwise, something exists at `path`.
         ParameterError: no phrase is frequent enough.

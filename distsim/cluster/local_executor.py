@@ -19,6 +19,11 @@ from distsim.cluster.stages import Stage, find_stage, giving, is_done, run_task,
 def run_alone_task(job: Job, name: str, number: int) -> None:
     """Run one task of a stage, unless it is done.
 
+    Arguments:
+        job: the run.
+        name: of the stage.
+        number: of the task.
+
     Raises:
         ParameterError: there is no such stage or task.
     """
@@ -46,6 +51,9 @@ def run_alone_task(job: Job, name: str, number: int) -> None:
 def require_all_done(job: Job) -> None:
     """Raise ArtifactError if a task is not done.
 
+    Arguments:
+        job: the run.
+
     Raises:
         ArtifactError: a task is not done; the first is named.
     """
@@ -61,7 +69,15 @@ def require_all_done(job: Job) -> None:
 def run_alone(
     plan: Plan, path: Path, shared: Path, *, force: bool = False, progress: Progress = no_progress
 ) -> Path:
-    """Run all stages of a plan, one task after the other; return the run's folder."""
+    """Run all stages of a plan, one task after the other; return the run's folder.
+
+    Arguments:
+        plan: the work.
+        path: of the table.
+        shared: folder for the run.
+        force: replace what is at `path`.
+        progress: called with (stage, done, total).
+    """
     folder = write_plan(plan, shared)
     job = open_job(folder)
     for stage in stages(job):

@@ -196,7 +196,12 @@ def make_plan(
 
 
 def write_plan(plan: Plan, shared: Path) -> Path:
-    """Write a plan into its folder, where there is none yet, and return the folder."""
+    """Write a plan into its folder, where there is none yet, and return the folder.
+
+    Arguments:
+        plan: the work.
+        shared: folder that all machines see.
+    """
     folder = plan.folder(shared)
     if not (folder / PLAN).exists():
         with replacing(folder / PLAN) as part:

@@ -23,7 +23,12 @@ class ClusterReport:
 
     @classmethod
     def of(cls, job: Job, seconds: float) -> "ClusterReport":
-        """Return the totals of all tasks of a run, also those before it was killed."""
+        """Return the totals of all tasks of a run, also those before it was killed.
+
+        Arguments:
+            job: the run.
+            seconds: that it took.
+        """
         cpu, shuffled = {}, {}
         for stage in stages(job):
             found = reports(job, stage.name)

@@ -54,7 +54,12 @@ def unpack(packet: bytes | memoryview) -> dict[str, np.ndarray]:
 
 
 def write_packets(path: Path, packets: Iterable[bytes]) -> None:
-    """Write packets into a file in one step."""
+    """Write packets into a file in one step.
+
+    Arguments:
+        path: of the file.
+        packets: their bytes.
+    """
     with replacing(path) as part, open(part, "wb") as file:
         for packet in packets:
             file.write(len(packet).to_bytes(_LENGTH_BYTES, "little"))
@@ -62,7 +67,11 @@ def write_packets(path: Path, packets: Iterable[bytes]) -> None:
 
 
 def read_packets(path: Path) -> Iterator[bytes]:
-    """Yield the packets of a file."""
+    """Yield the packets of a file.
+
+    Arguments:
+        path: of the file.
+    """
     with open(path, "rb") as file:
         while head := file.read(_LENGTH_BYTES):
             yield file.read(int.from_bytes(head, "little"))
@@ -76,7 +85,13 @@ class PacketsByRange:
 
     @staticmethod
     def write(path: Path, pairs: Iterable[tuple[int, bytes]], n_ranges: int) -> None:
-        """Write (range, packet) pairs."""
+        """Write (range, packet) pairs.
+
+        Arguments:
+            path: of the file.
+            pairs: in any order.
+            n_ranges: numbers are below it.
+        """
         by_range: list[list[bytes]] = [[] for _ in range(n_ranges)]
         for number, packet in pairs:
             by_range[number].append(len(packet).to_bytes(_LENGTH_BYTES, "little") + packet)
@@ -89,7 +104,12 @@ class PacketsByRange:
 
     @staticmethod
     def read(path: Path, number: int) -> Iterator[bytes]:
-        """Yield the packets of a range."""
+        """Yield the packets of a range.
+
+        Arguments:
+            path: of the file.
+            number: of the range.
+        """
         with open(path, "rb") as file:
             file.seek(8 * number)
             start, stop = np.frombuffer(file.read(16), "<u8").tolist()

@@ -19,6 +19,9 @@ class ClusterText(CountedText):
     """A CountedText of the phrases of some ranges, with the marginals of the whole corpus.
 
     Arguments:
+        plan: the work.
+        words: of the whole corpus.
+        space: of the features.
         blocks: gives the phrases that occur so often, in ascending order of their hashes.
         lowest: the least count of a selected phrase.
     """
@@ -38,7 +41,11 @@ class ClusterText(CountedText):
         self._blocks = blocks
 
     def lowest_count(self, selection: Selection) -> int:
-        """Return the lowest count that a selected phrase can have."""
+        """Return the lowest count that a selected phrase can have.
+
+        Arguments:
+            selection: of phrases.
+        """
         return self._lowest
 
     def gather_marginals(self) -> None:
@@ -50,7 +57,12 @@ class ClusterText(CountedText):
         return limits_of_words(self._words.counts[1:], n_families, rows, features)
 
     def parts(self, min_count: int, max_length: int) -> Iterator[Part]:
-        """Yield the batches of all phrases, always in ascending order of their hashes."""
+        """Yield the batches of all phrases, always in ascending order of their hashes.
+
+        Arguments:
+            min_count: phrases that occur less often are left out.
+            max_length: tokens of a phrase.
+        """
         words, space = self._words, self.space
         assert space is not None
         for block in self._blocks.counted(min_count):
@@ -71,6 +83,10 @@ class StoredBlocks(Blocks):
     """Packets of a range, summed within a memory budget.
 
     Arguments:
+        words: of the whole corpus.
+        longest: tokens of a phrase.
+        folder: for files.
+        memory: bytes.
         packets: what parts say of phrases: `lengths` in tokens, `words` end to end, by id,
             `strengths`, `sizes`: how many features each has; `features`, `counts`.
     """
@@ -104,6 +120,7 @@ class SummedBlocks(Blocks):
     """Words with contexts that were summed before, in order of hashes.
 
     Arguments:
+        words: of the whole corpus.
         packets: gives the packets; called as often as they are needed.
     """
 

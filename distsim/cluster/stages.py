@@ -39,12 +39,20 @@ class Stage:
     gathers: str | None = None
 
     def n_tasks(self, job: Job) -> int:
-        """Return the number of its tasks."""
+        """Return the number of its tasks.
+
+        Arguments:
+            job: the run.
+        """
         return {"parts": job.n_parts, "ranges": job.n_ranges, "one": 1}[self.over]
 
 
 def stages(job: Job) -> list[Stage]:
-    """Return the stages of a run but the last, which joins, in order."""
+    """Return the stages of a run but the last, which joins, in order.
+
+    Arguments:
+        job: the run.
+    """
     found = []
     if job.drops_lines:
         found += [
@@ -77,6 +85,10 @@ def stages(job: Job) -> list[Stage]:
 def find_stage(job: Job, name: str) -> Stage:
     """Return the stage of this name.
 
+    Arguments:
+        job: the run.
+        name: of the stage.
+
     Raises:
         ParameterError: there is none.
     """
@@ -86,17 +98,32 @@ def find_stage(job: Job, name: str) -> Stage:
 
 
 def report_path(job: Job, stage: Stage, number: int) -> Path:
-    """Return the path of the report of a finished task."""
+    """Return the path of the report of a finished task.
+
+    Arguments:
+        job: the run.
+        stage, number: the task.
+    """
     return job.folder / "done" / f"{stage.name}-{number:06d}.json"
 
 
 def is_done(job: Job, stage: Stage, number: int) -> bool:
-    """Return whether a task was done, by this run or an earlier one."""
+    """Return whether a task was done, by this run or an earlier one.
+
+    Arguments:
+        job: the run.
+        stage, number: the task.
+    """
     return report_path(job, stage, number).exists()
 
 
 def reports(job: Job, name: str) -> list[Tally]:
-    """Return the reports of the finished tasks of a stage, in order."""
+    """Return the reports of the finished tasks of a stage, in order.
+
+    Arguments:
+        job: the run.
+        name: of the stage.
+    """
     return [
         json.loads(path.read_text())
         for path in sorted((job.folder / "done").glob(f"{name}-[0-9]*.json"))
@@ -104,7 +131,12 @@ def reports(job: Job, name: str) -> list[Tally]:
 
 
 def giving(job: Job, stage: Stage, number: int) -> Iterator[tuple[int, bytes]]:
-    """Run a task that gives packets; yield (range, packet)."""
+    """Run a task that gives packets; yield (range, packet).
+
+    Arguments:
+        job: the run.
+        stage, number: the task.
+    """
     with _reported(job, stage, number) as tally:
         tally["packets"] = tally["bytes"] = 0
         for key, packet in stage.run(job, number, tally):
@@ -123,6 +155,11 @@ def run_task(
     """Run a task that gives no packets.
 
     progress: for a stage that tells of its own.
+
+    Arguments:
+        job: the run.
+        stage, number: the task.
+        packets: for it.
     """
     with _reported(job, stage, number) as tally:
         if stage.takes is not None:

@@ -58,7 +58,12 @@ _MOST_FEATURES = 1 << 32
 
 
 def ranges_of(hashes: np.ndarray, n_ranges: int) -> np.ndarray:
-    """Return the number of the range in which each hash lies, int64: equal shares of all hashes."""
+    """Return the number of the range in which each hash lies, int64: equal shares of all hashes.
+
+    Arguments:
+        hashes: uint64.
+        n_ranges: how many ranges there are.
+    """
     return ((hashes >> np.uint64(32)) * np.uint64(n_ranges) >> np.uint64(32)).astype(np.int64)
 
 
@@ -66,7 +71,13 @@ def ranges_of(hashes: np.ndarray, n_ranges: int) -> np.ndarray:
 
 
 def lines_of_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
-    """Yield the hashes of a part's lines by range."""
+    """Yield the hashes of a part's lines by range.
+
+    Arguments:
+        job: the run.
+        part: its number.
+        tally: counts of the task, to which is added.
+    """
     hashes = line_hashes(_paths(job, part), job.plan.options)
     edges = _edges(ranges_of(hashes, job.n_ranges), job.n_ranges)
     for number, (a, b) in enumerate(pairwise(edges)):
@@ -74,7 +85,14 @@ def lines_of_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
 
 
 def drop_repeated(job: Job, number: int, packets: Iterable[bytes], tally: dict[str, Any]) -> None:
-    """Write for each part the lines that occur in an earlier part; the first one is retained."""
+    """Write for each part the lines that occur in an earlier part; the first one is retained.
+
+    Arguments:
+        job: the run.
+        number: of the range.
+        packets: of lines_of_part.
+        tally: counts of the task.
+    """
     lines, parts = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
     for packet in packets:
         one = unpack(packet)
@@ -113,7 +131,12 @@ def _paths(job: Job, part: int) -> list[str]:
 
 
 def index_part(job: Job, part: int) -> CorpusIndex | None:
-    """Return the index of a part, built unless it exists; None if it has no token."""
+    """Return the index of a part, built unless it exists; None if it has no token.
+
+    Arguments:
+        job: the run.
+        part: its number.
+    """
     path = job.index_path(part)
     if not storage.holds_artifact(path):
         try:
@@ -127,7 +150,13 @@ def index_part(job: Job, part: int) -> CorpusIndex | None:
 
 
 def count_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
-    """Yield packets with the counted words and phrases of a part."""
+    """Yield packets with the counted words and phrases of a part.
+
+    Arguments:
+        job: the run.
+        part: its number.
+        tally: counts of the task.
+    """
     index = index_part(job, part)
     if index is None:
         tally.update(tokens=0, sentences=0, slots=[0] * _WIDEST)
@@ -186,7 +215,14 @@ def _edges(sorted_numbers: np.ndarray, n: int) -> np.ndarray:
 
 
 def sum_counts(job: Job, number: int, packets: Iterable[bytes], tally: dict[str, Any]) -> None:
-    """Sum the counts of a range; write its words and its frequent keys."""
+    """Sum the counts of a range; write its words and its frequent keys.
+
+    Arguments:
+        job: the run.
+        number: of the range.
+        packets: of count_part.
+        tally: counts of the task.
+    """
     free = np.uint64(64 - job.plan.key_bits)
     words = []
     with storage.scratch_folder() as folder:
@@ -215,6 +251,8 @@ def gather_words(job: Job, tallies: list[dict[str, Any]], tally: dict[str, Any])
     """Number all words and put all frequent keys end to end; on one machine.
 
     Arguments:
+        job: the run.
+        tally: counts of the task.
         tallies: of `count_part`, of all parts.
 
     Raises:
@@ -255,7 +293,13 @@ def gather_words(job: Job, tallies: list[dict[str, Any]], tally: dict[str, Any])
 
 
 def word_contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
-    """Yield packets with the contexts of the words used to learn and to compose."""
+    """Yield packets with the contexts of the words used to learn and to compose.
+
+    Arguments:
+        job: the run.
+        part: its number.
+        tally: counts of the task.
+    """
     plan, words = job.plan, job.words
     learning = plan.recipe.learning
     limits = limits_of_words(
@@ -278,7 +322,13 @@ def word_contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
 
 
 def contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
-    """Yield packets with the contexts of frequent phrases; of words unless counted before."""
+    """Yield packets with the contexts of frequent phrases; of words unless counted before.
+
+    Arguments:
+        job: the run.
+        part: its number.
+        tally: counts of the task.
+    """
     plan = job.plan
     shortest = 2 if job.shuffles_words else 1
     index = job.index(part)
@@ -384,7 +434,14 @@ class _ContextPackets:
 def sum_word_contexts(
     job: Job, number: int, packets: Iterable[bytes], tally: dict[str, Any]
 ) -> None:
-    """Sum the contexts of a range's words and write them."""
+    """Sum the contexts of a range's words and write them.
+
+    Arguments:
+        job: the run.
+        number: of the range.
+        packets: of word_contexts.
+        tally: counts of the task.
+    """
     with storage.scratch_folder() as folder:
         blocks = StoredBlocks(packets, job.words, 1, folder, job.plan.memory_bytes)
         try:
@@ -402,7 +459,13 @@ def _summed(block: Any) -> bytes:
 
 
 def learn_projection(job: Job, tally: dict[str, Any], progress: Progress = no_progress) -> None:
-    """Learn the projection from the words of all ranges; on one machine, with all its cores."""
+    """Learn the projection from the words of all ranges; on one machine, with all its cores.
+
+    Arguments:
+        job: the run.
+        tally: counts of the task.
+        progress: called with (stage, done, total).
+    """
     path = job.folder / "projection"
     if storage.holds_artifact(path):
         return
@@ -416,7 +479,13 @@ def learn_projection(job: Job, tally: dict[str, Any], progress: Progress = no_pr
 
 
 def vectors_of_words(job: Job, number: int, tally: dict[str, Any]) -> None:
-    """Compute the vectors of a range's words."""
+    """Compute the vectors of a range's words.
+
+    Arguments:
+        job: the run.
+        number: of the range.
+        tally: counts of the task.
+    """
     plan, text = job.plan, job.text_of_words(range(number, number + 1))
     resolved = job.resolved(text)
     assert resolved.composition is not None
@@ -429,7 +498,12 @@ def vectors_of_words(job: Job, number: int, tally: dict[str, Any]) -> None:
 
 
 def gather_parts(job: Job, tally: dict[str, Any]) -> None:
-    """Write the vectors of the words that phrases are composed of, chosen from all ranges."""
+    """Write the vectors of the words that phrases are composed of, chosen from all ranges.
+
+    Arguments:
+        job: the run.
+        tally: counts of the task.
+    """
     composition = job.plan.recipe.composition
     assert composition is not None
     names = [field.name for field in fields(PartWords)]
@@ -454,7 +528,14 @@ def gather_parts(job: Job, tally: dict[str, Any]) -> None:
 
 
 def sign_range(job: Job, number: int, packets: Iterable[bytes], tally: dict[str, Any]) -> None:
-    """Sign the phrases of a range into a table of its own."""
+    """Sign the phrases of a range into a table of its own.
+
+    Arguments:
+        job: the run.
+        number: of the range.
+        packets: of `contexts`.
+        tally: counts of the task.
+    """
     plan = job.plan
     path = job.path("tables", number)
     if storage.holds_artifact(path):

@@ -94,6 +94,9 @@ class Words:
         """Write the words of all ranges with their numbers; return them.
 
         Arguments:
+            folder: to which they are written.
+            n_tokens, n_sentences: of the corpus.
+            slots: of the context families.
             ranges: as of `sum_words`, in order of hashes.
         """
         texts, lengths, counts = [np.empty(0, np.uint8)], [np.zeros(1, np.int64)], []

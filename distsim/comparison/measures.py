@@ -510,7 +510,11 @@ class ComposedCosine(Similarity):
         return f"ComposedCosine({self._table!r})"
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
-        """Return the cosine of every pair; `composed` where a phrase is not in the table."""
+        """Return the cosine of every pair; `composed` where a phrase is not in the table.
+
+        Arguments:
+            pairs: (phrase, phrase), words separated by spaces.
+        """
         return _of_unit_vectors(self._table, pairs, self._vector)
 
 
@@ -570,7 +574,12 @@ def _of_vectors(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarra
 
 
 def reason_without_signature(table: StoredTable, phrase: str) -> str:
-    """Return why a phrase has no signature, in a few words."""
+    """Return why a phrase has no signature, in a few words.
+
+    Arguments:
+        table: the signatures.
+        phrase: words separated by spaces.
+    """
     words = split_phrase(phrase, table.normaliser, table.is_whole)
     if len(words) > table.longest:
         return f"longer than {table.longest} tokens"

@@ -490,7 +490,11 @@ def _part_of(
 
 
 def usual_strength(table: StoredTable) -> int:
-    """Return the `min_strength` of a distinct search that is given none."""
+    """Return the `min_strength` of a distinct search that is given none.
+
+    Arguments:
+        table: of the search.
+    """
     with _LOCKS["making"]:
         return _usual_strength(_distinctive(table))
 

@@ -63,7 +63,12 @@ class Normalised(dict[str, str]):
 
 
 def fault(file: str, line: int, what: str) -> InputError:
-    """Return the InputError for an invalid line; `what` names the fault and the remedy."""
+    """Return the InputError for an invalid line; `what` names the fault and the remedy.
+
+    Arguments:
+        file, line: the place.
+        what: the fault and the remedy.
+    """
     return InputError(f"{file}, line {line}: {what}")
 
 
@@ -71,6 +76,9 @@ def check_tree(heads: list[int]) -> str | None:
     """Return the fault of basic dependencies, None if they are a tree with one root.
 
     Tokens with NO_HEAD are passed over. A head out of range is not looked for here.
+
+    Arguments:
+        heads: the head of each token, from 0; ROOT or NO_HEAD.
     """
     roots = heads.count(ROOT)
     if roots != 1:

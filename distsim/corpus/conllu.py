@@ -36,6 +36,10 @@ def read_conllu(blocks: Iterable[Block], sources: Sequence[Source]) -> Iterator[
     from an empty node are taken from that node's own governors. A comment
     `# constituency = (ROOT ...)` is the sentence's tree.
 
+    Arguments:
+        blocks: of whole lines.
+        sources: of the blocks, by number.
+
     Raises:
         InputError: a line is not what it should be; file and line are named.
     """
@@ -269,6 +273,11 @@ def word_rows(
 ) -> tuple[list[list[str]], list[int], _EmptyNodes]:
     """Return the rows of words 1, 2, 3, ..., their lines, and the empty nodes.
 
+    Arguments:
+        rows: the columns of each line.
+        at: the lines' numbers.
+        file: its name, for messages.
+
     Raises:
         InputError: a row has another number of columns, a word another number, or there is none.
     """
@@ -368,7 +377,11 @@ def _real_governors(node: str, empty_nodes: _EmptyNodes, seen: set[str], file: s
 
 
 def first_text(block: Block) -> tuple[str, int]:
-    """Return the first line that is neither blank nor a comment, and its number; or ("", 0)."""
+    """Return the first line that is neither blank nor a comment, and its number; or ("", 0).
+
+    Arguments:
+        block: of the file.
+    """
     for number, line in enumerate(block.lines(), block.first_line):
         if line.strip() and not line.startswith("#"):
             return line, number

@@ -196,6 +196,10 @@ class _Rejoined(io.RawIOBase):
 def decompressed(raw: io.BufferedReader, unpack_limit: int) -> BinaryIO:
     """Return a stream of a file's bytes, uncompressed and without a byte order mark.
 
+    Arguments:
+        raw: the file's bytes.
+        unpack_limit: bytes.
+
     Raises (also while it is read):
         EOFError: it is compressed and cut short. DamagedArchiveError: it is damaged.
         UnpackLimitError: it unpacks to more than `unpack_limit` bytes and LARGEST_RATIO times
@@ -212,7 +216,12 @@ def decompressed(raw: io.BufferedReader, unpack_limit: int) -> BinaryIO:
 
 
 def peeked(stream: io.BufferedReader, size: int) -> tuple[bytes, io.BufferedReader]:
-    """Return the first bytes of a stream, fewer only where it ends, and the whole stream."""
+    """Return the first bytes of a stream, fewer only where it ends, and the whole stream.
+
+    Arguments:
+        stream: read up to there.
+        size: how many bytes.
+    """
     head = stream.peek(size)[:size]
     if len(head) < size:  # a pipe gives what it has
         head = stream.read(size)

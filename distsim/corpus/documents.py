@@ -210,7 +210,12 @@ def _utf8(document: Document, source: Source, ordinal: int) -> bytes:
 
 
 class FileFields:
-    """Fields of files, by the name of each; without `fields` there are none of any file."""
+    """Fields of files, by the name of each; without `fields` there are none of any file.
+
+    Arguments:
+        fields: by the name of a file, fields with their values.
+        label: of the file that they were read from, for messages.
+    """
 
     def __init__(self, fields: Mapping[str, Mapping[str, Any]], label: str = "") -> None:
         self._fields = fields
@@ -219,7 +224,11 @@ class FileFields:
         self._unknown: set[str] = set()
 
     def of(self, name: str) -> Mapping[str, Any] | None:
-        """Return the fields of a file; None where there are none of any file."""
+        """Return the fields of a file; None where there are none of any file.
+
+        Arguments:
+            name: of the file.
+        """
         if not self._fields:
             return None
         known = name

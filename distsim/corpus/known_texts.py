@@ -48,7 +48,12 @@ class Grown(NamedTuple):
 
 
 class KnownTexts:
-    """The texts of an index, in the order of its sources; None where a digest is not known."""
+    """The texts of an index, in the order of its sources; None where a digest is not known.
+
+    Arguments:
+        names: of the sources.
+        digests: of their texts.
+    """
 
     def __init__(self, names: Sequence[str], digests: Sequence[TextDigest | None]) -> None:
         self._lengths: dict[str, set[int]] = {}
@@ -75,12 +80,20 @@ class KnownTexts:
 
 
 def digests_to_manifest(digests: Sequence[TextDigest | None]) -> list[list[Any] | None]:
-    """Return the values that are stored in a manifest."""
+    """Return the values that are stored in a manifest.
+
+    Arguments:
+        digests: of the sources' texts, in order.
+    """
     return [None if one is None else list(one) for one in digests]
 
 
 def digests_from_manifest(kept: Any, n_sources: int) -> list[TextDigest | None]:
     """Return the digests stored in a manifest; None for each source of older ones.
+
+    Arguments:
+        kept: what the manifest has.
+        n_sources: how many there are.
 
     Raises:
         ValueError, TypeError: what is there is not what is written.

@@ -52,6 +52,11 @@ class WholeLines:
     """Reader of streams of bytes in blocks of whole lines; `n_lines` were read so far.
 
     longest: bytes of a line; LINE_BYTES where None.
+
+    Arguments:
+        label: of the stream, for messages.
+        block_bytes: of a block, about.
+        piece_bytes: read at once.
     """
 
     def __init__(
@@ -67,6 +72,10 @@ class WholeLines:
         self, stream: BinaryIO, watch: Callable[[bytes], object] = lambda piece: None
     ) -> Iterator[LineBlock]:
         """Yield a stream's lines in blocks of about `block_bytes`, a longer line in one piece.
+
+        Arguments:
+            stream: of bytes.
+            watch: called with each piece as it is read.
 
         Raises:
             InputError: a line is too long.
@@ -99,13 +108,23 @@ class WholeLines:
 def read_lines(
     path: str | Path | Source, longest: int | None = None
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield (number from 1, line with its newline) of a file; see read_line_blocks."""
+    """Yield (number from 1, line with its newline) of a file; see read_line_blocks.
+
+    Arguments:
+        path: of the file, `-` for standard input, or a source.
+        longest: bytes of a line; LINE_BYTES where None.
+    """
     for block in read_line_blocks(path, longest=longest):
         yield from enumerate(split_lines(block.text), block.first_line)
 
 
 def read_text_lines(path: str | Path, as_is: bool = False) -> Iterator[tuple[int, bytes]]:
-    """Yield (number from 1, line with its newline) of a file that must be plain text."""
+    """Yield (number from 1, line with its newline) of a file that must be plain text.
+
+    Arguments:
+        path: of the file, `-` for standard input.
+        as_is: take what looks like another format, too.
+    """
     (source,) = find_texts([find_file(path)], as_is)
     return read_lines(source, TEXT_LINE_BYTES)
 

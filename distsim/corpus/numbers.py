@@ -10,6 +10,9 @@ _MOST_DIGITS = 18  # of a count: such a one fits 64 bits
 def plain_number(text: bytes | str) -> float | None:
     """Return a finite number in plain notation (sign, digits, point, exponent), else None.
 
+    Arguments:
+        text: the number as written.
+
     >>> plain_number(b"-1.5e3"), plain_number("1_0"), plain_number("nan"), plain_number("1e400")
     (-1500.0, None, None, None)
     """
@@ -20,6 +23,9 @@ def plain_number(text: bytes | str) -> float | None:
 
 def plain_count(text: str) -> int | None:
     """Return a whole number from 0 that fits 64 bits, else None.
+
+    Arguments:
+        text: the number as written.
 
     >>> plain_count("12"), plain_count("-1"), plain_count("1_0"), plain_count("9" * 30)
     (12, None, None, None)

@@ -110,6 +110,9 @@ def looks_like(head: bytes, is_whole: bool) -> str | None:
 def remedy(found: str) -> str:
     """Return the remedy for a file of a format that looks_like names.
 
+    Arguments:
+        found: the format.
+
     >>> remedy("PDF")
     'convert it first (pdftotext FILE.pdf)'
     """

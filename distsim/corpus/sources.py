@@ -52,7 +52,11 @@ class Source:
 
 
 def file_label(path: str | Path) -> str:
-    """Return the name of a file in messages."""
+    """Return the name of a file in messages.
+
+    Arguments:
+        path: as given; `-` for standard input.
+    """
     return "standard input" if str(path) == STANDARD_INPUT else str(path)
 
 
@@ -222,6 +226,9 @@ def open_source(source: Source) -> Iterator[BinaryIO]:
 def read_head(source: Source) -> bytes:
     """Return the first HEAD_BYTES of a regular file, uncompressed; fewer where it ends.
 
+    Arguments:
+        source: the file.
+
     Raises:
         InputError: as open_source.
     """
@@ -231,6 +238,11 @@ def read_head(source: Source) -> bytes:
 
 def refuse_bomb(source: Source, n_bytes: int, size: int) -> None:
     """Raise where a file of `size` bytes has unpacked to `n_bytes` and that is suspicious.
+
+    Arguments:
+        source: the file.
+        n_bytes: unpacked so far.
+        size: bytes of the file.
 
     Raises:
         InputError: it is more than any text would.
@@ -258,6 +270,9 @@ def _required_plain(text: BinaryIO, label: str) -> BinaryIO:
 def require_readable(source: Source) -> None:
     """Raise, before any work, where a file cannot be opened.
 
+    Arguments:
+        source: the file.
+
     Raises:
         InputError: its permissions forbid it.
     """
@@ -267,6 +282,9 @@ def require_readable(source: Source) -> None:
 
 def require_files(paths: Sequence[str | Path]) -> None:
     """Raise where other machines could not read a path: standard input, pipes.
+
+    Arguments:
+        paths: as given.
 
     Raises:
         InputError: one of them is no file or folder.
@@ -280,6 +298,9 @@ def set_unpack_limit(n_bytes: int) -> None:
     """Set the largest uncompressed size of an archive in this process, in bytes.
 
     One that unpacks to more is refused if it is more than a thousand times its size.
+
+    Arguments:
+        n_bytes: the limit.
     """
     global _unpack_limit  # noqa: PLW0603 (a setting of the process)
     _unpack_limit = n_bytes

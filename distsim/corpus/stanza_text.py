@@ -148,6 +148,10 @@ def conllu_text(text: str, parsed: bool = True) -> Annotated:
 
     The entity class of a multiword token goes to its words; places in the text, which count
     from the piece's beginning, are left out; so is a tree whose leaves are not the words.
+
+    Arguments:
+        text: of stanza.
+        parsed: whether dependencies were asked for.
     """
     kept: list[str] = []
     reader = TreeReader()

@@ -49,6 +49,10 @@ def cut(text: bytes, text_format: TextFormat) -> Cut:
     abbreviations keep their period; every other character is a token, brackets apart a run of one
     character too. A sentence ends at . ! ? … before white space and anything but a lower-case
     letter, and at ideographic stops.
+
+    Arguments:
+        text: valid UTF-8.
+        text_format: `lines` or `text`.
     """
     data = frozen(np.frombuffer(text, np.uint8))
     if text_format == "lines":
@@ -68,6 +72,10 @@ _FEWEST_SIGNS = 5
 
 def doubted_format(text: bytes, text_format: TextFormat) -> str:
     """Return why the beginning of a text does not fit its format; an empty text if it does.
+
+    Arguments:
+        text: UTF-8.
+        text_format: `lines` or `text`.
 
     >>> doubted_format(b"no, he said: wait; why? well, go!\\n" * 2, "lines")[:30]
     'looks untokenised (`no,`): its'
@@ -103,6 +111,10 @@ def doubted_format(text: bytes, text_format: TextFormat) -> str:
 
 def tokens_of(text: str, text_format: TextFormat) -> list[str]:
     """Return the tokens of a text as strings, not normalised.
+
+    Arguments:
+        text: to be cut.
+        text_format: `lines` or `text`.
 
     >>> tokens_of("The king's 3,000 well-fed men (all of them) ran.", "text")
     ['The', 'king', "'s", '3,000', 'well-fed', 'men', '(', 'all', 'of', 'them', ')', 'ran', '.']

@@ -32,6 +32,10 @@ def read_toolkit(blocks: Iterable[Block], sources: Sequence[Source]) -> Iterator
 
     A token that no basic dependency mentions (punctuation, in Stanford's) has no head.
 
+    Arguments:
+        blocks: of whole lines.
+        sources: of the blocks, by number.
+
     Raises:
         InputError: a line is not what it should be; file and line are named.
     """

@@ -35,6 +35,9 @@ class TreeReader:
     def parse(self, text: str) -> Tree:
         """Return the tree in a line; labels end before - or =; traces (-NONE-) are left out.
 
+        Arguments:
+            text: the line.
+
         Raises:
             ValueError: the brackets do not match, or there is more or less than one tree.
         """
@@ -79,6 +82,9 @@ class TreeReader:
 
 def read_trees(sources: Sequence[Source]) -> Iterator[tuple[Tree | None, str, int]]:
     """Yield (tree, file, line) for every line of the files; None where the line is blank.
+
+    Arguments:
+        sources: the files.
 
     Raises:
         InputError: a file cannot be read or a tree is broken; file and line are named.

@@ -75,6 +75,9 @@ def read_vectors(path: str | Path) -> WordVectors:
 def read_phrases(path: str | Path) -> Iterator[str]:
     """Yield the phrases of a file, one a line, without the text after a tab.
 
+    Arguments:
+        path: of the file, `-` for standard input.
+
     Raises:
         InputError: a line is no UTF-8.
     """

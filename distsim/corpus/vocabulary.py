@@ -27,7 +27,12 @@ _FEW = 64  # texts or hashes that are looked up without a kernel, so that no num
 
 
 def hash_texts(texts: Sequence[bytes], prefix: bytes = b"") -> np.ndarray:
-    """Return the stable 64-bit hash of prefix + text for every text, uint64."""
+    """Return the stable 64-bit hash of prefix + text for every text, uint64.
+
+    Arguments:
+        texts: UTF-8.
+        prefix: UTF-8.
+    """
     if len(texts) <= _FEW:
         return np.array([hash_text(prefix + text) for text in texts], np.uint64)
     offsets = np.zeros(len(texts) + 1, np.int64)
@@ -59,7 +64,11 @@ def hash_blob(text: np.ndarray, offsets: np.ndarray, prefix: bytes = b"") -> np.
 
 
 class GrowingArray:
-    """A one-dimensional array that is appended to in amortised constant time."""
+    """A one-dimensional array that is appended to in amortised constant time.
+
+    Arguments:
+        dtype: of its values.
+    """
 
     def __init__(self, dtype: type) -> None:
         self._values: np.ndarray = np.empty(1024, dtype)
@@ -155,7 +164,11 @@ class Vocabulary:
         return self.offsets.size - 1
 
     def word(self, number: int) -> str:
-        """Return the word with this id; empty for the boundary."""
+        """Return the word with this id; empty for the boundary.
+
+        Arguments:
+            number: the id.
+        """
         start, stop = int(self.offsets[number]), int(self.offsets[number + 1])
         return bytes(self.text[start:stop]).decode(errors="replace")
 
@@ -209,7 +222,11 @@ class Vocabulary:
 
 
 class VocabularyBuilder:
-    """Builder of a vocabulary, in order of first appearance; starts empty or from a vocabulary."""
+    """Builder of a vocabulary, in order of first appearance; starts empty or from a vocabulary.
+
+    Arguments:
+        known: the vocabulary; empty where None.
+    """
 
     def __init__(self, known: Vocabulary | None = None) -> None:
         self._numbering = HashNumbering(first=1)
@@ -234,7 +251,11 @@ class VocabularyBuilder:
         return len(self._numbering) + 1
 
     def add(self, words: Sequence[bytes]) -> np.ndarray:
-        """Return the id of every word, numbering those that are new; uint32."""
+        """Return the id of every word, numbering those that are new; uint32.
+
+        Arguments:
+            words: UTF-8.
+        """
         hashes = hash_texts(words)
         ids, new = self._numbering.number(hashes)
         self._texts.extend(words[i] for i in new.tolist())
@@ -267,6 +288,10 @@ class WordNumbering:
     """Converter of tokens as written to ids of normalised words.
 
     Each distinct token is normalised once, however often it occurs.
+
+    Arguments:
+        normaliser: of the tokens.
+        vocabulary: to which new words are added.
     """
 
     def __init__(self, normaliser: Normaliser, vocabulary: VocabularyBuilder) -> None:
@@ -276,7 +301,12 @@ class WordNumbering:
         self._word_of_written = GrowingArray(np.uint32)
 
     def number(self, text: bytes, tokens: Cut) -> np.ndarray:
-        """Return the word id of every token of a text, uint32; DROPPED where a token is dropped."""
+        """Return the word id of every token of a text, uint32; DROPPED where a token is dropped.
+
+        Arguments:
+            text: UTF-8.
+            tokens: the text as cut.
+        """
         written, new = self._written.number(tokens.hashes)
         spans = zip(tokens.starts[new].tolist(), tokens.stops[new].tolist(), strict=True)
         normal = self._normaliser.tokens([text[a:b] for a, b in spans])

@@ -59,7 +59,11 @@ class Named(Similarity):
         self._measure = measure
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
-        """Return the similarity of every pair."""
+        """Return the similarity of every pair.
+
+        Arguments:
+            pairs: (phrase, phrase).
+        """
         return self._measure.estimates(pairs)
 
 
@@ -201,6 +205,10 @@ def random_pairs(pairs: Sequence[Pair], seed: int) -> list[Pair]:
     """Return random pairs of the same phrases, as many as there are pairs, none of them given.
 
     Fewer where the list contains nearly all pairs that its phrases could make.
+
+    Arguments:
+        pairs: (phrase, phrase).
+        seed: of the random numbers.
     """
     taken = {frozenset(pair) for pair in pairs}
     generator = np.random.default_rng(seed)

@@ -12,6 +12,10 @@ def signature_line(
 
     estimate: how the table's cosines are estimated; what serves it best where None. Told where
     it is not by bits.
+
+    Arguments:
+        table: that was evaluated.
+        samples, seed: of the bootstrap.
     """
     way = estimate_of(table, estimate)
     fields = {

@@ -23,6 +23,10 @@ PRECIS_LAMBDA = 10.0
 def ngrams(tokens: Sequence[str], length: int) -> list[tuple[str, ...]]:
     """Return the n-grams of a sentence, in order.
 
+    Arguments:
+        tokens: of the sentence.
+        length: n.
+
     >>> ngrams("a b c".split(), 2)
     [('a', 'b'), ('b', 'c')]
     """
@@ -68,6 +72,9 @@ class SariCounts:
 
         For adding, keeping and deleting, and n = 1 to 4 of each: n-grams on which the rewriting
         and the references agree, then those of the rewriting plus those of the references.
+
+        Arguments:
+            tokens: of the rewriting.
         """
         rows = np.empty((3, _LONGEST, 2))
         for k, (source, references) in enumerate(self._parts):
@@ -86,6 +93,9 @@ def sari_tokens(text: str) -> list[str]:
     """Return the tokens of a sentence for corpus-level SARI: lower case, 13a.
 
     13a is the tokenisation of mteval-v13a and the default of sacrebleu (Post 2018).
+
+    Arguments:
+        text: the sentence.
 
     >>> sari_tokens("He said: 3,000.")
     ['he', 'said', ':', '3,000', '.']
@@ -160,7 +170,11 @@ class SentenceSari:
             self._parts.append((of_source, of_references, kept, to_add))
 
     def parts(self, tokens: Sequence[str]) -> tuple[float, float, float]:
-        """Return (F1 of added, F1 of kept, precision of deleted n-grams), each 0 to 1."""
+        """Return (F1 of added, F1 of kept, precision of deleted n-grams), each 0 to 1.
+
+        Arguments:
+            tokens: of the rewriting.
+        """
         tokens = [token.lower() for token in tokens]
         added = kept = deleted = 0.0
         for length, (of_source, of_references, good, to_add) in enumerate(self._parts, 1):
@@ -188,7 +202,11 @@ class SentenceSari:
         return added / _LONGEST, kept / _LONGEST, deleted / _LONGEST
 
     def score(self, tokens: Sequence[str]) -> float:
-        """Return SARI, 0 to 1."""
+        """Return SARI, 0 to 1.
+
+        Arguments:
+            tokens: of the rewriting.
+        """
         return sum(self.parts(tokens)) / 3
 
 
@@ -215,7 +233,11 @@ class Bleu:
             self._most.append(most)
 
     def score(self, tokens: Sequence[str]) -> float:
-        """Return BLEU, 0 to 1."""
+        """Return BLEU, 0 to 1.
+
+        Arguments:
+            tokens: of the rewriting.
+        """
         right, tried, (n, nearest) = np.split(self.counts(tokens), [_LONGEST, 2 * _LONGEST])
         if not right[0]:
             return 0.0
@@ -261,6 +283,12 @@ def verbosity(source_words: float, words: float, phi: float, weight: float) -> f
 
     Thesis 4.2.2; the weight (lambda) is 10 there.
 
+    Arguments:
+        source_words: i.
+        words: c.
+        phi: the share of words that is asked for.
+        weight: lambda.
+
     >>> verbosity(10, 7, 0.75, 10.0), round(verbosity(10, 10, 0.75, 10.0), 4)
     (1.0, 0.0821)
     """
@@ -269,7 +297,13 @@ def verbosity(source_words: float, words: float, phi: float, weight: float) -> f
 
 
 class Precis:
-    """PRÉCIS of one sentence's rewritings: BLEU, less where they are longer than asked."""
+    """PRÉCIS of one sentence's rewritings: BLEU, less where they are longer than asked.
+
+    Arguments:
+        source: tokens of the sentence.
+        references: tokens of each.
+        phi, weight: as of `verbosity`.
+    """
 
     def __init__(
         self,
@@ -282,6 +316,10 @@ class Precis:
         self._source, self._phi, self._weight = len(source), phi, weight
 
     def score(self, tokens: Sequence[str]) -> float:
-        """Return PRÉCIS, 0 to 1."""
+        """Return PRÉCIS, 0 to 1.
+
+        Arguments:
+            tokens: of the rewriting.
+        """
         factor = verbosity(self._source, len(tokens), self._phi, self._weight)
         return self._bleu.score(tokens) * factor

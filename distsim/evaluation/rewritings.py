@@ -57,6 +57,11 @@ class Row(NamedTuple):
 def read_sentences(path: str | Path, wanted: int | None = None, as_is: bool = False) -> list[str]:
     """Return the lines of a file.
 
+    Arguments:
+        path: of the file, `-` for standard input.
+        wanted: the number of lines; any where None.
+        as_is: take what looks like another format, too.
+
     Raises:
         InputError: it is not UTF-8, looks like something else than plain text and is not to be
             taken `as_is`, or has not as many lines as wanted.
@@ -75,6 +80,10 @@ def read_sentences(path: str | Path, wanted: int | None = None, as_is: bool = Fa
 def truncated(source: str, words: int) -> str:
     """Return the first words of a sentence, its last mark of punctuation kept.
 
+    Arguments:
+        source: the sentence.
+        words: how many.
+
     >>> truncated("a b c d .", 3)
     'a b .'
     """
@@ -87,7 +96,13 @@ def truncated(source: str, words: int) -> str:
 
 
 def shortened(source: str, words: int, draw: random.Random) -> str:
-    """Return a sentence with words deleted at random until `words` are left."""
+    """Return a sentence with words deleted at random until `words` are left.
+
+    Arguments:
+        source: the sentence.
+        words: how many are left.
+        draw: random numbers.
+    """
     tokens = source.split()
     kept = sorted(draw.sample(range(len(tokens)), min(len(tokens), max(words, 1))))
     return " ".join(tokens[i] for i in kept)
@@ -95,6 +110,9 @@ def shortened(source: str, words: int, draw: random.Random) -> str:
 
 def with_nonsense(source: str) -> str:
     """Return a sentence with its longest word, the first of equal ones, replaced by nonsense.
+
+    Arguments:
+        source: the sentence.
 
     >>> with_nonsense("the old king slept")
     'the old king zzqq'
@@ -106,7 +124,13 @@ def with_nonsense(source: str) -> str:
 
 
 def controls(source: Sequence[str], systems: Sequence[System], seed: int) -> Iterator[System]:
-    """Yield control systems: the copy, nonsense, truncation and deletion to systems' lengths."""
+    """Yield control systems: the copy, nonsense, truncation and deletion to systems' lengths.
+
+    Arguments:
+        source: the sentences.
+        systems: whose lengths are taken.
+        seed: of the random numbers.
+    """
     yield System(COPY, list(source))
     yield System("nonsense", [with_nonsense(one) for one in source])
     for one in systems:
@@ -219,6 +243,11 @@ class Evaluation:
         """Yield each system's measures and their differences from one of the systems.
 
         Paired bootstrap (Koehn 2004): the same samples of sentences for all systems.
+
+        Arguments:
+            systems: with their rewritings.
+            baseline: the name of one of them.
+            samples, seed: of the bootstrap.
 
         Raises:
             ParameterError: no system has the baseline's name.

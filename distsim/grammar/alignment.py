@@ -174,7 +174,11 @@ def _owners(stops: np.ndarray) -> np.ndarray:
 
 
 def fold(token: bytes) -> str:
-    """Return the form in which words of rules are compared for alignment."""
+    """Return the form in which words of rules are compared for alignment.
+
+    Arguments:
+        token: UTF-8.
+    """
     return unescape(token.decode()).lower()
 
 

@@ -63,22 +63,38 @@ class RuleBlock:
         return self.text[start:stop]
 
     def symbol(self, number: int) -> bytes:
-        """Return the bytes of a symbol."""
+        """Return the bytes of a symbol.
+
+        Arguments:
+            number: of the symbol in the block.
+        """
         return self.text[self.starts[number] : self.stops[number]]
 
     def sides(self, number: int) -> tuple[range, range]:
-        """Return the ranges of symbols of a rule's source and target side."""
+        """Return the ranges of symbols of a rule's source and target side.
+
+        Arguments:
+            number: of the rule in the block.
+        """
         begin = int(self.token_stops[number - 1, 1]) if number else 0
         middle, end = self.token_stops[number].tolist()
         return range(begin, middle), range(middle, end)
 
     def side_texts(self, number: int) -> tuple[str, str]:
-        """Return a rule's source and target side, symbols separated by spaces."""
+        """Return a rule's source and target side, symbols separated by spaces.
+
+        Arguments:
+            number: of the rule in the block.
+        """
         source, target = (b" ".join(map(self.symbol, side)) for side in self.sides(number))
         return source.decode(), target.decode()
 
     def links_of(self, number: int) -> list[tuple[int, int]]:
-        """Return a rule's links as (source symbol, target symbol), each from 0."""
+        """Return a rule's links as (source symbol, target symbol), each from 0.
+
+        Arguments:
+            number: of the rule in the block.
+        """
         begin = int(self.link_stops[number - 1]) if number else 0
         return [(i, j) for i, j in self.links[begin : self.link_stops[number]].tolist()]
 
@@ -134,6 +150,7 @@ def read_features(
     """Return the values of some features of each line, and whether they are numbers.
 
     Arguments:
+        block: of lines.
         names: of features; a whole number is a position among the bare values, from 0.
         fields: int64[n, 2], where each line's field starts and stops; that of features where None.
 

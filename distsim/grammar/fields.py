@@ -52,6 +52,9 @@ def side_tokens(side: bytes) -> list[bytes]:
 def is_feature_name(text: str) -> bool:
     """Return whether a feature of this name, or this value, can be written into a rule.
 
+    Arguments:
+        text: the name or value.
+
     >>> is_feature_name("p(e|f,LHS)"), is_feature_name("a b"), is_feature_name("a=1")
     (True, False, False)
     """
@@ -89,6 +92,10 @@ def join_fields(fields: list[bytes]) -> bytes:
 def append_to_field(field: bytes, text: bytes) -> bytes:
     """Return a field with one more token at its end, before any blanks that close it.
 
+    Arguments:
+        field: of a line.
+        text: the token.
+
     >>> append_to_field(b" 0 1 ", b"0.5")
     b' 0 1 0.5 '
     """
@@ -98,6 +105,10 @@ def append_to_field(field: bytes, text: bytes) -> bytes:
 
 def replace_field(field: bytes, text: bytes) -> bytes:
     """Return a field with other contents and the same blanks around them.
+
+    Arguments:
+        field: of a line.
+        text: the contents.
 
     >>> replace_field(b" 0 1 ", b"2")
     b' 2 '

@@ -37,7 +37,11 @@ _OTHERS = frozenset((*OF_TEXT, *OF_TABLE, *OF_SYNTAX, *OF_OPPOSITES))
 
 
 def is_of_vectors(name: str) -> bool:
-    """Return whether a feature is made of vectors: `shared_0`, `apart_17`."""
+    """Return whether a feature is made of vectors: `shared_0`, `apart_17`.
+
+    Arguments:
+        name: of the feature.
+    """
     return _OF_VECTOR.fullmatch(name) is not None
 
 

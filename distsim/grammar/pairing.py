@@ -48,7 +48,13 @@ class Made(NamedTuple):
 
 
 class Pairing:
-    """Pairs the rules of some source sides at a time and writes the paraphrases; thread-safe."""
+    """Pairs the rules of some source sides at a time and writes the paraphrases; thread-safe.
+
+    Arguments:
+        translations: the rules as read.
+        rules: as paired_rules returns them.
+        options: of pivoting.
+    """
 
     def __init__(
         self, translations: Translations, rules: PairedRules, options: PivotOptions

@@ -97,7 +97,13 @@ def write_paraphrases(
     memory: int = MEMORY_BYTES,
     progress: Progress = no_progress,
 ) -> PivotReport:
-    """Write the paraphrases of rules in memory; return the completed report; see pivot_grammar."""
+    """Write the paraphrases of rules in memory; return the completed report; see pivot_grammar.
+
+    Arguments:
+        translations: the rules.
+        report: to which counts are added.
+        output, options, jobs, memory, progress: as of pivot_grammar.
+    """
     report.read = translations.label.size
     rules = paired_rules(translations, options, report)
     pivot = Pairing(translations, rules, options)

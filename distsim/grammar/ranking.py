@@ -306,6 +306,10 @@ def grammar_features(
 
     Sides are compared as lower-case text. The mean of several rules' values.
 
+    Arguments:
+        grammar: its path.
+        pairs: n of (phrase, phrase).
+
     Raises:
         InputError: the grammar cannot be read or a line is invalid.
     """
@@ -354,6 +358,9 @@ def _key(side: str) -> str:
 
 def connected(pairs: Sequence[Pair]) -> np.ndarray:
     """Return the number of each pair's connected component, int64, from 0 in order.
+
+    Arguments:
+        pairs: (phrase, phrase).
 
     >>> connected([("a", "b"), ("c", "d"), ("b", "e")]).tolist()
     [0, 1, 0]

@@ -94,7 +94,12 @@ def score_grammar(
 
 
 def signature_lines(scorer: RuleScorer, aligner: RuleAligner) -> list[str]:
-    """Return, per table, one line with everything on which the scores depend."""
+    """Return, per table, one line with everything on which the scores depend.
+
+    Arguments:
+        scorer: with its tables.
+        aligner: of rules without links.
+    """
     options = scorer.options
     if aligner.mode == "none":
         how = "none"

@@ -30,7 +30,11 @@ class TableCounts:
 
     @classmethod
     def of_block(cls, table: TableScores, has_pairs: np.ndarray) -> "TableCounts":
-        """Return the counts of a block; has_pairs: bool[n], rules that have phrase pairs."""
+        """Return the counts of a block; has_pairs: bool[n], rules that have phrase pairs.
+
+        Arguments:
+            table: the scores by one table.
+        """
         of = np.bincount(table.outcomes, minlength=COMPOSED + 1).tolist()
         return cls(
             int(np.count_nonzero(table.scored)),
@@ -46,7 +50,11 @@ class TableCounts:
         return TableCounts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     def lines(self, name: str, without_pairs: int) -> list[str]:
-        """Return the report of a table, two lines; without_pairs: rules without phrase pairs."""
+        """Return the report of a table, two lines; without_pairs: rules without phrase pairs.
+
+        Arguments:
+            name: of the table.
+        """
         made = f", {self.composed:,} composed of words" if self.composed else ""
         return [
             f"{name}: {self.scored:,} rules scored; unscored: {without_pairs:,} without a phrase "
@@ -70,7 +78,12 @@ class ScoredBlock(NamedTuple):
 
     @classmethod
     def of(cls, block: RuleBlock, scores: BlockScores, packed: bytes) -> "ScoredBlock":
-        """Return the output and the counts of a block; packed: its lines, compressed."""
+        """Return the output and the counts of a block; packed: its lines, compressed.
+
+        Arguments:
+            block: of lines.
+            scores: of its rules.
+        """
         has_pairs = np.diff(scores.pair_stops, prepend=0) > 0
         fine = block.status == 0
         return cls(

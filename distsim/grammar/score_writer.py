@@ -71,6 +71,12 @@ def lines_with_scores(
     """Return the lines of a block with the scores behind their features.
 
     named: as `name=value`. drops: leave out invalid lines instead of keeping them as they are.
+
+    Arguments:
+        block: of lines.
+        scores: of its rules.
+        names: of the scores.
+        options: how they are written.
     """
     columns: list[list[bytes]] = []
     for name, table in zip(names, scores.tables, strict=True):

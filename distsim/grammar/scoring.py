@@ -104,7 +104,12 @@ class RuleScore(NamedTuple):
 
 
 class TableScorer:
-    """Scorer of phrase pairs by one table; thread-safe."""
+    """Scorer of phrase pairs by one table; thread-safe.
+
+    Arguments:
+        table: the signatures.
+        options: how pairs are averaged and composed.
+    """
 
     def __init__(self, table: SignatureTable, options: ScoreOptions) -> None:
         self.table = table
@@ -235,6 +240,10 @@ class WholeScorer:
     """Scorer of rules by their whole sides, gaps left out: one pair a rule; see PairFeatures.
 
     Sides that the table lacks are made of their words, where it keeps those' vectors.
+
+    Arguments:
+        table: the signatures.
+        estimate: how cosines are estimated; what serves the table best where None.
     """
 
     def __init__(self, table: SignatureTable, estimate: str | None = None) -> None:
@@ -256,7 +265,11 @@ class WholeScorer:
 
 
 class GapScorer:
-    """Scorer of rules by the fillers of their gaps: one pair a rule with gaps; see GappedCosine."""
+    """Scorer of rules by the fillers of their gaps: one pair a rule with gaps; see GappedCosine.
+
+    Arguments:
+        gapped: compares patterns by their fillers.
+    """
 
     def __init__(self, gapped: GappedCosine) -> None:
         self.gapped = gapped

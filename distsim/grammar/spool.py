@@ -25,12 +25,22 @@ class Spool:
         self._n_bytes = 0
 
     def append(self, name: str, values: np.ndarray) -> None:
-        """Append values to a column; all of a column have one dtype."""
+        """Append values to a column; all of a column have one dtype.
+
+        Arguments:
+            name: of the column.
+            values: of one dimension.
+        """
         with open(self._folder / name, "ab") as file:
             file.write(raw_bytes(values))
 
     def column(self, name: str, dtype: Any) -> np.ndarray:
-        """Return all values of a column, read-only; none where nothing was appended."""
+        """Return all values of a column, read-only; none where nothing was appended.
+
+        Arguments:
+            name: of the column.
+            dtype: with which it was appended.
+        """
         file = self._folder / name
         if not file.exists() or file.stat().st_size == 0:
             return frozen(np.empty(0, dtype))

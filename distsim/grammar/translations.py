@@ -93,6 +93,9 @@ def read_translations(
     """Yield the rules of a grammar, with texts and links in temporary files.
 
     Arguments:
+        grammar: its path.
+        grammar_format: the name of its format; found by its first lines where None.
+        progress: called with (stage, done, total).
         columns: a name in COLUMNS to a feature of the grammar, by name or position from 0. The
             others are found where the first rules have features of these names, or where the
             format fixes what bare values mean.

@@ -249,7 +249,12 @@ def build_index_of_sources(
     memory: int | None = None,
     notice: Callable[[str], object] = warn,
 ) -> BuildReport:
-    """Return the report of indexing paths, or sources with names of their own; see build_index."""
+    """Return the report of indexing paths, or sources with names of their own; see build_index.
+
+    Arguments:
+        corpus: the paths and sources.
+        path, options, force, jobs, progress, memory, notice: as of build_index.
+    """
     path = one_path(path)
     options = options or IndexOptions()
     read = options.reading()
@@ -290,6 +295,10 @@ def line_hashes(corpus: Paths, options: IndexOptions) -> np.ndarray:
 
     Lines whose words are the same in the same order have one hash: that by which `dedup` drops.
 
+    Arguments:
+        corpus: files and folders.
+        options: how they are read, cut and normalised.
+
     Raises: as of build_index, what reading can raise.
     """
     vocabulary = VocabularyBuilder()
@@ -325,6 +334,9 @@ def add_to_index(
     within one call, nothing is passed over.
 
     Arguments:
+        path: of the index.
+        corpus: files and folders.
+        jobs, progress, memory, notice: as of build_index.
         again: add what the index has already, too.
         as_is: as of IndexOptions; an index that was built so takes all text so.
         Others, and what is raised: as of build_index.
@@ -401,6 +413,7 @@ def corpus_fingerprint(
     n-grams tells as much: the sentences are the single words less the pairs of words.
 
     Arguments:
+        n_tokens, n_sentences: of the corpus.
         hashes: uint64, of the words. counts: uint64, occurrences of each; words that do not
             occur (all their lines were dropped) count for nothing.
     """
@@ -439,12 +452,21 @@ class WordsChecksum:
         self._checksum.add(np.column_stack([hashes[occur], counts[occur].astype(np.uint64)]))
 
     def fingerprint(self, n_tokens: int, n_sentences: int) -> str:
-        """Return the fingerprint of a corpus of these words."""
+        """Return the fingerprint of a corpus of these words.
+
+        Arguments:
+            n_tokens, n_sentences: of the corpus.
+        """
         return checksum_of_settings([str(self._checksum), n_tokens, n_sentences])
 
 
 class IndexBuilder:
-    """Builder of an index from blocks of text in order: writes shards, then their shared arrays."""
+    """Builder of an index from blocks of text in order: writes shards, then their shared arrays.
+
+    Arguments:
+        writer: of the index.
+        options, progress, memory, notice: as of build_index.
+    """
 
     def __init__(
         self,
@@ -501,7 +523,12 @@ class IndexBuilder:
         self._seen_lines.number(hashes)
 
     def read(self, sources: Sequence[Source], jobs: int | None) -> None:
-        """Index the sources' text."""
+        """Index the sources' text.
+
+        Arguments:
+            sources: the files.
+            jobs: threads; as many as the machine has cores where None.
+        """
         first_source = len(self._sources)
         self._sources += [source.name for source in sources]
 

@@ -793,6 +793,9 @@ def knows_text_of(index: storage.Artifact, table: storage.Artifact) -> bool:
 def opened_index(given: CorpusIndex | AnyPath) -> CorpusIndex:
     """Return the index that is meant: itself, or that at a path.
 
+    Arguments:
+        given: an index or its path.
+
     Raises:
         ArtifactError: there is no index at the path.
         ParameterError: it is something else.

@@ -36,6 +36,9 @@ class IndexedText:
     path, checksum, parameters, options, n_tokens, corpus: as CorpusIndex has them. Pickled by its
     path and opened again from there.
 
+    Arguments:
+        artifact: of the index.
+
     Raises:
         ArtifactError: the arrays contradict each other.
     """
@@ -166,7 +169,11 @@ class IndexedText:
         return lengths
 
     def select(self, filters: Sequence[str], documents: Any) -> "IndexedText":
-        """Return the text of some documents; see CorpusIndex.select."""
+        """Return the text of some documents; see CorpusIndex.select.
+
+        Arguments:
+            filters, documents: as there.
+        """
         return self.selected(self.document_mask(filters, documents), filters)
 
     def selected(self, mask: np.ndarray, filters: Sequence[str]) -> "IndexedText":
@@ -263,7 +270,11 @@ class IndexedText:
         return bool(self.vocabulary.find(hash_texts([piece.encode()]))[0] >= 0)
 
     def ids(self, phrases: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return (word ids end to end int64, -1 where unknown; where each phrase ends int64)."""
+        """Return (word ids end to end int64, -1 where unknown; where each phrase ends int64).
+
+        Arguments:
+            phrases: words separated by spaces.
+        """
         known = self._ids_of_piece
         normalise = self.options.normaliser.characters
         pieces = [normalise(one_text(phrase, "phrase")).split() for phrase in phrases]
@@ -298,7 +309,11 @@ class IndexedText:
             self._ids_of_piece[piece] = tuple(numbers.tolist())
 
     def counts(self, phrases: Sequence[str]) -> np.ndarray:
-        """Return how often each phrase occurs, int64."""
+        """Return how often each phrase occurs, int64.
+
+        Arguments:
+            phrases: words separated by spaces.
+        """
         ids, stops = self.ids(phrases)
         total = np.zeros(stops.size, np.int64)
         for shard in self.shards:

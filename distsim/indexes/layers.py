@@ -43,7 +43,11 @@ class Layers:
         return self.lemmas if layer == "lemma" else self.tags
 
     def is_sound(self, n_words: int) -> bool:
-        """Return whether the arrays do not contradict each other."""
+        """Return whether the arrays do not contradict each other.
+
+        Arguments:
+            n_words: of the vocabulary.
+        """
         return (
             self.words.size == self.lemmas.size == self.tags.size == self.counts.size > 0
             and int(self.words.max()) < n_words
@@ -55,7 +59,12 @@ class Layers:
 
 
 class LayersBuilder:
-    """Builder of the analyses of an index, in order of first appearance."""
+    """Builder of the analyses of an index, in order of first appearance.
+
+    Arguments:
+        normalise: of lemmas.
+        known: the analyses to begin with; none where None.
+    """
 
     def __init__(self, normalise: Callable[[str], str], known: Layers | None = None) -> None:
         self._normalise = normalise

@@ -66,11 +66,19 @@ class MetadataWriter:
         self._first_ids: set[str] = set()
 
     def add_without(self, n: int) -> None:
-        """Add documents without id and fields."""
+        """Add documents without id and fields.
+
+        Arguments:
+            n: how many.
+        """
         self._n_without += n
 
     def add(self, id_: str | None, fields: Mapping[str, Any]) -> None:
         """Add the next document.
+
+        Arguments:
+            id_: of the document; None where it has none.
+            fields: names with values.
 
         Raises:
             InputError: a field has no name that can be asked for, or there are too many.
@@ -109,7 +117,11 @@ class MetadataWriter:
             self._learn(name)
 
     def add_all(self, earlier: "Metadata") -> None:
-        """Add the documents of an index, whose types stay."""
+        """Add the documents of an index, whose types stay.
+
+        Arguments:
+            earlier: the documents of the index.
+        """
         self.declare(earlier.fields)
         for number in range(0, len(earlier), _MOST_VALUES):
             for id_, fields in earlier.rows(number, number + _MOST_VALUES):
@@ -150,6 +162,9 @@ class MetadataWriter:
         """Write the documents into an index and return their entry in its manifest.
 
         None where no document has an id or a field: nothing is written.
+
+        Arguments:
+            writer: of the index.
 
         Raises:
             ParameterError: two have one id; a type is given of a field that there is not.

@@ -33,7 +33,12 @@ class PhraseChunk:
     before: int
 
     def runs(self, length: int, min_count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the runs of rows, (lows, highs), of every phrase of `length` tokens."""
+        """Return the runs of rows, (lows, highs), of every phrase of `length` tokens.
+
+        Arguments:
+            length: tokens.
+            min_count: phrases that occur less often are left out.
+        """
         runs: tuple[np.ndarray, np.ndarray] = kernel.find_runs(
             frozen(self.rows), self.before, frozen(self.common), length, min_count
         )
@@ -41,7 +46,12 @@ class PhraseChunk:
 
 
 def word_counts(shards: Sequence[Shard], n_words: int) -> np.ndarray:
-    """Return how often each word occurs, uint64[n_words]; the boundary's entry counts sentences."""
+    """Return how often each word occurs, uint64[n_words]; the boundary's entry counts sentences.
+
+    Arguments:
+        shards: of the index.
+        n_words: of the vocabulary.
+    """
     counts = np.zeros(n_words, np.uint64)
     for shard in shards:
         counts += shard.word_counts(n_words)
@@ -90,6 +100,13 @@ def gather_chunk(
     """Return the phrases of 1..longest tokens that begin with `words`.
 
     Where these are not whole, phrases of one token have a part of their rows only.
+
+    Arguments:
+        shards: of the index.
+        words: first words.
+        n_words: of the vocabulary.
+        longest: tokens of a phrase.
+        before, after: tokens of context in each row.
     """
     parts = [shard.rows_of_words(words, before, longest, after, n_words) for shard in shards]
     rows = _merged(parts, before, longest)
@@ -100,7 +117,14 @@ def gather_chunk(
 def walk(
     shards: Sequence[Shard], n_words: int, longest: int, chunk_rows: int = CHUNK_ROWS
 ) -> Iterator[PhraseChunk]:
-    """Yield every phrase of 1..longest tokens, in index order, in chunks."""
+    """Yield every phrase of 1..longest tokens, in index order, in chunks.
+
+    Arguments:
+        shards: of the index.
+        n_words: of the vocabulary.
+        longest: tokens of a phrase.
+        chunk_rows: occurrences in a chunk, about.
+    """
     for words in chunk_words(word_counts(shards, n_words), chunk_rows):
         yield gather_chunk(shards, words, n_words, longest)
 

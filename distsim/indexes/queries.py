@@ -74,6 +74,10 @@ class _Element(NamedTuple):
 def gapped_query(pattern: str, longest_gap: int = LONGEST_GAP) -> str:
     r"""Return the query with the matches of a phrase with gaps.
 
+    Arguments:
+        pattern: the phrase, `_` for a gap.
+        longest_gap: tokens.
+
     Raises:
         ParameterError: the pattern has no gap, or no word on one side of it.
 

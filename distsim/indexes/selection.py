@@ -132,7 +132,11 @@ class SelectedText(IndexedText):
         return text_checksum(sum(int(hash_sentences(frozen(tokens), hashes)) for tokens in kept))
 
     def select(self, filters: Sequence[str], documents: Any) -> IndexedText:
-        """Return the text of some of these documents; see CorpusIndex.select."""
+        """Return the text of some of these documents; see CorpusIndex.select.
+
+        Arguments:
+            filters, documents: as there.
+        """
         return self._whole.selected(self._kept & self.document_mask(filters, documents), filters)
 
     def others(self) -> IndexedText:

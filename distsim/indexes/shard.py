@@ -24,7 +24,11 @@ _FEW = 64  # phrases or places that are looked up without a kernel, so that no n
 
 
 def damaged(path: str | Path = "the index") -> ArtifactError:
-    """Return the error for arrays that contradict each other."""
+    """Return the error for arrays that contradict each other.
+
+    Arguments:
+        path: of the index.
+    """
     return ArtifactError(
         f"{path}: is damaged (an array points outside another): run distsim verify on it, "
         "then restore it or build it again"
@@ -81,6 +85,11 @@ class Shard:
     @classmethod
     def open(cls, artifact: Artifact, number: int, first_position: int) -> "Shard":
         """Return shard `number` of an index.
+
+        Arguments:
+            artifact: the index.
+            number: of the shard, from 0.
+            first_position: of its first token in the corpus.
 
         Raises:
             ArtifactError: an array is missing or contradicts another.
@@ -185,6 +194,11 @@ class Shard:
 
         Columns [0, before) hold the tokens before the position, the rest those from it on;
         0 from the sentence's edge outwards.
+
+        Arguments:
+            suffixes: integers, the positions.
+            before, after: tokens.
+            n_words: of the vocabulary.
         """
         if suffixes.size <= _FEW:
             return self._few_neighbourhoods(suffixes.astype(np.int64), before, after, n_words)
@@ -239,6 +253,10 @@ class Shard:
         Returns (row_starts int64, features uint32, in no particular order, counts uint32).
 
         Arguments:
+            words: integers, ids.
+            window: words on either side.
+            sides: as of `beside`.
+            n_words: of the vocabulary.
             seen: uint32[families * n_words] of zeros, and zeros again afterwards.
         """
         starts = self.word_starts.astype(np.int64)
@@ -307,6 +325,11 @@ class Shard:
         """Return the neighbourhoods of all suffixes that begin with some words.
 
         uint32[n, before + longest + after], in order of the `longest` tokens from column `before`.
+
+        Arguments:
+            words: first words.
+            before, longest, after: columns.
+            n_words: of the vocabulary.
         """
         suffixes = self.suffixes_of_words(words)
         return self.neighbourhoods(suffixes, before, longest + after, n_words)
@@ -331,7 +354,11 @@ class Shard:
         return self.tokens[positions.astype(np.int64) + 1]
 
     def words_at(self, first: int, stop: int) -> np.ndarray:
-        """Return the words at positions within the shard, uint32."""
+        """Return the words at positions within the shard, uint32.
+
+        Arguments:
+            first, stop: half-open range of positions.
+        """
         return self.tokens[first:stop]
 
     def sentence_lengths(self) -> np.ndarray:

@@ -98,7 +98,11 @@ class WrittenText:
         self._last: tuple[int, bytes] = (-1, b"")
 
     def is_sound(self, n_sentences: int) -> bool:
-        """Return whether the arrays do not contradict each other."""
+        """Return whether the arrays do not contradict each other.
+
+        Arguments:
+            n_sentences: of the shard.
+        """
         return (
             0 < self._firsts.size <= n_sentences == self._starts.size
             and self._firsts[0] == 0

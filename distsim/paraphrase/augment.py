@@ -357,7 +357,13 @@ def _number(score: float) -> bytes:
 
 
 def decoder_note(table: str | Path, n_scores: int, n_added: int) -> str:
-    """Return the lines of a Moses configuration for the new table."""
+    """Return the lines of a Moses configuration for the new table.
+
+    Arguments:
+        table: its path.
+        n_scores: of a rule in all.
+        n_added: scores that are new.
+    """
     name = "standard output" if str(table) == STANDARD_OUTPUT else table
     return (
         f"in moses.ini, where {name} is the phrase table: num-features="

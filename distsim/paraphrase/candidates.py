@@ -40,7 +40,11 @@ class Candidates:
         return int(self.hashes.size)
 
     def shared(self, number: int) -> np.ndarray:
-        """Return the contexts that a candidate shares, ascending, int64."""
+        """Return the contexts that a candidate shares, ascending, int64.
+
+        Arguments:
+            number: of the candidate.
+        """
         return np.unique(self._contexts[self._numbers == number])
 
     def on_both_hands(self, contexts: Surroundings) -> "Candidates":
@@ -102,7 +106,12 @@ class Candidates:
 
 
 def context_weights(contexts: Surroundings, n_tokens: int) -> np.ndarray:
-    """Return the rarity of each context, float64: the information in its rarer side's count."""
+    """Return the rarity of each context, float64: the information in its rarer side's count.
+
+    Arguments:
+        contexts: of the phrase.
+        n_tokens: of the corpus.
+    """
     rarities: np.ndarray = np.log(max(2, n_tokens) / np.maximum(1, contexts.costs)).astype(
         np.float64
     )
@@ -119,6 +128,12 @@ def find_candidates(
     """Return every x != focal of shortest..longest tokens with `L x R` in the corpus.
 
     Marton 2013, 3.2.3. The rarer side of each context is walked, in every shard.
+
+    Arguments:
+        index: the corpus.
+        contexts: of the phrase.
+        focal: int64, the phrase's word ids.
+        shortest, longest: tokens of a candidate.
     """
     sides = contexts.sides
     counts = np.append(sides.counts, np.iinfo(np.int64).max)

@@ -44,7 +44,11 @@ class Located:
         return np.diff(self.stops, prepend=0)
 
     def phrase(self, number: int) -> Words:
-        """Return the word ids of one phrase."""
+        """Return the word ids of one phrase.
+
+        Arguments:
+            number: of the phrase.
+        """
         stop = int(self.stops[number])
         start = int(self.stops[number - 1]) if number else 0
         return tuple(self.words[start:stop].tolist())
@@ -78,7 +82,12 @@ class Occurrences:
 
 
 def word_ids(index: CorpusIndex, words: Sequence[str]) -> np.ndarray:
-    """Return the id of every word, -1 where the index does not know it; int64."""
+    """Return the id of every word, -1 where the index does not know it; int64.
+
+    Arguments:
+        index: the corpus.
+        words: in normal form.
+    """
     return index.vocabulary.find(
         hash_texts([word.encode(errors="surrogatepass") for word in words])
     )
@@ -111,6 +120,7 @@ class Sampler:
     phrases are cached, since they are needed often; may be shared by threads.
 
     Arguments:
+        index: the corpus.
         sample: at most so many occurrences of a phrase make its profile.
         memory: of the places that are kept.
         common: of phrases that occur more often `few` takes places in order of the corpus, which
@@ -216,6 +226,10 @@ def words_around(
 
     First those on the left, nearest first, then those on the right, nearest first; 0 from
     the sentence's edge outwards. positions: int64, of the corpus; lengths: int64, tokens.
+
+    Arguments:
+        index: the corpus.
+        window: words on either side.
     """
     rows = np.empty((positions.size, 2 * window), np.uint32)
     starts = [shard.first_position for shard in index.shards]

@@ -50,6 +50,10 @@ class Profiler:
     slots that a token has on average, about 2 * window. The words at the nearest `places` on
     either side count once more, each place as collocates of its own: what may be in a phrase's
     place is known by what it is right beside. Number of such a one: place * words + id.
+
+    Arguments:
+        index: the corpus.
+        weighting: how words are weighed.
     """
 
     def __init__(
@@ -101,6 +105,10 @@ class Profiler:
 
         rough: counts at the sampled places do not stand for all places, and likelihood ratios
             are those of an endless corpus: good enough for a screen, in half the time.
+
+        Arguments:
+            focal: the profile.
+            phrases: their occurrences.
         """
         n = phrases.counts.size
         cosines = np.zeros(n)
@@ -121,7 +129,12 @@ class Profiler:
         return cosines
 
     def cosines_of_profiles(self, focal: Profile, others: list[Profile]) -> list[float]:
-        """Return the cosine of a profile with each of some others; 0 with a zero one."""
+        """Return the cosine of a profile with each of some others; 0 with a zero one.
+
+        Arguments:
+            focal: the profile.
+            others: those that it is compared with.
+        """
         room = self._room()
         room.focal[focal.words] = focal.weights
         dense = frozen(room.focal)

@@ -34,7 +34,11 @@ class ParaphraseFile(NamedTuple):
 
 
 def settings_line(settings: dict[str, Any]) -> bytes:
-    """Return the first line of a file of paraphrases."""
+    """Return the first line of a file of paraphrases.
+
+    Arguments:
+        settings: of the run, names with plain values.
+    """
     return _line({"format": FORMAT, "version": VERSION, **settings})
 
 
@@ -51,6 +55,9 @@ def read_paraphrases(path: str | Path) -> ParaphraseFile:
 
     Columns are focal, rank, paraphrase, score and any more, separated by tabs; NA rows are
     skipped.
+
+    Arguments:
+        path: of the file, `-` for standard input.
 
     Raises:
         InputError: a line is malformed; file and line are named.

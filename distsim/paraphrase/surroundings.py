@@ -28,7 +28,11 @@ class Sides:
     at_start: np.ndarray
 
     def side(self, number: int) -> np.ndarray:
-        """Return the words of one side."""
+        """Return the words of one side.
+
+        Arguments:
+            number: of the side.
+        """
         return self.words[self.starts[number] : self.starts[number + 1]]
 
 
@@ -69,6 +73,11 @@ def surroundings(index: CorpusIndex, occurrences: Occurrences, most_common: int)
     rightwards. A side that reaches the sentence's edge ends there, with the boundary as its
     last token; so does one that is still too common at LONGEST_SIDE tokens. A context with
     both sides too common is left out.
+
+    Arguments:
+        index: the corpus.
+        occurrences: of the phrase.
+        most_common: mcc.
     """
     around = _around(index, occurrences)
     before = _Growth(index, around[:, :LONGEST_SIDE], True)
@@ -86,6 +95,12 @@ def one_sided(
     """Return the contexts L _ and _ R, each side alone, of at least `shortest` tokens.
 
     A side alone says less than two, so it grows until it occurs at most `most_common` times.
+
+    Arguments:
+        index: the corpus.
+        occurrences: of the phrase.
+        most_common: occurrences of a side at most.
+        shortest: tokens of a side.
     """
     around = _around(index, occurrences)
     before = _Growth(index, around[:, :LONGEST_SIDE], True)

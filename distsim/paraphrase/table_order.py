@@ -58,6 +58,8 @@ def read_table(
     """Yield (line, entry), entry None for an invalid line that is kept.
 
     Arguments:
+        path: of the table.
+        faulty: what becomes of invalid lines.
         parse: returns the entry of a line. n_scores: returns how many scores an entry has, all the
             same number, and refuses what is no number.
         progress: called with the step, the second of the two, and how many lines were read.
@@ -97,6 +99,7 @@ def write_merged(
     """Write a table with new lines in their places, or at its end; return its number of old rules.
 
     Arguments:
+        writer: of the new table.
         entries: lines of the table. old_line: returns the line that a rule has in the new table.
         new_phrases: source phrases that the table lacks. new_lines: returns the lines of one.
         order: of the table.

@@ -27,6 +27,10 @@ def lookup_form(phrase: str, normaliser: Normaliser, text_format: TextFormat) ->
 
     Tokens are unescaped and normalised one by one; an index of running text cuts them.
 
+    Arguments:
+        phrase: tokens separated by spaces.
+        normaliser, text_format: of the index.
+
     >>> lookup_form("The king &apos;s", Normaliser(), "lines")
     "the king 's"
     """
@@ -43,6 +47,10 @@ def lookup_form(phrase: str, normaliser: Normaliser, text_format: TextFormat) ->
 
 def read_text(path: str | Path, as_is: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, tokens) of a tokenised text, as the translation system reads it.
+
+    Arguments:
+        path: of the text, `-` for standard input.
+        as_is: take what looks like another format, too.
 
     Raises:
         InputError: a line is not UTF-8, or the file cannot be read or looks like something else
@@ -84,6 +92,9 @@ def unknown_phrases(
 
 def known_phrases(path: str | Path) -> Iterator[str]:
     """Yield the source phrases of a phrase table, or the entries of a vocabulary.
+
+    Arguments:
+        path: of the table or vocabulary.
 
     Raises:
         InputError: the file cannot be read, is empty or a line of it is malformed.

@@ -33,7 +33,11 @@ _BLOCK = 2_000  # lines of a concordance that are read at once
 
 
 def routes(cache: ArtifactCache) -> list[Route]:
-    """Return the routes of the API and of its description."""
+    """Return the routes of the API and of its description.
+
+    Arguments:
+        cache: that answers.
+    """
     description = as_json(describe())
 
     def openapi(request: Request) -> Response:
@@ -139,6 +143,9 @@ def as_json_fault(error: Exception) -> Response:
 def plain(value: Any) -> Any:
     """Return an answer as dicts, lists, texts and numbers.
 
+    Arguments:
+        value: the answer.
+
     >>> from distsim.server.answers import Completion
     >>> plain(Completion("in spite of", 7))
     {'phrase': 'in spite of', 'count': 7}
@@ -156,6 +163,11 @@ def plain(value: Any) -> Any:
 
 def as_table(answer: Any, parts: tuple[str, ...], shape: str) -> str:
     """Return the table of an answer, names in the first line; several parts are named in a column.
+
+    Arguments:
+        answer: of an endpoint.
+        parts: the fields that are tables.
+        shape: `csv` or `tsv`.
 
     >>> from distsim.server.answers import Completion, Completions
     >>> as_table(Completions("in", (Completion("in", 7),)), ("rows",), "tsv")

@@ -63,6 +63,11 @@ class ArtifactCache:
     is_warming: first answers may have to wait until kernels are compiled for this machine, and no
     question is given up for that.
 
+    Arguments:
+        places: paths of the artifacts.
+        jobs: threads of a question.
+        limits: of questions.
+
     Raises:
         ArtifactError: what is to be served cannot be opened at the start.
     """
@@ -94,7 +99,12 @@ class ArtifactCache:
         return self._quick.taken + self._slow.taken
 
     def has(self, endpoint: Endpoint, values: dict[str, Any]) -> bool:
-        """Return whether a question's answer is cached."""
+        """Return whether a question's answer is cached.
+
+        Arguments:
+            endpoint: of the question.
+            values: its arguments.
+        """
         return self._kept.has(self._key(endpoint, values))
 
     async def ask(self, endpoint: Endpoint, values: dict[str, Any]) -> Any:

@@ -1,4 +1,7 @@
-"""Answers from the text alone: concordances, collocates, keywords, frequencies."""
+"""Answers from the text alone: concordances, collocates, keywords, frequencies.
+
+`opened` has the artifacts; the other arguments are those of the endpoints (server/endpoints.py).
+"""
 
 import re
 from typing import NamedTuple
@@ -65,7 +68,13 @@ def spans(
     index: CorpusIndex, one: Asked, order: str = "corpus", k: int | None = None,
     sample: int | None = None, width: int = 10,
 ) -> np.ndarray:  # fmt: skip
-    """Return the spans of a concordance, int64[n, 2]; see CorpusIndex.spans."""
+    """Return the spans of a concordance, int64[n, 2]; see CorpusIndex.spans.
+
+    Arguments:
+        index: the corpus.
+        one: the phrase or query.
+        order, k, sample, width: as there.
+    """
     return index.spans(
         one.text, k=k, width=width, order=order, sample=sample,
         gapped=one.kind == "gapped", query=one.kind == "query",
@@ -73,12 +82,22 @@ def spans(
 
 
 def count_of(index: CorpusIndex, one: Asked) -> int:
-    """Return the number of occurrences."""
+    """Return the number of occurrences.
+
+    Arguments:
+        index: the corpus.
+        one: the phrase or query.
+    """
     return index.count(one.text) if one.kind == "phrase" else len(spans(index, one))
 
 
 def shown_phrase(opened: Opened, one: Asked) -> str:
-    """Return a phrase as the index has it, or a pattern as typed."""
+    """Return a phrase as the index has it, or a pattern as typed.
+
+    Arguments:
+        opened: the artifacts.
+        one: the phrase or query.
+    """
     plain = " ".join(one.text.split())
     if one.kind != "phrase":
         return shortened(plain)

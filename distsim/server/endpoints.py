@@ -27,7 +27,11 @@ class Text:
     many: bool = False
 
     def value(self, given: Sequence[str]) -> Any:
-        """Return the argument's value, checked."""
+        """Return the argument's value, checked.
+
+        Arguments:
+            given: the values in the request.
+        """
         for one in given:
             if len(one) > self.most:
                 raise ParameterError(
@@ -65,7 +69,11 @@ class Whole:
     many = False
 
     def value(self, given: Sequence[str]) -> int:
-        """Return the argument's value, checked."""
+        """Return the argument's value, checked.
+
+        Arguments:
+            given: the values in the request.
+        """
         text = given[0].strip()
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             raise ParameterError(f"`{self.name}` {text[:40]!r}: give a whole number")
@@ -91,7 +99,11 @@ class Choice:
     many = False
 
     def value(self, given: Sequence[str]) -> str:
-        """Return the argument's value, checked."""
+        """Return the argument's value, checked.
+
+        Arguments:
+            given: the values in the request.
+        """
         if given[0] not in self.choices:
             raise ParameterError(
                 f"`{self.name}` {given[0][:40]!r}: choose one of {', '.join(self.choices)}"
@@ -124,6 +136,9 @@ class Endpoint:
 
     def values(self, given: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """Return the arguments of a question, by name.
+
+        Arguments:
+            given: the values in the request, by name.
 
         Raises:
             ParameterError: one is missing, unknown or cannot be.

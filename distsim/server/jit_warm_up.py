@@ -92,7 +92,11 @@ SLOW: tuple[Maker, ...] = (_paraphrases, _substitutes, _rewriting)
 
 
 def told(make: Maker) -> str:
-    """Return the name of a step of the warm-up, for visitors who wait."""
+    """Return the name of a step of the warm-up, for visitors who wait.
+
+    Arguments:
+        make: the step.
+    """
     return (make.__doc__ or "").partition("\n")[0].rstrip(".")
 
 
@@ -107,7 +111,11 @@ def is_done() -> bool:
 
 
 def command(places: Places) -> list[str]:
-    """Return the command that asks every kind of question once."""
+    """Return the command that asks every kind of question once.
+
+    Arguments:
+        places: paths of the artifacts.
+    """
     return [sys.executable, "-m", __name__, json.dumps(asdict(places))]
 
 

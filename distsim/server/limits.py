@@ -43,6 +43,10 @@ LIMITS = Limits()
 def shortened(text: str, most: int = LIMITS.shown_characters) -> str:
     """Return a text, cut to the length that is shown.
 
+    Arguments:
+        text: to be shown.
+        most: characters.
+
     >>> shortened("x" * 10, 4)
     'xxx…'
     """

@@ -117,7 +117,11 @@ _SETTINGS = {
 
 
 def routes(cache: ArtifactCache) -> list[Route]:
-    """Return the routes of the pages and of their static files."""
+    """Return the routes of the pages and of their static files.
+
+    Arguments:
+        cache: that answers.
+    """
     site = _Site(cache)
     return [
         Route("/", site.soon(site.phrase)),
@@ -134,7 +138,13 @@ def routes(cache: ArtifactCache) -> list[Route]:
 
 
 def as_page(cache: ArtifactCache, request: Request, error: Exception) -> Response:
-    """Return the page of an error."""
+    """Return the page of an error.
+
+    Arguments:
+        cache: that answers.
+        request: that failed.
+        error: why.
+    """
     status, code, message = api.fault_of(error)
     site = _Site(cache)
     q = _one(request, "q")[: LIMITS.phrase_characters]

@@ -1,4 +1,7 @@
-"""The functions that answer the questions of the API; none changes anything."""
+"""The functions that answer the questions of the API; none changes anything.
+
+`opened` has the artifacts; the other arguments are those of the endpoints (server/endpoints.py).
+"""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise

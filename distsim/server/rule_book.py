@@ -47,11 +47,23 @@ class RuleBook(Protocol):
         ...
 
     def rules(self, source: str, most: int) -> list[BookRule]:
-        """Return the first rules with a source side."""
+        """Return the first rules with a source side.
+
+        Arguments:
+            source: the side.
+            most: how many.
+        """
         ...
 
     def containing(self, text: str, kind: str, skip: int, most: int) -> tuple[int, list[BookRule]]:
-        """Return (number of rules that contain words, some of them, best first)."""
+        """Return (number of rules that contain words, some of them, best first).
+
+        Arguments:
+            text: the words.
+            kind: of the rules; any where empty.
+            skip: rules left out at the beginning.
+            most: how many are returned.
+        """
         ...
 
     def sources(self) -> Iterable[str]:
@@ -61,6 +73,9 @@ class RuleBook(Protocol):
 
 def open_rules(path: str | Path) -> RuleBook:
     """Return the rules of a pack, or of a text file of at most 256 MB.
+
+    Arguments:
+        path: of the pack or file.
 
     Raises:
         ArtifactError: the folder holds no packed grammar, or a damaged one.
@@ -72,7 +87,11 @@ def open_rules(path: str | Path) -> RuleBook:
 
 
 class PackedRules:
-    """The rules of a pack, read on demand."""
+    """The rules of a pack, read on demand.
+
+    Arguments:
+        grammar: the pack's index.
+    """
 
     def __init__(self, grammar: GrammarIndex) -> None:
         self.grammar = grammar
@@ -85,11 +104,19 @@ class PackedRules:
         return self.grammar.count(source)
 
     def rules(self, source: str, most: int) -> list[BookRule]:
-        """Return the first rules with a source side, the cheapest first."""
+        """Return the first rules with a source side, the cheapest first.
+
+        Arguments:
+            source, most: as of RuleBook.
+        """
         return _of_pack(self.grammar.rules(source, most=most))
 
     def containing(self, text: str, kind: str, skip: int, most: int) -> tuple[int, list[BookRule]]:
-        """Return (number of rules that contain words, some of them, the cheapest first)."""
+        """Return (number of rules that contain words, some of them, the cheapest first).
+
+        Arguments:
+            text, kind, skip, most: as of RuleBook.
+        """
         found = self.grammar.containing(text, pair_kind=kind)
         return found.size, _of_pack(self.grammar.at(found[skip : skip + most]))
 
@@ -100,7 +127,11 @@ class PackedRules:
 
 
 class TextRules:
-    """The rules of a grammar of text, kept in memory as lines."""
+    """The rules of a grammar of text, kept in memory as lines.
+
+    Arguments:
+        path: of the file.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self._lines: dict[bytes, list[bytes]] = {}
@@ -135,11 +166,19 @@ class TextRules:
         return len(self._lines.get(_key(source), ()))
 
     def rules(self, source: str, most: int) -> list[BookRule]:
-        """Return the first rules with a source side, in the order of the file."""
+        """Return the first rules with a source side, in the order of the file.
+
+        Arguments:
+            source, most: as of RuleBook.
+        """
         return [self._rule(line) for line in self._lines.get(_key(source), ())[:most]]
 
     def containing(self, text: str, kind: str, skip: int, most: int) -> tuple[int, list[BookRule]]:
-        """Return (number of rules that contain words, some of them in the order of the file)."""
+        """Return (number of rules that contain words, some of them in the order of the file).
+
+        Arguments:
+            text, kind, skip, most: as of RuleBook.
+        """
         wanted = [_finder(word) for word in text.split()]
         every = (line for lines in self._lines.values() for line in lines)
         layout = (self._format or RULES).layout

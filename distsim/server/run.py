@@ -90,6 +90,7 @@ def serve(
     """Serve until SIGTERM or Ctrl-C.
 
     Arguments:
+        places: paths of the artifacts.
         host: the address to listen at; 127.0.0.1 is reached from this machine alone.
         port: 0: any that is free.
         names: further names by which the server may be asked for. At an address of this machine

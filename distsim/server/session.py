@@ -78,6 +78,7 @@ class Opened:
     that the signatures are older than the text.
 
     Arguments:
+        places: paths of the artifacts.
         rules: the grammar, where it was opened before; it is read but once.
 
     Raises:
@@ -123,6 +124,9 @@ class Opened:
     def documents(self, where: str) -> CorpusIndex:
         """Return the index of the documents that fit filters, separated by semicolons.
 
+        Arguments:
+            where: the filters; all documents where empty.
+
         Raises:
             ParameterError: there is no such field or value, or no document fits.
         """
@@ -148,7 +152,11 @@ class Opened:
         return self.tables[name]
 
     def is_current(self, name: str = MAIN) -> bool:
-        """Return whether a table was signed from the index's current text."""
+        """Return whether a table was signed from the index's current text.
+
+        Arguments:
+            name: of the table.
+        """
         return self.tables[name].is_of(self.index)
 
     def require_current(self) -> SignatureTable:
@@ -168,6 +176,8 @@ class Opened:
         """Return the search for neighbours in a table; searches share their data.
 
         Arguments:
+            name: of the table.
+            lengths: tokens of an answer; any where None.
             min_count: only phrases so frequent. 0: as `NeighbourSearch` has it where the table
                 composes phrases; else those of 20 occurrences, fewer in a text of less than two
                 million words, since the rarest of a plain table are mostly noise.
@@ -197,6 +207,9 @@ class Opened:
         """Return the counts of all phrases of so many words, ascending; None where not known.
 
         Of single words those of the index, of others those that the table has.
+
+        Arguments:
+            n_words: of the phrases.
         """
         return self._once(("ranked", n_words), lambda: self._ranked(n_words))
 
@@ -214,7 +227,12 @@ class Opened:
         return self._once("completer", lambda: Completer(self.index, self.word_counts()))
 
     def weigher(self, window: int, scheme: str) -> PhraseWeigher:
-        """Return the weighting of contexts in a window."""
+        """Return the weighting of contexts in a window.
+
+        Arguments:
+            window: words on either side.
+            scheme: how they are weighed.
+        """
         key = ("weigher", window, scheme)
         counts = self.word_counts()
         return self._once(
@@ -222,7 +240,11 @@ class Opened:
         )
 
     def estimated(self, name: str) -> EstimatedCosine:
-        """Return the measure that estimates cosines from a table."""
+        """Return the measure that estimates cosines from a table.
+
+        Arguments:
+            name: of the table.
+        """
         return self._once(("estimated", name), lambda: EstimatedCosine(self.table(name)))
 
     def exact(self) -> ExactCosine:
@@ -252,6 +274,9 @@ class Opened:
 
     def rewriter(self, aim: str) -> "Rewriter":
         """Return the rewriter that simplifies or shortens.
+
+        Arguments:
+            aim: `simplify` or `shorten`.
 
         Raises:
             NotThereError: no packed grammar is served.

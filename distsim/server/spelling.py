@@ -19,6 +19,11 @@ def spellings(opened: Opened, phrase: str, k: int) -> Spellings:
 
     Each word that does not occur is replaced by words at an edit distance of one, else two
     (Damerau-Levenshtein), or is cut into two words.
+
+    Arguments:
+        opened: the artifacts.
+        phrase: words separated by spaces.
+        k: how many.
     """
     index = opened.index
     words = index.words(phrase)

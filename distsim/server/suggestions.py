@@ -22,7 +22,11 @@ _LOOKED_AT = 400
 
 
 def suggestions(opened: Opened) -> Suggestions:
-    """Return three of each kind, the same every time; fewer of a very small text."""
+    """Return three of each kind, the same every time; fewer of a very small text.
+
+    Arguments:
+        opened: the artifacts.
+    """
     return opened.kept("suggestions", lambda: _made(opened))
 
 

@@ -23,6 +23,7 @@ class WorkerQueue:
     The threads are daemons: a server that is asked to end does not wait for a long answer.
 
     Arguments:
+        name: of its threads.
         threads: so many questions are answered side by side. waiting: so many may wait.
         seconds: after so long a visitor is told so; the work itself runs to its end and
             keeps its thread until then, which the queue's length accounts for. None: no limit.
@@ -112,7 +113,11 @@ class KeptAnswers:
         self._making: dict[Any, asyncio.Task[Any]] = {}
 
     def has(self, key: Any) -> bool:
-        """Return whether an answer is cached."""
+        """Return whether an answer is cached.
+
+        Arguments:
+            key: of the question.
+        """
         return key in self._done
 
     async def of(self, key: Any, make: Callable[[], Any]) -> Any:

@@ -14,7 +14,11 @@ _READ_BYTES = 1 << 22
 
 
 def checksum_of_settings(settings: Any) -> str:
-    """Return a checksum of plain values (dicts, lists, text, numbers), in canonical JSON."""
+    """Return a checksum of plain values (dicts, lists, text, numbers), in canonical JSON.
+
+    Arguments:
+        settings: the values.
+    """
     text = json.dumps(settings, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.blake2b(
         text.encode(errors="surrogateescape"), digest_size=CHECKSUM_BYTES

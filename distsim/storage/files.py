@@ -72,7 +72,12 @@ def new_file(path: Path) -> BinaryIO:
 
 
 class LineWriter:
-    """Writes bytes to a file, compressed by independent members where there is a `compress`."""
+    """Writes bytes to a file, compressed by independent members where there is a `compress`.
+
+    Arguments:
+        stream: the file.
+        compress: returns a compressed member; None: plain.
+    """
 
     def __init__(self, stream: BinaryIO, compress: Callable[[bytes], bytes] | None) -> None:
         self._stream = stream
@@ -92,7 +97,11 @@ class LineWriter:
         return self._compress(text) if self._compress and text else text
 
     def write_packed(self, packed: bytes) -> None:
-        """Write bytes that `pack` returned."""
+        """Write bytes that `pack` returned.
+
+        Arguments:
+            packed: the bytes.
+        """
         self.flush()
         self._stream.write(packed)
 
@@ -206,7 +215,12 @@ def remove_abandoned(unfinished: Path) -> None:
 
 
 class ResumableLines:
-    """An unfinished file of records under a head line; it contains `done` records already."""
+    """An unfinished file of records under a head line; it contains `done` records already.
+
+    Arguments:
+        stream: the file, at its end.
+        done: records.
+    """
 
     def __init__(self, stream: BinaryIO, done: int) -> None:
         self._stream = stream
@@ -283,6 +297,11 @@ def resumable_part(
     """Yield a writer of records to `<path>.part`, which stays; see resumable_lines.
 
     It is removed where an error comes before the first record.
+
+    Arguments:
+        path: of the finished file.
+        head: the first line, which an unfinished file must have.
+        record_of: as of resumable_lines.
     """
     with open_part(path) as file:
         lines = ResumableLines(file, _whole_records(file, path, head, record_of))

@@ -13,7 +13,13 @@ from distsim.base.errors import ArtifactError
 
 @contextmanager
 def locked(folder: Path, path: Path, make: bool = False) -> Iterator[None]:
-    """Hold the folder's lock during the block, or until the process ends."""
+    """Hold the folder's lock during the block, or until the process ends.
+
+    Arguments:
+        folder: the folder.
+        path: of the artifact, for messages.
+        make: make the folder where there is none.
+    """
     while True:
         flags = os.O_RDONLY | os.O_DIRECTORY
         made = False
@@ -74,7 +80,11 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
 
 
 def exchange(one: Path, other: Path) -> None:
-    """Exchange two paths in one step, or in three renames where the system has no such call."""
+    """Exchange two paths in one step, or in three renames where the system has no such call.
+
+    Arguments:
+        one, other: the paths.
+    """
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     places = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other))
     if rename is not None and rename(*places, _RENAME_EXCHANGE) == 0:

@@ -87,7 +87,13 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def require_kind(path: Path, manifest: dict[str, Any], kind: Kind | None) -> Kind:
-    """Return the kind of an artifact after checking it and its format version."""
+    """Return the kind of an artifact after checking it and its format version.
+
+    Arguments:
+        path: of the artifact.
+        manifest: as read.
+        kind: that is wanted; any where None.
+    """
     found = KINDS.get(manifest["kind"])
     if found is None:
         raise ArtifactError(
@@ -143,6 +149,10 @@ def _refuse(constant: str) -> None:
 def counted(parameters: dict[str, Any], name: str) -> int:
     """Return a count from a manifest's parameters.
 
+    Arguments:
+        parameters: of the manifest.
+        name: of the count.
+
     Raises:
         ValueError: it is no whole number that a count can be; KeyError: it is not there.
     """
@@ -158,7 +168,12 @@ def manifest_text(manifest: dict[str, Any]) -> str:
 
 
 def made_from_text(checksum: str, content: str) -> str:
-    """Return the text of the file MADE_FROM: checksums of its manifest and of the content used."""
+    """Return the text of the file MADE_FROM: checksums of its manifest and of the content used.
+
+    Arguments:
+        checksum: of the manifest.
+        content: of the content used.
+    """
     return f"{checksum} {content} {checksum_of_settings([checksum, content])}\n"
 
 

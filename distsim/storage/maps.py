@@ -16,7 +16,13 @@ _MAPS: dict[int, tuple[str, int, int, int]] = {}
 
 
 def read_only(file: Path, dtype: str, shape: tuple[int, ...], size: int) -> np.ndarray:
-    """Return the array in a file of `size` bytes."""
+    """Return the array in a file of `size` bytes.
+
+    Arguments:
+        file: its path.
+        dtype, shape: of the array.
+        size: bytes of the file.
+    """
     # No link is followed, nothing waited for.
     handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:

@@ -95,6 +95,9 @@ class Artifact:
 
         dtype: what its reader relies on, with `ndim`; not checked where None.
 
+        Arguments:
+            name: of the array.
+
         Raises:
             ArtifactError: there is no such array, or it is of another dtype or dimension.
         """

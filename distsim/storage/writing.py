@@ -39,7 +39,14 @@ _NOT_OURS_TO_MIND = {"lost+found"}
 
 
 class ArrayStream:
-    """Writer of one array of an artifact, piece by piece."""
+    """Writer of one array of an artifact, piece by piece.
+
+    Arguments:
+        folder: of the artifact.
+        name: of the array.
+        dtype: of its values.
+        width: columns; None: one dimension.
+    """
 
     def __init__(self, folder: Path, name: str, dtype: np.dtype, width: int | None) -> None:
         self._folder = folder
@@ -121,7 +128,13 @@ class ArtifactWriter:
         self.close(name)
 
     def stream(self, name: str, dtype: Any, width: int | None = None) -> ArrayStream:
-        """Begin an array that is written piece by piece; `width` columns where given."""
+        """Begin an array that is written piece by piece; `width` columns where given.
+
+        Arguments:
+            name: of the array.
+            dtype: of its values.
+            width: columns; None: one dimension.
+        """
         stream = ArrayStream(self.folder, name, np.dtype(dtype).newbyteorder("<"), width)
         self._streams[name] = stream
         return stream
@@ -133,6 +146,9 @@ class ArtifactWriter:
 
     def read(self, name: str) -> np.ndarray:
         """Return a finished array of this artifact, mapped read-only.
+
+        Arguments:
+            name: of the array.
 
         Raises:
             ArtifactError: it is an array of the earlier state and is damaged. What is read here
@@ -193,7 +209,11 @@ class ArtifactWriter:
 
 
 def holds_artifact(path: str | Path) -> bool:
-    """Return whether a folder contains an artifact, valid or not."""
+    """Return whether a folder contains an artifact, valid or not.
+
+    Arguments:
+        path: of the folder.
+    """
     return (one_path(path) / MANIFEST).is_file()
 
 
@@ -311,6 +331,10 @@ def change(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
     The writer starts with the present parameters, arrays and `made_from`; entries that are removed
     from `writer.entries` go when the change is complete. Readers see the old or the new state.
 
+    Arguments:
+        path: of the artifact.
+        kind: that it must have.
+
     Raises:
         ArtifactError: as Artifact, or it cannot be written, or another process is writing.
     """
@@ -349,7 +373,11 @@ def _changing(path: Path, writer: ArtifactWriter) -> Iterator[ArtifactWriter]:
 
 
 def remove_artifact(path: str | Path) -> None:
-    """Remove an artifact and those inside it; files that distsim did not write stay."""
+    """Remove an artifact and those inside it; files that distsim did not write stay.
+
+    Arguments:
+        path: of the folder.
+    """
     path = Path(path)
     if path.is_symlink() or not holds_artifact(path):
         return

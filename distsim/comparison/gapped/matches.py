@@ -39,6 +39,7 @@ class Matcher:
     """Finds sampled matches of patterns and caches them; may be shared by threads.
 
     Arguments:
+        index: the corpus.
         places: at most about so many occurrences of a pattern's rarest part are looked around;
             more find more of frequent words' patterns and take longer.
         matches: at most so many are kept.
@@ -61,6 +62,8 @@ class Matcher:
         """Return the words in a gap of each match, uint32[n, most], 0 behind the last.
 
         Arguments:
+            found: the matches.
+            most: words of each.
             slot: as in Pattern; before the first part the words beside it come first, nearest
                 first, as they do behind the last one, to the sentence's edge.
         """

@@ -82,6 +82,9 @@ class Pattern:
 
         Both hands while there are two; then one of them. The whole parts are left out where the
         pattern has no others.
+
+        Arguments:
+            slot: the number of the gap.
         """
         before = self.parts[slot - 1] if slot > 0 else ()
         behind = self.parts[slot] if slot < len(self.parts) else ()

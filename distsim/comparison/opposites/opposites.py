@@ -280,6 +280,9 @@ def _opened(
 def without_shared(a: Sequence[str], b: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return two phrases without the words that they share at either edge.
 
+    Arguments:
+        a, b: the words of both.
+
     >>> without_shared(["prices", "rise"], ["prices", "fall"])
     (('rise',), ('fall',))
     """
@@ -325,7 +328,11 @@ def opposites_last(
 
 
 def n_moved(ranked: Sequence[tuple[int, bool]]) -> int:
-    """Return how many answers were moved or left out, of what `opposites_last` returned."""
+    """Return how many answers were moved or left out, of what `opposites_last` returned.
+
+    Arguments:
+        ranked: (place of the answer, whether it is an opposite).
+    """
     places = [place for place, _ in ranked]
     rising = 1 + next((i for i, (a, b) in enumerate(pairwise(places)) if a > b), len(places) - 1)
     return max(places[:rising], default=-1) + 1 - rising

@@ -81,7 +81,11 @@ def _documents(reader: Reader, options: ReadOptions, source: Source) -> Iterator
 
 
 def format_of(source: Source) -> str:
-    """Return the format of a file: a key of READERS, or `text` for what is read as plain text."""
+    """Return the format of a file: a key of READERS, or `text` for what is read as plain text.
+
+    Arguments:
+        source: the file.
+    """
     suffixes = [one.lower() for one in Path(source.name).suffixes]
     if suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
@@ -101,6 +105,9 @@ def settle_format(paths: Sequence[str | Path]) -> tuple[FileFormat, TextFormat]:
 
     Plain text is cut as running text if one of the files looks like it, else as a sentence a line;
     annotated files are tokenised, texts of all other formats are running text.
+
+    Arguments:
+        paths: files and folders.
 
     Raises:
         InputError: as find_sources; annotated files are mixed with others.

@@ -113,7 +113,12 @@ def write_rules(
     progress: Progress = no_progress,
     numeric: str | Path | None = None,
 ) -> ExtractReport:
-    """Write the rules of a linked text and return the report; arguments as in extract_rules."""
+    """Write the rules of a linked text and return the report; arguments as in extract_rules.
+
+    Arguments:
+        text: the linked text.
+        output, options, features, memory, jobs, progress, numeric: as of extract_rules.
+    """
     place = output if output is not None else numeric
     if place is None:
         raise ParameterError("nothing to write: give output or numeric")

@@ -91,7 +91,15 @@ def features_of(
     options: ExtractOptions,
     choice: FeatureChoice,
 ) -> np.ndarray:
-    """Return all features of rules, float64[n, 32]; probabilities as -ln."""
+    """Return all features of rules, float64[n, 32]; probabilities as -ln.
+
+    Arguments:
+        rules: n of them with their counts.
+        text: they were found in.
+        weights: w(word|word) of both directions.
+        options: of the extraction.
+        choice: which features.
+    """
     features: np.ndarray = rule_features(
         frozen(rules.labels), frozen(rules.places), frozen(rules.gaps), frozen(rules.counts),
         frozen(rules.by_bitext), text.arrays, weights, int(options.settings(text.has_trees)[6]),

@@ -158,6 +158,8 @@ def extract_instances(
     """Return the runs of all instances of the rules of a text.
 
     Arguments:
+        text: linked sentence pairs.
+        progress: called with (stage, done, total).
         options: which rules. folder: for the runs that do not fit into memory.
         memory: bytes for the rows of all threads together. jobs: threads, all cores where None.
     """

@@ -108,6 +108,9 @@ def written_word(text: bytes) -> bytes:
 
     As Moses does: `[X,1]` as a word is `&#91;X,1&#93;`, `|||` is `&#124;&#124;&#124;`.
 
+    Arguments:
+        text: UTF-8 of the word.
+
     >>> written_word(b"[X,1]"), written_word(b"[x"), written_word(b"|||")
     (b'&#91;X,1&#93;', b'[x', b'&#124;&#124;&#124;')
     """

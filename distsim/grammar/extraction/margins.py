@@ -120,6 +120,7 @@ def count_all(
     """Return the rules of all instances, with every margin, before any is pruned.
 
     Arguments:
+        progress: called with (stage, done, total).
         text: of the instances. runs: the instances, which are consumed. folder: for files.
         memory: bytes. jobs: threads, all cores where None.
     """

@@ -41,7 +41,15 @@ _HIGHEST_COST = 1e5  # of lexical probabilities: a thousand words, none of them 
 
 
 class RulesWriter:
-    """Writer of an artifact of kind `rules`, in the order of their foreign sides."""
+    """Writer of an artifact of kind `rules`, in the order of their foreign sides.
+
+    Arguments:
+        writer: of the artifact.
+        text: the linked text.
+        weights: w(word|word) of both directions.
+        options: of the extraction.
+        counted: the rules with their margins.
+    """
 
     def __init__(
         self,
@@ -141,6 +149,9 @@ class NumericRules:
         lex: float64[n, 2], Lex(e|f) and Lex(f|e) as costs.
         bitexts: uint32[n, b], the count in each bitext.
         labels: the labels' texts; label_counts: int64, c(label).
+
+    Arguments:
+        path: of the artifact.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -272,6 +283,14 @@ def write_numeric(
     """Write rules as an artifact; return the numbers of rules written and read.
 
     chunks: of frequent rules, each with the number of rules before rare ones were left out.
+
+    Arguments:
+        path: of the artifact.
+        text: the linked text.
+        options: of the extraction.
+        counted: the rules with their margins.
+        jobs: threads.
+        progress: called with (stage, done, total).
     """
     weights = word_weights(text)
     written = read = 0

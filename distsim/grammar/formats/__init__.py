@@ -13,6 +13,9 @@ _LINES_LOOKED_AT = 1000
 def guess_format(text: bytes) -> GrammarFormat:
     """Return the format that the first lines of a file have; the last of FORMATS where none fits.
 
+    Arguments:
+        text: whole lines.
+
     >>> guess_format(b"[X] ||| a ||| b ||| 0.5\\n").name, guess_format(b"a ||| b ||| 0.5\\n").name
     ('rules', 'phrase-table')
     """

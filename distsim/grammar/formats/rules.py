@@ -51,7 +51,11 @@ class Features:
         return cls(named, bare)
 
     def get(self, column: str) -> bytes | None:
-        """Return a feature by its name, or a bare one by its position from 0; None without."""
+        """Return a feature by its name, or a bare one by its position from 0; None without.
+
+        Arguments:
+            column: the name, or the position as text.
+        """
         value = self.named.get(column.encode())
         place = plain_count(column)
         if value is None and place is not None and place < len(self.bare):
@@ -137,7 +141,11 @@ class RuleEntry:
         return Features.parse(without_line_end(self.fields[3]))
 
     def with_score(self, score: bytes) -> "RuleEntry":
-        """Return the rule with one more feature behind the present ones."""
+        """Return the rule with one more feature behind the present ones.
+
+        Arguments:
+            score: as it is to be written.
+        """
         fields = list(self.fields)
         fields[3] = append_to_field(fields[3], score)
         return RuleEntry(tuple(fields))
@@ -145,6 +153,9 @@ class RuleEntry:
 
 def gap_of(symbol: bytes) -> tuple[bytes, bytes] | None:
     """Return the label and index of a gap, None for a word.
+
+    Arguments:
+        symbol: of a side.
 
     >>> gap_of(b"[,,1]"), gap_of(b"[NP/NN,12]"), gap_of(b"[1,000]"), gap_of(b"[x]")
     ((b',', b'1'), (b'NP/NN', b'12'), None, None)

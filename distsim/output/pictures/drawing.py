@@ -83,7 +83,12 @@ class Drawing:
 
 
 def width_of(text: str, size: float) -> float:
-    """Return the approximate width of a text, in units of the drawing."""
+    """Return the approximate width of a text, in units of the drawing.
+
+    Arguments:
+        text: in a sans-serif face.
+        size: of its letters, in the same units.
+    """
     letters = sum(2.0 if east_asian_width(c) in "WF" else 1.0 for c in text)
     return 0.56 * size * letters
 

@@ -25,6 +25,8 @@ class Forms:
     """The forms of words that occur in a corpus; may be shared by threads.
 
     Arguments:
+        inflections: of the language.
+        lexicon: the words that occur.
         space: where given, forms whose vectors are far from each other's are of different words
             (`news` is no form of `new`).
     """
@@ -41,7 +43,12 @@ class Forms:
         self.has = lru_cache(_CACHED_WORDS)(self._has)
 
     def kind(self, word: str, base: str | None = None) -> str:
-        """Return the inflection of a word, as `Inflections.kind` does."""
+        """Return the inflection of a word, as `Inflections.kind` does.
+
+        Arguments:
+            word: the form.
+            base: its base word; found where None.
+        """
         return self.inflections.kind(self.base(word) if base is None else base, word)
 
     def _has(self, base: str, kind: str) -> bool:

@@ -26,7 +26,12 @@ class Lemmas(NamedTuple):
 
     @classmethod
     def of(cls, lexicon: Lexicon, forms: Forms) -> "Lemmas":
-        """Return the lemmas of the most frequent words that are written with letters."""
+        """Return the lemmas of the most frequent words that are written with letters.
+
+        Arguments:
+            lexicon: the words that occur.
+            forms: their base words.
+        """
         words = [word for word in lexicon.most_frequent(MOST_WORDS) if _is_word(word)]
         frequent = lexicon.counts(words) >= RAREST
         words = [word for word, kept in zip(words, frequent.tolist(), strict=True) if kept]

@@ -24,11 +24,19 @@ class Lexicon:
         return tuple(self.index.words(text)) if text.strip() else ()
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
-        """Return the id of every word, -1 where the index does not know it; int64."""
+        """Return the id of every word, -1 where the index does not know it; int64.
+
+        Arguments:
+            words: in normal form.
+        """
         return np.array([self._id(word) for word in words], np.int64)
 
     def counts(self, words: Sequence[str]) -> np.ndarray:
-        """Return how often every word occurs, int64."""
+        """Return how often every word occurs, int64.
+
+        Arguments:
+            words: in normal form.
+        """
         ids = self.ids(words)
         return np.where(ids > 0, self._counts[ids], 0)
 

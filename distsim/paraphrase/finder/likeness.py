@@ -21,6 +21,11 @@ class WordVectors:
 
     A base word's vector is the sum of its forms' vectors, each times the fourth root of its
     count; that of another form is the mean of its own and its base's.
+
+    Arguments:
+        space: of the table's vectors.
+        forms: inflected forms.
+        lexicon: the words that occur.
     """
 
     def __init__(self, space: LearntSpace, forms: Forms, lexicon: Lexicon) -> None:
@@ -58,7 +63,13 @@ class WordVectors:
 
 
 def likeness_by_bits(table: StoredTable, target: Words, candidates: Sequence[Words]) -> np.ndarray:
-    """Return the estimated cosine of the target and each candidate, 0 where there is none."""
+    """Return the estimated cosine of the target and each candidate, 0 where there is none.
+
+    Arguments:
+        table: the signatures.
+        target: its words.
+        candidates: the words of each.
+    """
     cosines = np.zeros(len(candidates))
     some = [number for number, words in enumerate(candidates) if words]
     pairs = [(" ".join(target), " ".join(candidates[n])) for n in some]

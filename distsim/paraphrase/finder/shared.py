@@ -41,6 +41,8 @@ def opposites_of(
     """Return the detector of opposites, the same object for English each time.
 
     Arguments:
+        index: the corpus.
+        table: its signatures.
         inflections: the rules of the language; English where None.
     """
     if inflections is not None:

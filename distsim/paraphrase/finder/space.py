@@ -26,6 +26,10 @@ class LearntSpace:
 
     n_dimensions: of the vectors. window: tokens on either side that are context.
 
+    Arguments:
+        index: the corpus.
+        table: its signatures.
+
     Raises:
         IncompatibleError: the table was signed by no learnt projection, or keeps no words' vectors.
     """
@@ -66,7 +70,11 @@ class LearntSpace:
         return rows
 
     def rows(self, words: Sequence[str]) -> np.ndarray:
-        """Return the row of every word, for `vectors_at`, -1 where it has none; int64."""
+        """Return the row of every word, for `vectors_at`, -1 where it has none; int64.
+
+        Arguments:
+            words: in normal form.
+        """
         hashes = hash_texts([word.encode() for word in words])
         found: np.ndarray = find_sorted(frozen(self._parts.hashes), frozen(hashes))
         return found

@@ -66,6 +66,11 @@ class WordFinder:
     all_forms: int64, the ids of the words that have a lemma.
     is_calibrated: whether scores are chances in a text of this language and size.
 
+    Arguments:
+        index: the corpus.
+        artifact: the finder that `sign` stored.
+        forms: inflected forms.
+
     Raises:
         ArtifactError: what is stored contradicts itself.
     """
@@ -121,12 +126,22 @@ class WordFinder:
 
     @classmethod
     def open(cls, index: CorpusIndex, table: StoredTable, forms: Forms) -> "WordFinder | None":
-        """Return the finder that `sign` stored beside a table; None where there is none for it."""
+        """Return the finder that `sign` stored beside a table; None where there is none for it.
+
+        Arguments:
+            index: the corpus.
+            table: its signatures.
+            forms: inflected forms.
+        """
         artifact = finder_of(table)
         return None if artifact is None else cls(index, artifact, forms)
 
     def lemma(self, word_id: int) -> int:
-        """Return the number of a word's lemma, -1 where it has none."""
+        """Return the number of a word's lemma, -1 where it has none.
+
+        Arguments:
+            word_id: in the index's vocabulary.
+        """
         known = 0 < word_id < self._lemma_of.size
         return int(self._lemma_of[word_id]) if known else -1
 
@@ -263,6 +278,9 @@ class FinderWeights(NamedTuple):
     @classmethod
     def open(cls, name: str = SHIPPED) -> "FinderWeights":
         """Return the weights that ship (`substitutes`), or those of a TOML file.
+
+        Arguments:
+            name: `substitutes`, or the path of a file.
 
         Raises:
             InputError: the file has other keys, or values that are no numbers.

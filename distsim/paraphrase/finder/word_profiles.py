@@ -235,7 +235,11 @@ def _weighed(
 
 
 def levels(n_references: int) -> np.ndarray:
-    """Return the ranks, from 0, at which cosines are kept, int64: 0, 1, 3, 7 ..."""
+    """Return the ranks, from 0, at which cosines are kept, int64: 0, 1, 3, 7 ...
+
+    Arguments:
+        n_references: lemmas among which ranks are taken.
+    """
     ranks = (1 << np.arange(20)) - 1
     return ranks[ranks < n_references - 1]
 

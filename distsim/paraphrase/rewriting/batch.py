@@ -39,6 +39,11 @@ def read_tasks(
 ) -> list[Task]:
     """Return the sentences of files (`-`: standard input), with their trees line by line.
 
+    Arguments:
+        paths: of the sentences.
+        trees: path of their trees; None: no trees.
+        as_is: take what looks like another format, too.
+
     Raises:
         InputError: a file cannot be read, is not UTF-8, looks like something else than plain text
             and is not to be taken `as_is`, there are more than 2,000,000 sentences, or there
@@ -68,7 +73,14 @@ def read_tasks(
 def answers(
     rewriter: Rewriter, tasks: Iterable[Task], n: int, jobs: int | None = None
 ) -> Iterator[Answer]:
-    """Yield the rewritings of every line, in order; a line that fails does not stop the others."""
+    """Yield the rewritings of every line, in order; a line that fails does not stop the others.
+
+    Arguments:
+        rewriter: that is asked.
+        tasks: the sentences.
+        n: rewritings of each.
+        jobs: threads; as many as the machine has cores where None.
+    """
 
     def answer(task: Task) -> Answer:
         try:
@@ -87,6 +99,10 @@ def answer_lines(answer: Answer, *, why: bool = False, as_json: bool = False) ->
     """Return the output lines of an answer: line, rank, score, sentence; NA where it has none.
 
     why: each is followed by lines `line rank why before after label score features`.
+
+    Arguments:
+        answer: of one sentence.
+        as_json: a JSON object a line instead.
     """
     task = answer.task
     if as_json:
@@ -141,6 +157,11 @@ def rewrite_file(
     What is finished is kept in `<path>.part`, also when the run is killed; the same call goes on
     there and ends with the same bytes, whatever the number of jobs. To a pipe or a device all are
     written.
+
+    Arguments:
+        rewriter, tasks, n, jobs: as of `answers`.
+        path: of the output.
+        why, as_json: as of answer_lines.
 
     Raises:
         InputError: `path` or its part was begun with other settings; its folder does not exist.

@@ -52,6 +52,9 @@ OF_RULES = (
 def deleted(what: str) -> str:
     """Return the feature that counts deletions of a kind.
 
+    Arguments:
+        what: the kind.
+
     >>> deleted("PP")
     'Deleted(PP)'
     """
@@ -61,6 +64,9 @@ def deleted(what: str) -> str:
 def dropped(tag: str) -> str:
     """Return the feature that counts words left out of a kind.
 
+    Arguments:
+        tag: of the words.
+
     >>> dropped("RB")
     'Dropped(RB)'
     """
@@ -69,6 +75,9 @@ def dropped(tag: str) -> str:
 
 def missing(name: str) -> str:
     """Return the feature that counts rules without another one.
+
+    Arguments:
+        name: of the feature.
 
     >>> missing("sim_ngram")
     'Missing(sim_ngram)'
@@ -110,7 +119,11 @@ class Side:
 
 
 def of_rules(source: Side, target: Side) -> dict[str, np.ndarray]:
-    """Return the features that are counted on rules, by name (OF_RULES)."""
+    """Return the features that are counted on rules, by name (OF_RULES).
+
+    Arguments:
+        source, target: counts of both sides.
+    """
     one = np.ones(source.words.size)
     values = (
         one,
@@ -144,5 +157,10 @@ def of_whole(changes: int, unchanged: bool) -> dict[str, float]:
 
 
 def vector(names: Sequence[str], values: dict[str, float]) -> np.ndarray:
-    """Return features as a row in the order of names, float64; 0 where there is none."""
+    """Return features as a row in the order of names, float64; 0 where there is none.
+
+    Arguments:
+        names: of the features.
+        values: by name.
+    """
     return np.array([values.get(name, 0.0) for name in names])

@@ -46,6 +46,8 @@ def best(
     """Return the `most` best derivations of whole sentences, best first, all of different words.
 
     Arguments:
+        forest: of a sentence.
+        most: how many.
         targets, target_starts: int64, the target sides of all rules, end to end, and where each
             begins; -1 and -2 are gaps.
         same: int64 by symbol, a number that symbols of equal spelling share.

@@ -23,6 +23,11 @@ class Grammar:
     """The rules of a pack, ready to be matched with sentences; may be shared by threads.
 
     labels: left-hand sides and labels of gaps, by number. x: the number of X, -1 for none.
+
+    Arguments:
+        index: of the pack.
+        model: numbers words.
+        longest: tokens that a gap may have.
     """
 
     def __init__(self, index: GrammarIndex, model: LanguageModel, longest: int) -> None:
@@ -237,7 +242,12 @@ def _runs(
 
 
 class RuleScores:
-    """Scores of rules under some weights, each computed once; may be shared by threads."""
+    """Scores of rules under some weights, each computed once; may be shared by threads.
+
+    Arguments:
+        grammar: with the rules.
+        weights: by name of a feature.
+    """
 
     def __init__(self, grammar: Grammar, weights: Weights) -> None:
         self._grammar = grammar

@@ -36,6 +36,11 @@ class LanguageModel:
 
     order: the longest n-grams. end: the id of the word that ends a sentence. name: for notes.
     checksum: of what the model was made from, so that two models of one name are told apart.
+
+    Arguments:
+        parts: as kernels.ngram_model.log_probability takes them.
+        n_shards: of the text.
+        order, end: see above.
     """
 
     order: int
@@ -51,11 +56,19 @@ class LanguageModel:
         self._own = threading.local()
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
-        """Return the id of every word, -1 where it is not known; int64."""
+        """Return the id of every word, -1 where it is not known; int64.
+
+        Arguments:
+            words: as written.
+        """
         raise NotImplementedError
 
     def rarity(self, words: Sequence[str]) -> np.ndarray:
-        """Return -ln p of every word by itself, float64; higher is rarer."""
+        """Return -ln p of every word by itself, float64; higher is rarer.
+
+        Arguments:
+            words: as written.
+        """
         raise NotImplementedError
 
     @property

@@ -128,6 +128,9 @@ class Sentence:
     def told_of(self, one: Deletion) -> dict[str, float]:
         """Return the features of a deletion where a length is wanted, by name.
 
+        Arguments:
+            one: the deletion.
+
         >>> tree = "(S (NP (DT the) (NN king)) (VP (VBD slept)) (. .))"
         >>> sorted(Sentence("the king slept .", tree).told_of(Deletion(1, 3, "phrase")))
         ['AtEnd', 'CutOff', 'Dropped(NN)', 'Dropped(VBD)', 'Hanging', 'Torn']

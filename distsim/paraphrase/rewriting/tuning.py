@@ -121,7 +121,11 @@ class Measure(NamedTuple):
 
 
 def measure(options: TuneOptions) -> Measure:
-    """Return the objective of summed counts: corpus-level SARI, or a mean over sentences."""
+    """Return the objective of summed counts: corpus-level SARI, or a mean over sentences.
+
+    Arguments:
+        options: which objective.
+    """
     if options.objective == "sari":
         return Measure(
             partial(_sari_above, options.bleu_floor / 100),
@@ -156,6 +160,10 @@ def _slope_above(floor: float, counts: np.ndarray) -> np.ndarray:
 
 def counts_of(example: Example, options: TuneOptions) -> Count:
     """Return a function from a rewriting of an example to its counts, float64.
+
+    Arguments:
+        example: the sentence with its references.
+        options: which objective.
 
     >>> counts_of(Example("a b c", ("a c",)), TuneOptions("bleu"))("a c").tolist()
     [1.0, 1.0]

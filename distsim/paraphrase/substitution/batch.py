@@ -26,6 +26,9 @@ class Task:
 def read_tasks(path: str | Path) -> Iterator[Task]:
     """Yield the tasks of a file, plain or packed, `-` for standard input; lines from 1.
 
+    Arguments:
+        path: of the file.
+
     Raises:
         InputError: a line has too few or too many columns, an empty target, too many candidates or
             is not valid UTF-8; the message names file and line.

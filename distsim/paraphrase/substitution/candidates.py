@@ -32,6 +32,10 @@ class WordCandidates:
     """The words whose real-valued vectors are nearest to a target's, of the most frequent ones.
 
     Their vectors stay in the table's map and are read a block at a time.
+
+    Arguments:
+        lexicon: the words that occur.
+        vectors: of words.
     """
 
     def __init__(self, lexicon: Lexicon, vectors: WordVectors) -> None:
@@ -46,6 +50,11 @@ class WordCandidates:
         """Return the words nearest to the target, or to its slot where it has no vector.
 
         Nearest first; none where the slot has none either.
+
+        Arguments:
+            target: its words.
+            slot: float64[n_dimensions], the vector of its place in the sentence.
+            most: how many.
         """
         vector = self._vectors.of(target)
         if vector is None:
@@ -70,6 +79,9 @@ class Candidates:
     that they share with the target.
 
     Arguments:
+        table: the signatures.
+        lexicon: the words that occur.
+        forms: inflected forms.
         vectors: of words; None where the table is not learnt.
         most: so many from each source.
         grammar: paraphrase rules; none where None.

@@ -28,7 +28,12 @@ class Slot:
 
     @classmethod
     def of(cls, space: LearntSpace, occurrence: Occurrence) -> "Slot":
-        """Return the signature of an occurrence."""
+        """Return the signature of an occurrence.
+
+        Arguments:
+            space: of the table's vectors.
+            occurrence: of the target.
+        """
         parts, places = space.contexts(occurrence.left, occurrence.right)
         vector, scale = space.centred(parts.sum(axis=0))
         return cls(vector, parts * scale, places)

@@ -35,6 +35,8 @@ class Fluency:
     """Scorer of the fillers of a slot; may be shared by threads.
 
     Arguments:
+        lexicon: the words that occur.
+        forms: inflected forms.
         order: the longest n-grams; higher tells more, and costs time.
         trust: a history seen so often weighs as much as the shorter one; higher smooths more.
     """
@@ -95,6 +97,10 @@ class Fluency:
         The n-grams reach back `order` - 1 words, and as many words behind the slot are scored; a
         sentence's end is a word of its own. A word that the index does not know has the count
         1/2.
+
+        Arguments:
+            occurrence: of the target.
+            fillers: the words of n of them.
         """
         reach = self._order - 1
         left = occurrence.left[:reach][::-1]

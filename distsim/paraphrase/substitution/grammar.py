@@ -83,7 +83,11 @@ class ParaphraseGrammar:
         return found
 
     def of_all(self, targets: Iterable[Words]) -> dict[Words, tuple[float, ...]]:
-        """Return the same of several forms of a target, the lowest costs of each."""
+        """Return the same of several forms of a target, the lowest costs of each.
+
+        Arguments:
+            targets: the words of each form.
+        """
         found: dict[Words, tuple[float, ...]] = {}
         for target in targets:
             for words, costs in self.of(target).items():

@@ -33,6 +33,11 @@ class Occurrence:
     def of(cls, lexicon: Lexicon, left: str, target: str, right: str) -> "Occurrence":
         """Return the occurrence of a target between two pieces of text, either possibly empty.
 
+        Arguments:
+            lexicon: cuts and normalises text.
+            left, right: the text on both sides.
+            target: the text between them.
+
         Raises:
             ParameterError: the target is empty.
         """

@@ -66,6 +66,9 @@ class KnownWords:
     def add(self, entry: Entry) -> None:
         """Take in a rule of the table.
 
+        Arguments:
+            entry: the rule.
+
         Raises:
             LineFaultError: a score is no number.
             ParameterError: it lacks the feature that `probability` names.
@@ -102,7 +105,11 @@ class KnownWords:
             rules[:] = sorted(rules, key=_best_first)[:_KEPT_RULES]
 
     def translations(self, source: str) -> list[tuple[str, float]]:
-        """Return the translations of a known word, best first, with shares that sum to 1."""
+        """Return the translations of a known word, best first, with shares that sum to 1.
+
+        Arguments:
+            source: the word.
+        """
         rules = self.rules[source]
         total = sum(rule.weight for rule in rules) or 1.0
         return [(rule.target, rule.weight / total) for rule in rules]

@@ -40,7 +40,11 @@ class SourceSide:
         self._maps: list[NDArray[np.float32]] = []
 
     def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """Return unit vectors, float32[n, dimensions], zeros where a word has none."""
+        """Return unit vectors, float32[n, dimensions], zeros where a word has none.
+
+        Arguments:
+            words: n of them, as written.
+        """
         out = np.zeros((len(words), self._table.n_dimensions), np.float32)
         for n, form in enumerate(self._forms(words)):
             vector = self._table.composed_vector(form)

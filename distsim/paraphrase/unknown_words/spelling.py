@@ -35,13 +35,20 @@ def trigrams(word: str) -> frozenset[str]:
 
 
 def shared_trigrams(one: str, other: str) -> float:
-    """Return the Dice coefficient of the trigrams of two words."""
+    """Return the Dice coefficient of the trigrams of two words.
+
+    Arguments:
+        one, other: the words.
+    """
     a, b = trigrams(one), trigrams(other)
     return 2 * len(a & b) / (len(a) + len(b))
 
 
 def common_prefix(one: str, other: str) -> int:
     """Return how many first characters two words share.
+
+    Arguments:
+        one, other: the words.
 
     >>> common_prefix("national", "nations")
     6
@@ -57,6 +64,9 @@ def common_prefix(one: str, other: str) -> int:
 @lru_cache(1 << 20)
 def edit_similarity(one: str, other: str) -> float:
     """Return 1 less the edit distance over the longer length; 0 where lengths differ by over 5.
+
+    Arguments:
+        one, other: the words.
 
     >>> edit_similarity("action", "accion")
     0.8333333333333334
@@ -95,6 +105,9 @@ def scripts_of(words: Iterable[str]) -> set[str]:
 
 class Endings:
     """How often words that end in 1 to 3 letters are translated by words that end in others.
+
+    Arguments:
+        pairs: (word, translation).
 
     >>> seen = Endings([("nation", "nación"), ("action", "acción"), ("close", "cerrar")])
     >>> seen.score("motion", "moción") > 0 > seen.score("motion", "mover")
