@@ -24,6 +24,7 @@ from distsim.cli.console import (
     say_opposites,
 )
 from distsim.cli.groups import OptionGroup, grouped
+from distsim.cli.options import SetOption, chosen
 
 if TYPE_CHECKING:
     from distsim.base.results import Results
@@ -96,6 +97,17 @@ class SearchOptions(OptionGroup):
     ] = None
 
 
+@dataclass(frozen=True)
+class FinderSettings:
+    """Settings of `--by substitutes`.
+
+    Arguments:
+        weights: `substitutes`, which ship, or a TOML file of `rank --substitutes`.
+    """
+
+    weights: str = "substitutes"
+
+
 @grouped
 def neighbours(
     table: Annotated[
@@ -116,6 +128,7 @@ def neighbours(
     ] = False,
     file: InputOption = None,
     as_json: JsonOption = False,
+    settings: SetOption = None,
 ) -> None:
     """Find the most similar phrases, or with --gapped the most similar patterns.
 
@@ -125,6 +138,7 @@ def neighbours(
     of its words. With --gapped the fourth column counts the pattern among the places looked at.
     With --map the phrases are words of the map's target table, ordered by CSLS.
     """
+    (finding,) = chosen(FinderSettings(), settings=settings)
     asked = asked_phrases(phrases, file)
     several = file is not None or len(asked) > 1
     if gapped:
@@ -137,7 +151,7 @@ def neighbours(
             raise typer.BadParameter("--map goes with -k alone")
         _put_translations(table, how, asked, several, as_json)
         return
-    opened, found_of = _search(table, how)
+    opened, found_of = _search(table, how, finding.weights)
     n_composed = n_hidden = n_opposites = 0
     for one in asked:
         found = None if one.empty else found_of(one.phrase)
@@ -164,7 +178,7 @@ def neighbours(
 
 
 def _search(
-    table: str, how: SearchOptions
+    table: str, how: SearchOptions, weights: str
 ) -> "tuple[SignatureTable, Callable[[str], Found | None]]":
     """Return the table, and the function that finds a phrase's neighbours, None where unknown."""
     from distsim.comparison.nearest import RERANKED, NeighbourSearch, rerank_neighbours
@@ -194,7 +208,7 @@ def _search(
     measure = _measure(str(by), opened, table, how.index)
     limited = any(one is not None for one in (how.candidates, how.lengths, how.min_strength))
     if by == "substitutes" and not limited:
-        of_stored = _by_finder(opened, table, how.index, search, measure, k)
+        of_stored = _by_finder(opened, table, how.index, weights, search, measure, k)
         if of_stored is not None:
             return opened, of_stored
 
@@ -212,6 +226,7 @@ def _by_finder(
     opened: "SignatureTable",
     table: str,
     index: str | None,
+    weights: str,
     search: "NeighbourSearch",
     measure: "Similarity",
     k: int | None,
@@ -229,7 +244,8 @@ def _by_finder(
     if finder_of(opened) is None:
         return None
     corpus = index_of(table, index)
-    words, opposites = WordSubstitutes.open(corpus, opened), Opposites(corpus, opened)
+    words = WordSubstitutes.open(corpus, opened, weights=weights)
+    opposites = Opposites(corpus, opened)
 
     def substitutes(phrase: str) -> "Found | None":
         near: Any = words and words.answers(phrase, k=k and k + SPARE)

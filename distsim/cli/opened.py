@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from distsim.base.errors import ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from distsim.comparison.gapped.signatures import GappedCosine
     from distsim.comparison.measures import ComposedCosine, ExactCosine, LearntCosine, StoredCosine
     from distsim.comparison.opposites.opposites import Opposites
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from distsim.grammar.pair_features import PairFeatures
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.rewriting.language_model import LanguageModel
+    from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
     from distsim.paraphrase.substitution.substituter import Substituter
 
 
@@ -44,6 +47,23 @@ def fit_of_words(path: str | None) -> "Substituter | None":
         return None
     index = CorpusIndex.open(path)
     return Substituter(index, index, words=WordOptions(opposites=False))
+
+
+def rules_of_words(
+    grammar: str, index: "CorpusIndex", targets: "Iterable[str]"
+) -> "ParaphraseGrammar":
+    """Return the rules at a path of targets, and of all forms of those that are one word."""
+    from distsim.corpus.inflections import Inflections
+    from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
+
+    forms, sources = Inflections.open(), set()
+    for target in targets:
+        words = tuple(index.words(target))
+        sources.add(words)
+        if len(words) == 1:
+            bases = [words[0], *forms.bases(words[0], lambda _: True)]
+            sources |= {(form,) for base in bases for form in forms.forms(base)}
+    return ParaphraseGrammar.read(grammar, sources)
 
 
 def index_of(table_path: str, index_path: str | None, otherwise: str = "") -> "CorpusIndex":

@@ -1,7 +1,7 @@
 """`distsim rank --learn JUDGED -o WEIGHTS`: learns weights of all evidence from judged pairs."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
 
 import typer
 
@@ -9,6 +9,7 @@ from distsim.cli.console import put, say
 from distsim.cli.grammar_options import EvidenceOptions
 from distsim.cli.groups import grouped
 from distsim.cli.options import FineSettings, split_names
+from distsim.corpus.sources import printable
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,23 @@ class Validation:
 def rank(
     learn: Annotated[
         str,
-        typer.Option(metavar="JUDGED", help="Pairs with scores: phrase<TAB>phrase<TAB>score."),
+        typer.Option(
+            metavar="JUDGED",
+            help="Pairs with scores, phrase<TAB>phrase<TAB>score, or see --substitutes.",
+        ),
     ],
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="WEIGHTS", help="The file to write.")
     ],
     evidence: EvidenceOptions,
     fine: FineSettings,
+    substitutes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="INDEX",
+            help="Learn to find substitutes; JUDGED: left<TAB>target<TAB>right<TAB>word count;...",
+        ),
+    ] = None,
     grammar: Annotated[
         str | None,
         typer.Option(metavar="GRAMMAR", help="Paraphrase rules that give pairs their features."),
@@ -53,26 +64,68 @@ def rank(
     """Learn weights of all evidence from judged pairs, for `rerank --weights`.
 
     Prints feature<TAB>Spearman<TAB>low<TAB>high<TAB>pairs with it: first the sum, on pairs that
-    its weights were not learned from, then each feature alone, on the same pairs.
+    its weights were not learned from, then each feature alone, on the same pairs. With
+    --substitutes: in_sentence or alone<TAB>measure<TAB>value<TAB>low<TAB>high<TAB>with the weights
+    that ship<TAB>cases, for `substitute --set weights=WEIGHTS`.
     """
+    (validation,) = fine.chosen(Validation())
+    if substitutes is not None:
+        if features or columns or only_grammar or any(vars(evidence).values()):
+            raise typer.BadParameter("--substitutes goes with --learn, --grammar and --set alone")
+        _learn_substitutes(substitutes, learn, output, grammar, validation)
+        return
+    if only_grammar and grammar is None:
+        raise typer.BadParameter("--only-grammar: name the grammar with --grammar")
+    names = None if features is None else split_names(features)
+    choice = {"grammar": grammar, "only_grammar": only_grammar, "names": names}
+    _learn_ranking(learn, output, evidence, columns, {**choice, **asdict(validation)})
+
+
+def _learn_ranking(
+    learn: str, output: str, evidence: EvidenceOptions, columns: str | None, options: dict[str, Any]
+) -> None:
+    """Write the weights of all evidence, print their agreement with the judgements."""
     from distsim.cli.evaluate import chosen_columns
     from distsim.cli.opened import pair_features
     from distsim.evaluation.gold import read_gold
     from distsim.grammar.ranking import learn_ranking
     from distsim.storage.files import open_output
 
-    (validation,) = fine.chosen(Validation())
-    if only_grammar and grammar is None:
-        raise typer.BadParameter("--only-grammar: name the grammar with --grammar")
     gold = read_gold(learn, columns=chosen_columns(columns))
-    learnt = learn_ranking(
-        gold, pair_features(evidence.ngram, evidence.syntax, evidence.opposites), grammar=grammar,
-        only_grammar=only_grammar, names=None if features is None else split_names(features),
-        folds=validation.folds, samples=validation.samples, seed=validation.seed,
-    )  # fmt: skip
+    known = pair_features(evidence.ngram, evidence.syntax, evidence.opposites)
+    learnt = learn_ranking(gold, known, **options)
     with open_output(output) as out:
         out.write(learnt.weights.text().encode())
     for line in learnt.lines():
         put(*line.split("\t"))
     for note in learnt.weights.notes[:2]:
         say(note)
+
+
+def _learn_substitutes(
+    path: str, learn: str, output: str, grammar: str | None, validation: Validation
+) -> None:
+    """Write the weights of the finder of substitutes, print how good they are."""
+    from distsim.cli.opened import rules_of_words
+    from distsim.comparison.table import SignatureTable
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.paraphrase.substitution import learning
+    from distsim.storage.files import open_output
+
+    index, judged = CorpusIndex.open(path), learning.read_judged(learn)
+    targets = [one.target for one in judged]
+    rules = None if grammar is None else rules_of_words(grammar, index, targets)
+    cases = learning.find_cases(index, SignatureTable.open(path), judged, grammar=rules)
+    weights = learning.learn_weights(cases)
+    rows = learning.measure(cases, **asdict(validation))
+    notes = (
+        "Weights of the finder of substitutes, and how its scores become chances (p_named).",
+        f"Learned by distsim rank --substitutes from {printable(learn)}.",
+    )
+    with open_output(output) as out:
+        out.write(weights.text(notes).encode())
+    for row in rows:
+        values = (row.value, *row.interval, row.shipped)
+        put(row.kind, row.measure, *(f"{value:.3f}" for value in values), row.cases)
+    if any(row.measure == "oot" and row.value < row.shipped for row in rows):
+        say("the weights that ship find more of targets not learned from: keep them")

@@ -25,7 +25,6 @@ from distsim.cli.options import SetOption, chosen
 if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.substitution.batch import Task
-    from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
     from distsim.paraphrase.substitution.mix import Mix
     from distsim.paraphrase.substitution.substituter import Substitute, Substituter
 
@@ -145,15 +144,18 @@ def _substituter(
     mixes: "tuple[Mix, Mix, CommandSettings]",
 ) -> "Substituter":
     """Return the substituter with the options and settings of the command."""
+    from distsim.cli.opened import rules_of_words
     from distsim.comparison.table import SignatureTable
     from distsim.corpus.inflections import Inflections
-    from distsim.paraphrase.finder.word_finder import FinderWeights, WordOptions
+    from distsim.paraphrase.finder.weights import FinderWeights
+    from distsim.paraphrase.finder.word_finder import WordOptions
     from distsim.paraphrase.substitution.substituter import Substituter
 
     ranking, finding, how = mixes
     table = SignatureTable.open(given.table or index)
     say_no_finder(table)
-    rules = None if given.grammar is None else _rules(given.grammar, opened.words, tasks)
+    targets = [task.target for task in tasks if task.candidates is None]
+    rules = None if given.grammar is None else rules_of_words(given.grammar, opened, targets)
     return Substituter(
         opened, table, ranking=ranking, finding=finding,
         inflections=Inflections.open(how.inflections), neighbours=how.neighbours, grammar=rules,
@@ -252,17 +254,3 @@ def _put(
 
 def _split(candidates: str) -> list[str]:
     return [one.strip() for one in candidates.split(";") if one.strip()]
-
-
-def _rules(grammar: str, words, tasks: "list[Task]") -> "ParaphraseGrammar":  # type: ignore[no-untyped-def]
-    from distsim.corpus.inflections import Inflections
-    from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
-
-    forms, sources = Inflections.open(), set()
-    for task in tasks:
-        target = tuple(words(task.target)) if task.candidates is None else ()
-        sources.add(target)
-        if len(target) == 1:
-            bases = [target[0], *forms.bases(target[0], lambda _: True)]
-            sources |= {(form,) for base in bases for form in forms.forms(base)}
-    return ParaphraseGrammar.read(grammar, sources)

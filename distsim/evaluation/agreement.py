@@ -74,6 +74,11 @@ def spearman_interval(
     return _interval(_members(groups), lambda rows: spearman(a[rows], b[rows]), samples, seed)
 
 
+def mean_interval(values: np.ndarray, groups: Sequence[str], samples: int, seed: int) -> Interval:
+    """Return the bootstrap interval of the mean, resampled by group."""
+    return _interval(_members(groups), lambda rows: float(values[rows].mean()), samples, seed)
+
+
 def area_interval(positive: np.ndarray, negative: np.ndarray, samples: int, seed: int) -> Interval:
     """Return the bootstrap interval of the area under the curve, both sides resampled.
 

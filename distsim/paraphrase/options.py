@@ -62,6 +62,7 @@ class ParaphraseOptions:
         neighbour_strength: one for a set of distinctive words has at least so many occurrences
             behind it; one as long as the focal phrase 5, or all that the table asks for.
         finder: find paraphrases of a single word by what `sign` stored beside the table, if it did.
+        weights: of what `sign` stored: `substitutes`, which ship, or a file of `rank`.
         forms: beside such a table, also other forms of the focal phrase, and all forms of its
             paraphrases.
         opposites: with a table, opposites of the focal phrase come below the other paraphrases
@@ -100,6 +101,7 @@ class ParaphraseOptions:
     neighbour_strength: int = 20
     filled: int = 400
     finder: bool = True
+    weights: str = "substitutes"
     forms: bool = False
     opposites: OppositesPlace = "last"
 

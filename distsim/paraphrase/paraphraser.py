@@ -146,7 +146,7 @@ class Paraphraser:
             self._search = SimilarPhrases(table, self.options.neighbour_strength)
         self._words: WordSubstitutes | None = None
         if table is not None and self.options.finder and table.is_of(index):
-            self._words = WordSubstitutes.open(index, table)
+            self._words = WordSubstitutes.open(index, table, weights=self.options.weights)
         self._opposites = None
         if table is not None and self.options.opposites != "ranked":
             self._opposites = opposites_of(index, table)

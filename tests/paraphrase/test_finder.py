@@ -30,17 +30,21 @@ from distsim.paraphrase.finder import word_profiles
 from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.lemmas import Lemmas
 from distsim.paraphrase.finder.lexicon import Lexicon
-from distsim.paraphrase.finder.word_finder import (
-    ALONE,
-    IN_SENTENCE,
-    FinderWeights,
-    Scale,
-    WordFinder,
-    WordOptions,
-)
+from distsim.paraphrase.finder.weights import ALONE, IN_SENTENCE, RANKS, FinderWeights, Scale
+from distsim.paraphrase.finder.word_finder import WordFinder, WordOptions
 from distsim.paraphrase.finder.word_profiles import build_finder, finder_of
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
+from distsim.paraphrase.substitution.learning import (
+    MEASURES,
+    Case,
+    Cases,
+    find_cases,
+    learn_weights,
+    measure,
+    rated,
+    read_judged,
+)
 from tests.conftest import RECIPE, index_of
 from tests.naive import finder as naive
 
@@ -504,3 +508,56 @@ def test_senses_on_the_command_line(signed, run):
     assert len(rows) == 8 and len({row[-1] for row in rows}) <= 3
     words = {row[1] for row in rows}
     assert all(set(row[-1].split(", ")) <= words for row in rows)
+
+
+def judged_by_frames(index, table, path, n=40):
+    """Write judgements under which the two words that rank the target lowest by frames win."""
+    words = WordSubstitutes.open(index, table)
+    lines = []
+    for target in words.finder.words[60 : 60 + n]:
+        names, features = words.features(target)
+        best = np.argsort(-features[:, 2], kind="stable")[:2]
+        chosen = "; ".join(f"{names[i]} {3 - at}" for at, i in enumerate(best.tolist()))
+        lines += [f"\t{target}\t\t{chosen}\n", f"the\t{target}\tsaid\t{chosen}\n"]
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def test_rank_learns_what_the_judgements_follow(signed, run, tmp_path):
+    index, table = signed
+    judged, mine = tmp_path / "judged.tsv", tmp_path / "mine.toml"
+    judged_by_frames(index, table, judged)
+    told, _ = run("rank", "--substitutes", str(index.path), "--learn", str(judged), "-o", str(mine))
+    rows = {tuple(line.split("\t")[:2]): line.split("\t")[2:] for line in told.splitlines()}
+    assert set(rows) == {(kind, name) for kind in Cases._fields for name in MEASURES}
+    for kind in Cases._fields:
+        value, low, high, shipped, n = map(float, rows[kind, "oot"])
+        assert n == 40 and low <= value <= high
+        assert value > shipped + 0.3
+    weights = FinderWeights.open(str(mine))
+    assert RANKS[int(np.argmax(weights.alone.weights[: len(RANKS)]))] == "rank_frames"
+    found, _ = run("substitute", str(index.path), "the [queen] said", "--set", f"weights={mine}")
+    assert found != run("substitute", str(index.path), "the [queen] said")[0]
+    for command in (("neighbours", "--by", "substitutes"), ("paraphrase",)):
+        asked = command[0], str(index.path), "queen", *command[1:]
+        own, _ = run(*asked, "--set", f"weights={mine}")
+        assert own != run(*asked)[0]
+
+
+def test_judgements_that_cannot_be_learned_from(signed, tmp_path):
+    index, table = signed
+    judged = tmp_path / "judged.tsv"
+    judged.write_text("he\tbought\ta house\tbuy 3; acquire\n")
+    with pytest.raises(InputError, match=r"judged.tsv, line 1: 'acquire': write each substitute"):
+        read_judged(judged)
+    judged.write_text("the\tking\tsaid\tqueen 2\n" * 30)
+    with pytest.raises(ParameterError, match="1 judged targets have a word found"):
+        learn_weights(find_cases(index, table, read_judged(judged)))
+    with pytest.raises(ParameterError, match="folds 1"):
+        measure(Cases([], []), folds=1)
+
+
+def test_measures_by_hand():
+    case = Case("a", np.zeros((3, 1)), np.zeros((3, 2)), np.array([0.2, 0.5, 0.0]))
+    none = Case("b", np.empty((0, 1)), np.empty((0, 2)), np.zeros(0))
+    rows = rated([case, none], [np.array([0.3, 0.2, 0.9]), np.zeros(0)])
+    assert rows.tolist() == [pytest.approx([0.0, 0.7, 0.0, 2 / 3]), [0.0] * 4]

@@ -13,12 +13,8 @@ from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.lexicon import Lexicon
 from distsim.paraphrase.finder.shared import shared
 from distsim.paraphrase.finder.space import LearntSpace, open_space
-from distsim.paraphrase.finder.word_finder import (
-    RANKS,
-    FinderWeights,
-    Found,
-    WordFinder,
-)
+from distsim.paraphrase.finder.weights import RANKS, SHIPPED, FinderWeights
+from distsim.paraphrase.finder.word_finder import Found, WordFinder
 from distsim.paraphrase.finder.word_profiles import finder_of
 from distsim.signatures.table import StoredTable
 
@@ -94,20 +90,27 @@ class WordSubstitutes:
         self._space = space
 
     @classmethod
-    def open(cls, index: CorpusIndex, table: StoredTable) -> "WordSubstitutes | None":
+    def open(
+        cls, index: CorpusIndex, table: StoredTable, *, weights: str = SHIPPED
+    ) -> "WordSubstitutes | None":
         """Return what finds substitutes by a table's stored profiles; None where it has none.
 
         Arguments:
             index: whose words are found, in English. table: signed from it.
+            weights: as of FinderWeights.open.
+
+        Raises:
+            InputError: there are no such weights.
         """
         if finder_of(table) is None:
             return None
 
         def opened() -> "WordSubstitutes | None":
             parts = WordParts.open(index, table)
-            return cls.of(table, parts.lexicon, parts.forms, parts.space)
+            learnt = FinderWeights.open(weights)
+            return cls.of(table, parts.lexicon, parts.forms, parts.space, weights=learnt)
 
-        return shared(index, table, "words", opened)
+        return shared(index, table, ("words", weights), opened)
 
     @classmethod
     def of(

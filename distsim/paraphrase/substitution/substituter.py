@@ -17,7 +17,8 @@ from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.paraphrase.finder.likeness import WordVectors, likeness_by_bits
 from distsim.paraphrase.finder.shared import opposites_of
-from distsim.paraphrase.finder.word_finder import IN_SENTENCE, FinderWeights, Found, WordOptions
+from distsim.paraphrase.finder.weights import IN_SENTENCE, FinderWeights
+from distsim.paraphrase.finder.word_finder import Found, WordOptions
 from distsim.paraphrase.finder.word_substitutes import WordParts, WordSubstitutes
 from distsim.paraphrase.substitution.candidates import MOST_FOUND, Candidate, Candidates
 from distsim.paraphrase.substitution.coherence import coherence

@@ -1,0 +1,322 @@
+"""Learns the weights of the finder of substitutes from what people named, with cross-validation.
+
+The weights are those under which the shares of people's choices among the words that are found are
+likeliest (softmax regression). A logistic regression on ln of a word's share, with a highest
+value, then tells the chance that people name it. Folds and intervals are drawn by target.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.base.arguments import in_range
+from distsim.base.errors import InputError, ParameterError
+from distsim.corpus.numbers import plain_number
+from distsim.evaluation.agreement import Interval, mean_interval
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.paraphrase.finder.weights import FinderWeights, Scale
+from distsim.paraphrase.finder.word_finder import WordOptions
+from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
+from distsim.paraphrase.substitution.batch import read_tasks
+from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
+from distsim.paraphrase.substitution.substituter import Substituter
+from distsim.signatures.table import StoredTable
+
+MEASURES = ("best", "oot", "P@1", "P@5")
+_PENALTY = 1e-3
+_LEAST_CHOICES = 8  # of a target in all its sentences, to learn from it without them
+_FEWEST = 20  # targets
+
+
+class Judged(NamedTuple):
+    """What people put in the place of a target in its sentence, or of a word without one.
+
+    chosen: how many people chose each. group: the unit of folds and intervals, a base form.
+    """
+
+    left: str
+    target: str
+    right: str
+    chosen: dict[str, float]
+    group: str
+
+
+class Case(NamedTuple):
+    """What is found for a target.
+
+    features: float64[n, m], of n words found. rules: float64[n, 2], the evidence of a grammar.
+    shares: float64[n], the share of people's choices on each word.
+    """
+
+    group: str
+    features: np.ndarray
+    rules: np.ndarray
+    shares: np.ndarray
+
+
+class Cases(NamedTuple):
+    """What is found for targets in their sentences, and for the same targets alone."""
+
+    in_sentence: list[Case]
+    alone: list[Case]
+
+
+class HeldOut(NamedTuple):
+    """How good answers are to targets that the weights were not learnt from.
+
+    kind: `in_sentence` or `alone`. measure: the share of people's choices on the first answer
+    (best) or the first ten (oot), or the share of the first one or five that anybody named (P@1,
+    P@5).
+    shipped: with the weights that ship. cases: the number of targets, each in each sentence.
+    """
+
+    kind: str
+    measure: str
+    value: float
+    interval: Interval
+    shipped: float
+    cases: int
+
+
+def read_judged(path: str | Path) -> list[Judged]:
+    """Return the judged targets of a file.
+
+    Arguments:
+        path: lines of left<TAB>target<TAB>right<TAB>substitute count;substitute count;...; left
+            and right are empty for a word without a sentence.
+
+    Raises:
+        InputError: a line has other columns, or a substitute no count above 0.
+    """
+    found = []
+    for task in read_tasks(path):
+        chosen: dict[str, float] = {}
+        for one in task.candidates or ():
+            substitute, _, count = one.rpartition(" ")
+            value = plain_number(count)
+            if not substitute.strip() or value is None or not 0 < value < np.inf:
+                raise InputError(
+                    f"{path}, line {task.line}: {one!r}: write each substitute with the number of "
+                    "people who chose it, such as `buy 3;acquire 1`"
+                )
+            chosen[substitute.strip()] = chosen.get(substitute.strip(), 0.0) + float(value)
+        if chosen:
+            found.append(Judged(task.left, task.target, task.right, chosen, ""))
+    return found
+
+
+def find_cases(
+    index: CorpusIndex,
+    table: StoredTable,
+    judged: Iterable[Judged],
+    *,
+    grammar: ParaphraseGrammar | None = None,
+) -> Cases:
+    """Return what is found for judged targets.
+
+    Arguments:
+        index, table: a signed index. judged: a target without a group is its own, as base form.
+        grammar: paraphrases of words, as evidence.
+
+    Raises:
+        ParameterError: nothing is stored to find words by.
+    """
+    words = WordSubstitutes.open(index, table)
+    if words is None:
+        raise ParameterError(f"{table.path}: nothing is stored to find words by: sign it again")
+    looked_up = FinderWeights.open()._replace(grammar=np.ones(2))  # rules count where they weigh
+    substituter = Substituter(index, table, grammar=grammar, words=WordOptions(looked_up))
+    in_sentence: list[Case] = []
+    together: dict[tuple[str, str], dict[str, float]] = {}  # by group and form
+    least: dict[tuple[str, str], float] = {}
+    for one in judged:
+        chosen: dict[str, float] = {}
+        for substitute, count in one.chosen.items():
+            for base in words.bases(tuple(index.words(substitute))):
+                chosen[base] = chosen.get(base, 0.0) + count
+        own = words.bases(tuple(index.words(one.target)))
+        key = (one.group or (own[0] if own else one.target.lower()), one.target.lower())
+        all_forms = together.setdefault(key, {})
+        for base, count in chosen.items():
+            all_forms[base] = all_forms.get(base, 0.0) + count
+        if one.left or one.right:
+            found = substituter.features(one.left, one.target, one.right)
+            in_sentence.append(_case(key[0], found, chosen, sum(one.chosen.values())))
+            least.setdefault(key, _LEAST_CHOICES)
+        else:
+            least[key] = 0.0
+    alone = [
+        _case(group, words.features(form), chosen, sum(chosen.values()))
+        for (group, form), chosen in together.items()
+        if sum(chosen.values()) >= max(least[group, form], 1e-9)
+    ]
+    return Cases(in_sentence, alone)
+
+
+def _case(
+    group: str,
+    found: tuple[list[str], np.ndarray] | tuple[list[str], np.ndarray, np.ndarray] | None,
+    chosen: dict[str, float],
+    total: float,
+) -> Case:
+    names, features, *rules = found or ([], np.empty((0, 0)))
+    shares = np.array([chosen.get(name, 0.0) for name in names]) / total
+    return Case(group, features, rules[0] if rules else np.zeros((len(names), 2)), shares)
+
+
+def learn_weights(cases: Cases) -> FinderWeights:
+    """Return the weights learnt from all cases; of a kind with too few, those that ship.
+
+    Raises:
+        ParameterError: fewer than 20 targets have a word found that people chose.
+    """
+    most = max(map(_n_targets, cases))
+    if most < _FEWEST:
+        raise ParameterError(
+            f"{most} judged targets have a word found that people chose: give {_FEWEST} or more"
+        )
+    shipped = FinderWeights.open()
+    in_sentence, alone = (
+        learn_scale(some) if _n_targets(some) >= _FEWEST else getattr(shipped, kind)
+        for kind, some in zip(Cases._fields, cases, strict=True)
+    )
+    return FinderWeights(alone, in_sentence, learn_rules(cases.in_sentence, in_sentence))
+
+
+def _n_targets(some: Sequence[Case]) -> int:
+    return len({case.group for case in some if case.shares.any()})
+
+
+def learn_scale(some: Sequence[Case]) -> Scale:
+    """Return the weights under which people's choices are likeliest, and the calibration."""
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    some = [case for case in some if case.shares.size]
+    every = np.concatenate([case.features for case in some])
+    spread = every.std(axis=0)
+    spread[spread == 0.0] = 1.0
+    sizes = np.array([case.shares.size for case in some])
+    starts = np.cumsum(sizes) - sizes
+    scaled, gold = every / spread, np.concatenate([case.shares for case in some])
+
+    def log_shares(weights: np.ndarray) -> np.ndarray:
+        sums = scaled @ weights
+        sums -= np.repeat(np.maximum.reduceat(sums, starts), sizes)
+        logs: np.ndarray = sums - np.repeat(np.log(np.add.reduceat(np.exp(sums), starts)), sizes)
+        return logs
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        logs = log_shares(weights)
+        chosen = np.repeat(np.add.reduceat(gold, starts), sizes)
+        slope = scaled.T @ (gold - chosen * np.exp(logs))
+        value = -(gold @ logs) / len(some) + _PENALTY * weights @ weights
+        return value, -slope / len(some) + 2 * _PENALTY * weights
+
+    weights = minimize(loss, np.zeros(every.shape[1]), jac=True, method="L-BFGS-B").x
+    logs, named = log_shares(weights), gold > 0
+    edges = np.quantile(logs, np.append(np.linspace(0, 0.99, 200), np.linspace(0.9901, 1, 200)))
+    bins = np.searchsorted(edges[1:-1], logs)
+    counts, hits = np.bincount(bins), np.bincount(bins, named)
+    means = np.bincount(bins, logs) / np.maximum(counts, 1)
+
+    def misfit(line: np.ndarray) -> float:
+        chances = expit(line[2]) * expit(line[0] + line[1] * means)
+        return float(-(hits * np.log(chances) + (counts - hits) * np.log1p(-chances)).sum())
+
+    intercept, slope, limit = minimize(
+        misfit, np.array([1.0, 1.0, 1.0]), method="Nelder-Mead", options={"maxiter": 2000}
+    ).x.tolist()
+    return Scale(weights / spread, intercept, slope, float(expit(limit)))
+
+
+def learn_rules(some: Sequence[Case], scale: Scale) -> np.ndarray:
+    """Return the weights of a grammar's evidence, float64[2]; 0 where no case has a rule.
+
+    Arguments:
+        scale: the weights of the other features, which stay.
+    """
+    from scipy.optimize import minimize
+    from scipy.special import logsumexp
+
+    if not any(case.rules.any() for case in some):
+        return np.zeros(2)
+    some = [case for case in some if case.shares.size]
+    sums = [case.features @ scale.weights for case in some]
+
+    def loss(weights: np.ndarray) -> float:
+        total = _PENALTY * float(weights @ weights) * len(some)
+        for case, own in zip(some, sums, strict=True):
+            margin = own + case.rules @ weights
+            total -= float(case.shares @ margin - case.shares.sum() * logsumexp(margin))
+        return total / len(some)
+
+    found: np.ndarray = minimize(loss, np.zeros(2), method="Nelder-Mead").x
+    return found
+
+
+def held_out_chances(some: Sequence[Case], *, folds: int = 5, seed: int = 1) -> list[np.ndarray]:
+    """Return the chances of all words found, float64[n] for each case, learnt from other targets.
+
+    Arguments:
+        folds: parts of the cross-validation. seed: of their draw.
+    """
+    groups = sorted({case.group for case in some})
+    order = np.random.default_rng(seed).permutation(len(groups)) % folds
+    fold = dict(zip(groups, order.tolist(), strict=True))
+    found = [np.zeros(0)] * len(some)
+    for number in range(folds):
+        others = [case for case in some if fold[case.group] != number]
+        scale = learn_scale(others)
+        rules = learn_rules(others, scale)
+        for at, case in enumerate(some):
+            if fold[case.group] == number and case.shares.size:
+                found[at] = scale.chances(case.features, more=case.rules @ rules)
+    return found
+
+
+def chances_by(weights: FinderWeights, kind: str, some: Sequence[Case]) -> list[np.ndarray]:
+    """Return the chances of all words found, float64[n] for each case; kind: a field of Cases."""
+    scale: Scale = getattr(weights, kind)
+    return [
+        scale.chances(case.features, more=case.rules @ weights.grammar)
+        if case.shares.size
+        else np.zeros(0)
+        for case in some
+    ]
+
+
+def rated(some: Sequence[Case], chances: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the MEASURES of each case, float64[n, 4]; where nothing is found all are 0."""
+    values = np.zeros((len(some), len(MEASURES)))
+    for row, case, own in zip(values, some, chances, strict=True):
+        if case.shares.size:
+            shares = case.shares[np.argsort(-own, kind="stable")]
+            row[:] = shares[0], shares[:10].sum(), shares[0] > 0, (shares[:5] > 0).mean()
+    return values
+
+
+def measure(cases: Cases, *, folds: int = 5, samples: int = 1000, seed: int = 1) -> list[HeldOut]:
+    """Return how good answers are with weights of other targets, and with those that ship.
+
+    Arguments:
+        folds: parts of the cross-validation. samples: of the bootstrap. seed: of both.
+
+    Raises:
+        ParameterError: fewer than 2 folds.
+    """
+    in_range(folds, "folds", 2)
+    shipped = FinderWeights.open()
+    rows = []
+    for kind, some in zip(Cases._fields, cases, strict=True):
+        if _n_targets(some) < _FEWEST:
+            continue
+        theirs = rated(some, chances_by(shipped, kind, some)).mean(axis=0)
+        ours = rated(some, held_out_chances(some, folds=folds, seed=seed))
+        groups = [case.group for case in some]
+        for name, values, other in zip(MEASURES, ours.T, theirs.tolist(), strict=True):
+            interval = mean_interval(values, groups, samples, seed)
+            rows.append(HeldOut(kind, name, float(values.mean()), interval, other, len(some)))
+    return rows
