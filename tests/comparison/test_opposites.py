@@ -100,7 +100,10 @@ def test_evidence_by_hand(signed):
     assert again.scores([("fall", "rise")]) == opposites.scores([("rise", "fall")])
 
 
-def test_cuts_of_the_text_change_nothing(signed, tmp_path):
+@pytest.mark.parametrize(("sample", "paired"), [(5, 0.7), (20_000, 0.15)])
+def test_cuts_of_the_text_change_nothing(signed, tmp_path, monkeypatch, sample, paired):
+    monkeypatch.setattr("distsim.comparison.opposites.opposites._SAMPLE", sample)
+    monkeypatch.setattr("distsim.comparison.opposites.opposites._PAIRED", paired)
     index, table = signed
     (tmp_path / "text").write_text(TEXT * 12)
     cut = CorpusIndex.build(

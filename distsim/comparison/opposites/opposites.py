@@ -180,10 +180,13 @@ class Opposites:
             numbers = self._spelt.copy()
             numbers[own], numbers[other] = -1, 1
             found = np.zeros(2, np.int64)
+            step = max(1, sum(self._count(ids) for ids in own[:, None]) // _SAMPLE)
+            first = 0
             for shard in self.index.shards:
                 places = np.concatenate([shard.positions(ids) for ids in own[:, None]])
-                step = max(1, places.size // _SAMPLE)
-                self._contrasts.count(shard, np.sort(places)[::step], frozen(numbers), found)
+                places, n = np.sort(places)[first::step], places.size
+                self._contrasts.count(shard, places, frozen(numbers), found)
+                first = (first - n) % step
             product *= float(found[1]) / (int(found.sum()) + _DOUBT)
         return product >= _PAIRED**2
 
