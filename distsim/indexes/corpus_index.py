@@ -434,7 +434,10 @@ class CorpusIndex:
         >>> index.query("mock turt*").shape
         (56, 2)
         """
-        compiled = compile_query(CorpusIndex(self._indexed.whole), query)
+        whole = self._indexed.whole
+        compiled = whole.compiled(
+            one_text(query, "query"), lambda: compile_query(CorpusIndex(whole), query)
+        )
         found, room = [], MAX_MATCHES
         for shard in self.shards:
             found.append(shard.query(compiled, room) + shard.first_position)

@@ -6,6 +6,7 @@ What `CorpusIndex` asks.
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,13 @@ from distsim.indexes.build import (
 )
 from distsim.indexes.layers import Layers
 from distsim.indexes.metadata import Metadata
+from distsim.indexes.queries import CompiledQuery
 from distsim.indexes.shard import Shard, damaged
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import hash_sentences
 
 _CACHED_WORDS = 1 << 20
+_KEPT_QUERIES = 2  # of 9 bytes a word
 
 
 class IndexedText:
@@ -73,6 +76,8 @@ class IndexedText:
         except ValueError:
             raise damaged(self.path) from None
         self._ids_of_piece: dict[str, tuple[int, ...]] = {}
+        self._compiled: dict[str, CompiledQuery] = {}
+        self._compiling = Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return IndexedText, (self._artifact,)
@@ -123,6 +128,15 @@ class IndexedText:
         if not layers.is_sound(len(self.vocabulary)):
             raise damaged(self.path)
         return layers
+
+    def compiled(self, query: str, compiled: Callable[[], CompiledQuery]) -> CompiledQuery:
+        """Return a compiled query; the last few are kept, since a page asks four times for one."""
+        with self._compiling:
+            if query not in self._compiled:
+                self._compiled[query] = compiled()
+                for old in list(self._compiled)[:-_KEPT_QUERIES]:
+                    del self._compiled[old]
+            return self._compiled[query]
 
     @cached_property
     def metadata(self) -> Metadata:

@@ -8,6 +8,7 @@ import pytest
 from distsim import CorpusIndex, IndexOptions, ParameterError
 from distsim.corpus.normaliser import Normaliser
 from distsim.indexes.collocation import collocates
+from distsim.indexes.queries import compile_query
 from distsim.output.verification import find_faults
 from tests.conftest import write_lines
 
@@ -175,3 +176,20 @@ def test_layers_of_dropped_lines(annotated, tmp_path):
     assert once.n_tokens == annotated.n_tokens
     query = '[lemma="take"] []{0,2} [tag="NN.*"]'
     assert once.query(query).tolist() == annotated.query(query).tolist()
+
+
+def test_a_query_is_compiled_once(annotated, monkeypatch):
+    asked = ("tak*", "tak*", "c*", "tak*", "he", "tak*")
+    wanted = [annotated.query(query).tolist() for query in asked]
+    compiled = []
+
+    def counted(index, query):
+        compiled.append(query)
+        return compile_query(index, query)
+
+    monkeypatch.setattr("distsim.indexes.corpus_index.compile_query", counted)
+    index = CorpusIndex.open(annotated.path)
+    assert [index.query(query).tolist() for query in asked] == wanted
+    assert compiled == ["tak*", "c*", "he", "tak*"]  # the last two are kept
+    with pytest.raises(ParameterError):
+        index.query(["tak*"])
