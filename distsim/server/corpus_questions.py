@@ -209,7 +209,7 @@ def frequency(opened: Opened, phrase: str, by: str, k: int, where: str) -> Frequ
         found = found[np.arange(_COUNTED) * total // _COUNTED] if total > _COUNTED else found
         rows = _forms(index, found)
     elif by == "file":
-        rows = _files(opened, found)
+        rows = _files(opened, found, index is opened.index)
     else:
         counted = counts_by(index, found[:, 0], by)
         rows = [Share(shortened(str(one.value)), one.times, one.per_million) for one in counted]
@@ -232,17 +232,26 @@ def _forms(index: CorpusIndex, found: np.ndarray) -> list[Share]:
     return rows
 
 
-def _files(opened: Opened, found: np.ndarray) -> list[Share]:
-    """Return the counts of spans by the file that they are in."""
+def _files(opened: Opened, found: np.ndarray, whole: bool) -> list[Share]:
+    """Return the counts of spans by the file that they are in; per million words of whole files."""
     rows: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for shard in opened.index.shards:
+        last = shard.sentence_starts.size
+        sentences = np.append(shard.source_starts.astype(np.int64), last)
+        edges = shard.sentence_starts[np.minimum(sentences, last - 1)].astype(np.int64)
+        edges[sentences == last] = shard.tokens.size
+        tokens = np.diff(edges) - np.diff(sentences)
+        for source, n in zip(shard.source_numbers.tolist(), tokens.tolist(), strict=True):
+            name = opened.index.source(source)
+            sizes[name] = sizes.get(name, 0) + n
         here = found[:, 0] - shard.first_position
         here = here[(here >= 0) & (here < shard.tokens.size)]
         sources, counts = np.unique(shard.places(here)[0], return_counts=True)
         for source, n in zip(sources.tolist(), counts.tolist(), strict=True):
             name = opened.index.source(source)
             rows[name] = rows.get(name, 0) + n
-    return [Share(name, n, None) for name, n in rows.items()]
+    return [Share(name, n, 1e6 * n / sizes[name] if whole else None) for name, n in rows.items()]
 
 
 def _require_order(order: str) -> None:

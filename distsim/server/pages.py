@@ -1,13 +1,15 @@
 """The web pages; every panel is a table that works without JavaScript."""
 
 import asyncio
+import re
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
+from unicodedata import category
 from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -22,12 +24,13 @@ from distsim.base.errors import ParameterError
 from distsim.grammar.pair_kinds import PAIR_KINDS
 from distsim.output.pictures.phrase_map import Mark, draw_map
 from distsim.server import api
-from distsim.server.answers import About, Map, PhraseCount, Spellings
+from distsim.server.answers import About, Counts, Map, PhraseCount, Spellings
 from distsim.server.artifact_cache import ArtifactCache, DamagedError
 from distsim.server.endpoints import ENDPOINTS, EXPORT, PREFIX, Choice, Text, Whole
 from distsim.server.limits import LIMITS
 from distsim.server.openapi import FAULTS
 from distsim.server.session import MAIN, SYNTAX
+from distsim.server.spelling import as_found
 from distsim.server.worker_queues import BusyError, TooLongError
 
 HTML = "text/html"
@@ -76,7 +79,8 @@ PANELS = {
         Panel("contexts", "Contexts",
               "Words directly before and after the phrase, by weight: how much more often they "
               "occur there than by chance.", "contexts"),
-        Panel("frequency", "Frequency", "Occurrences by form or by file.", "frequency"),
+        Panel("frequency", "Frequency", "Occurrences by form, by file or by a field of the "
+              "documents.", "frequency"),
         Panel("paraphrases", "Paraphrases",
               "Phrases that occur in the same gaps, and the gaps that both occur in.",
               "paraphrases"),
@@ -89,8 +93,8 @@ PANELS = {
         Panel("substitutes", "In a sentence",
               "Words that can replace a word in its sentence.", "substitutes"),
         Panel("keywords", "Keywords",
-              "Words that are more frequent in this corpus than in the reference corpus, or less "
-              "frequent.", "keywords"),
+              "Words that are more frequent here than in the reference corpus or in the other "
+              "documents, or less frequent.", "keywords"),
         Panel("find-rules", "Rules of the grammar",
               "All rules, best first; search them by words of either side.", "find-rules"),
         Panel("rewrite", "Rewrite a text",
@@ -225,6 +229,7 @@ class _Site:
         )
         return self.rendered("phrase.html", about=about, q=q, title=q, count=count, here=here,
                              spelled=spelled, panels=dict(zip(names, panels, strict=True)),
+                             written=await self._written(Counts((count,)), spelled),
                              )  # fmt: skip
 
     async def panel(self, request: Request) -> Response:
@@ -262,14 +267,13 @@ class _Site:
         text = " ".join(_one(request, "s").split())
         plain, first, stop = _marked(text)
         panel = None
-        if plain and first < stop:
-            panel = await self._panel("substitutes", {"sentence": _bracketed(plain, first, stop)},
-                                      wait=True)  # fmt: skip
-        choices = [_bracketed(plain, n, n + 1) for n in range(len(plain))]
+        if first < stop:
+            sentence = _bracketed(plain, first, stop)
+            panel = await self._panel("substitutes", {"sentence": sentence}, wait=True)
         return self.rendered(
             "sentence.html", about=about, q="", title="In a sentence", panel=panel,
-            words=list(zip(plain, choices, strict=True)), first=first, stop=stop,
-            text=" ".join(plain), told=PANELS["substitutes"].told, here={},
+            pieces=_pieces(plain, first, stop), text=plain, told=PANELS["substitutes"].told,
+            here={},
         )  # fmt: skip
 
     async def passage(self, request: Request) -> Response:
@@ -309,18 +313,25 @@ class _Site:
         texts = {key: value if isinstance(value, list) else [value] for key, value in given.items()}
         return await self._cache.ask(endpoint, endpoint.values(texts))
 
+    async def _written(self, *answers: Any) -> dict[str, str]:
+        """Return how the phrases of answers are written in the text, by phrase."""
+        phrases = [phrase for answer in answers for phrase in _phrases(answer)]
+        return await self._cache.run(partial(as_found, self._cache.opened, phrases))
+
     async def _panel(self, name: str, given: Mapping[str, str], wait: bool) -> dict[str, Any]:
         """Return the content of a panel: its answer, its error, or that it is loaded later."""
         panel = PANELS[name]
         endpoint = ENDPOINTS[panel.endpoint]
         shown: dict[str, Any] = {"name": name, "given": dict(given), "answer": None, "fault": None,
-                                 "endpoint": panel.endpoint, "waits": False}  # fmt: skip
+                                 "endpoint": panel.endpoint, "waits": False,
+                                 "written": {}}  # fmt: skip
         try:
             values = endpoint.values({key: [value] for key, value in given.items()})
             if not wait and not self._cache.has(endpoint, values):
                 shown["waits"] = True
                 return shown
             shown["answer"] = await self._cache.ask(endpoint, values)
+            shown["written"] = await self._written(shown["answer"])
         except _FAULTS as error:
             if isinstance(error, DamagedError):
                 raise
@@ -342,6 +353,14 @@ def _panels_of(about: About, count: PhraseCount, spelled: Spellings | None) -> l
     similar = ["neighbours", "map", *similar[1:]]
     parts = ["frequency"] if about.files > 1 or about.fields else []
     return [*similar, *text, "contexts", *parts, "paraphrases", *rules]
+
+
+def _phrases(answer: Any) -> Iterator[str]:
+    """Yield the phrases that an answer shows."""
+    names = ["phrase", "word", "substitute", *["name"][: getattr(answer, "by", "") == "form"]]
+    for part in vars(answer).values() if answer else ():
+        for row in part if isinstance(part, tuple) else (part,):
+            yield from (getattr(row, name) for name in names if hasattr(row, name))
 
 
 def _here(request: Request) -> dict[str, str]:
@@ -371,21 +390,47 @@ def _one(request: Request, name: str) -> str:
     return value
 
 
-def _marked(text: str) -> tuple[list[str], int, int]:
-    """Return (words, first, stop) of a sentence, the words in brackets as [first, stop)."""
-    before, bracket, rest = text.partition("[")
+def _marked(text: str) -> tuple[str, int, int]:
+    """Return (a sentence without brackets; where what the first ones enclose begins and ends)."""
+    before, _, rest = text.partition("[")
     inside, closing, after = rest.partition("]")
-    if not bracket or not closing or not inside.strip():
-        return text.replace("[", " ").replace("]", " ").split(), 0, 0
-    left = before.split()
-    middle = inside.split()
-    right = after.replace("[", " ").replace("]", " ").split()
-    return left + middle + right, len(left), len(left) + len(middle)
+    inside = inside.strip() if closing else ""
+    if not inside:
+        return " ".join(text.replace("[", " ").replace("]", " ").split()), 0, 0
+    plain = before.replace("]", " ") + inside
+    after = after.replace("[", " ").replace("]", " ")
+    return plain + after, len(plain) - len(inside), len(plain)
 
 
-def _bracketed(words: list[str], first: int, stop: int) -> str:
-    marked = [*words[:first], "[" + " ".join(words[first:stop]) + "]", *words[stop:]]
-    return " ".join(marked)
+class _Piece(NamedTuple):
+    """A word of a sentence, the sentence with it in brackets, and the marks up to the next word."""
+
+    word: str
+    choice: str
+    is_chosen: bool
+    behind: str
+
+
+def _pieces(plain: str, first: int, stop: int) -> list[_Piece]:
+    """Return the words of a sentence without the punctuation at their edges."""
+    found, at = [_Piece("", "", False, "")], 0
+    for one in re.finditer(r"\S+", plain):
+        begin, end = one.span()
+        while begin < end and category(plain[begin])[0] == "P":
+            begin += 1
+        while begin < end and category(plain[end - 1])[0] == "P":
+            end -= 1
+        if begin < end:
+            found[-1] = found[-1]._replace(behind=plain[at:begin])
+            choice = _bracketed(plain, begin, end)
+            found.append(_Piece(plain[begin:end], choice, first <= begin and end <= stop, ""))
+            at = end
+    found[-1] = found[-1]._replace(behind=plain[at:])
+    return found
+
+
+def _bracketed(plain: str, first: int, stop: int) -> str:
+    return f"{plain[:first]}[{plain[first:stop]}]{plain[stop:]}"
 
 
 def _link(here: dict[str, str], panel: str, **changed: Any) -> str:
@@ -401,12 +446,20 @@ def _url(path: str, **given: Any) -> str:
     return f"{path}?{query}" if query else path
 
 
+def _map(found: Map, written: Mapping[str, str]) -> Markup:
+    """Return the picture of a map, its phrases as they are written in the text."""
+    return _map_of(found, tuple(written.get(one.phrase, one.phrase) for one in found.rows))
+
+
 @lru_cache(_KEPT_MAPS)
-def _map(found: Map) -> Markup:
-    """Return the picture of a map."""
-    marks = [Mark(one.phrase, one.x, one.y, one.similarity, one.count) for one in found.rows]
+def _map_of(found: Map, phrases: tuple[str, ...]) -> Markup:
+    marks = [
+        Mark(phrase, one.x, one.y, one.similarity, one.count)
+        for phrase, one in zip(phrases, found.rows, strict=True)
+    ]
+    normal = {mark.phrase: one.phrase for mark, one in zip(marks, found.rows, strict=True)}
     joined = [(one.a, one.b) for one in found.links]
-    drawing = draw_map(marks, joined, lambda phrase: _url("/", q=phrase))
+    drawing = draw_map(marks, joined, lambda phrase: _url("/", q=normal[phrase]))
     return Markup(drawing.svg())
 
 

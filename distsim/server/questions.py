@@ -237,12 +237,12 @@ def rewrite(opened: Opened, text: str, aim: str, k: int) -> Rewritings:
 
 
 def _sentences(opened: Opened, text: str) -> list[list[str]]:
-    """Return the sentences of running text as words in the index's normal form."""
+    """Return the sentences of running text as words, without those that the index leaves out."""
     pieces = cut(text.encode(errors="replace"), "text")
     normal = opened.index.options.normaliser.token
-    words = [normal(word) for word in tokens_of(text.encode(errors="replace").decode(), "text")]
+    words = tokens_of(text.encode(errors="replace").decode(), "text")
     sides = pairwise([0, *pieces.sentence_stops.tolist()])
-    found = [[word for word in words[first:stop] if word] for first, stop in sides]
+    found = [[word for word in words[first:stop] if normal(word)] for first, stop in sides]
     longest = max(map(len, found), default=0)
     if longest > LIMITS.sentence_words or len(found) > LIMITS.sentences:
         raise ParameterError(
@@ -316,16 +316,15 @@ def _measures(opened: Opened, a: str, b: str, everything: bool) -> list[Measure]
     if MAIN in opened.tables:
         bits, learnt = opened.tables[MAIN].n_bits, opened.tables[MAIN].fingerprint.is_learnt
         known.append(
-            ("table", "in the learnt space, " * learnt
-             + f"estimated from {bits} bits and what else the table keeps",
+            ("table", f"estimated from {bits} bits"
+             + " and the vectors of words, both learned from the text" * learnt,
              lambda: opened.estimated(MAIN))
         )  # fmt: skip
         if everything and _keeps_less_than_vectors(opened):
             known.append(("vectors", "of the vectors that the bits are cut from", opened.learnt))
         if everything:
             known.append(
-                ("exact", "of the contexts themselves, counted now; words that are only alike "
-                 "count as different there", opened.exact)
+                ("exact", "of the counted contexts themselves", opened.exact)
             )  # fmt: skip
     if SYNTAX in opened.tables:
         known.append(("syntax", "estimated from syntactic contexts",

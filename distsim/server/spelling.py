@@ -1,17 +1,21 @@
-"""The nearest spellings of a phrase that does not occur."""
+"""The nearest spellings of a phrase that does not occur; how phrases are written in the text."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from distsim.corpus.vocabulary import hash_texts
+from distsim.indexes.corpus_index import CorpusIndex
 from distsim.server.answers import Completion, Spellings
+from distsim.server.limits import shortened
 from distsim.server.session import Opened
 
 _TRIED = 4  # spellings of each word of a phrase
 _SHORTEST = 4  # letters of a word of which two may be wrong
 _LONGEST = 24
+_READ, _LOOKED_AT = 5, 20  # occurrences of a phrase
+_KEPT = 20_000  # phrases
 
 
 def spellings(opened: Opened, phrase: str, k: int) -> Spellings:
@@ -86,3 +90,45 @@ def _letters(opened: Opened) -> str:
     best = np.argsort(-opened.word_counts()[1:], kind="stable")[:2000] + 1
     found = Counter("".join(opened.index.vocabulary.words(best)) + "'-").most_common()
     return "".join(one for one, _ in found if one.isalpha() or one in "'-")[:60]
+
+
+def as_found(opened: Opened, phrases: Sequence[str]) -> dict[str, str]:
+    """Return how phrases are written in most of five occurrences, by phrase.
+
+    Occurrences inside a sentence count, where there are any. Phrases that do not occur, and all
+    where the index keeps no text, are as they were given.
+    """
+    known: dict[str, str] = opened.kept("as found", dict)
+    new = [phrase for phrase in dict.fromkeys(phrases) if phrase not in known]
+    spans = [_read(opened.index, phrase) for phrase in new]
+    if any(map(len, spans)):
+        owners = np.repeat(np.arange(len(new)), [len(one) for one in spans])
+        together = np.concatenate(spans)
+        order = np.argsort(together[:, 0], kind="stable")  # each piece of text is unpacked once
+        forms: list[Counter[str]] = [Counter() for _ in new]
+        lines = opened.index.lines(together[order], width=0)
+        for owner, line in zip(owners[order].tolist(), lines, strict=True):
+            forms[owner][line.node] += 1
+        if len(known) > _KEPT:
+            known.clear()
+        for phrase, found in zip(new, forms, strict=True):
+            best = max(found, key=lambda form: (found[form], form), default=phrase)
+            known[phrase] = shortened(best)
+    return {phrase: known.get(phrase, phrase) for phrase in phrases}
+
+
+def _read(index: CorpusIndex, phrase: str) -> np.ndarray:
+    """Return the spans of a few occurrences of a phrase, int64[n, 2]."""
+    words = index.words(phrase)
+    ids = index.vocabulary.find(hash_texts([word.encode(errors="replace") for word in words]))
+    begins = [np.empty(0, np.int64)]
+    for shard in index.shards if ids.size and np.all(ids > 0) else ():
+        if shard.written is None or sum(map(len, begins)) >= _READ:
+            break
+        places = shard.positions(ids.astype(np.int64))
+        n = min(places.size, _LOOKED_AT)
+        places = places[np.arange(n) * places.size // max(1, n)].astype(np.int64)
+        inside = places[shard.tokens[places - 1] > 0]
+        begins.append((inside if inside.size else places)[:_READ] + shard.first_position)
+    found = np.concatenate(begins)
+    return np.column_stack([found, found + ids.size])

@@ -16,9 +16,9 @@ _KNOWN = (
 _WANTED = 3
 _ENOUGH = 20
 _SHORTEST_WORD = 4
-_SENTENCE_WORDS = range(7, 17)
-_PUNCTUATION = (",", ".", "!", "?", "'s")
-_LOOKED_AT = 400
+_SHORTEST_SENTENCE, _LONGEST_SENTENCE = 7, 16
+_PUNCTUATION = ".,;:!?"
+_LOOKED_AT, _OCCURRENCES, _TRIED = 400, 4_000, 50
 
 
 def suggestions(opened: Opened) -> Suggestions:
@@ -70,36 +70,66 @@ def _pairs(opened: Opened, phrases: tuple[str, ...]) -> Iterator[tuple[str, str]
         near = None
         if MAIN in opened.tables and len(opened.tables[MAIN]):
             near = opened.search(MAIN, None).nearest(phrase, k=20)
-        others = [one.phrase for one in near or [] if _is_other(one.phrase, phrase)]
+        others = [one.phrase for one in near or [] if _is_other(opened, one.phrase, phrase)]
         others.append(phrases[(number + 1) % len(phrases)])
         if others[0] != phrase:
             yield phrase, others[0]
 
 
-def _is_other(text: str, phrase: str) -> bool:
-    """Return whether a text is of letters, and none of its words is in the phrase."""
+def _is_other(opened: Opened, text: str, phrase: str) -> bool:
+    """Return whether a text is of letters, and has rarer words, none of them in the phrase."""
     words = text.split()
-    known = phrase.split()
-    return text.replace(" ", "").isalpha() and len(text) < 60 and not set(words) & set(known)
+    told = [word for word, n in zip(words, opened.index.count(words), strict=True)
+            if n < opened.kept("usual count", lambda: _usual_count(opened))]  # fmt: skip
+    is_plain = text.replace(" ", "").isalpha() and len(text) < 60
+    return is_plain and bool(told) and not set(told) & set(phrase.split())
+
+
+def _usual_count(opened: Opened) -> int:
+    """Return the count of the hundredth most frequent word."""
+    return int(np.sort(opened.word_counts()[1:])[::-1][:100][-1])
 
 
 def _sentences(opened: Opened, phrases: tuple[str, ...]) -> Iterator[str]:
     """Yield for each phrase a sentence of frequent words that has it, with it in brackets."""
     for phrase in phrases:
-        spans = opened.index.spans(phrase, sample=_LOOKED_AT)
-        lines = opened.index.lines(spans, width=_SENTENCE_WORDS.stop)
-        texts = [f"{line.left} {line.node} {line.right}".split() for line in lines]
-        whole = [n for n, words in enumerate(texts) if _is_readable(words)]
-        if whole:
-            counts = [opened.index.count(texts[n]).min() for n in whole]
-            best = lines[whole[int(np.argmax(counts))]]
-            yield f"{best.left} [{best.node}] {best.right}".strip()
+        for line in opened.index.lines(_whole_sentences(opened, phrase), width=_LONGEST_SENTENCE):
+            if _is_readable(f"{line.left} {line.node} {line.right}".strip()):
+                glue = "" if line.right[:1] in _PUNCTUATION else " "
+                yield f"{line.left} [{line.node}]{glue}{line.right}".strip()
+                break
 
 
-def _is_readable(words: list[str]) -> bool:
-    """Return whether a line is a whole sentence, not too short, of words of letters."""
-    plain = all(word.isalpha() or word in _PUNCTUATION for word in words)
-    return len(words) in _SENTENCE_WORDS and words[-1] in ".!?" and plain
+def _whole_sentences(opened: Opened, phrase: str) -> np.ndarray:
+    """Return spans of a phrase in sentences of usual length, int64[n, 2].
+
+    Those come first whose rarest word is the most frequent.
+    """
+    index, counts = opened.index, opened.word_counts()
+    found: list[tuple[int, int, int]] = []
+    spans = index.spans(phrase, sample=_OCCURRENCES)
+    for shard in index.shards:
+        here = spans - shard.first_position
+        inside = (here[:, 0] >= 0) & (here[:, 0] < shard.tokens.size)
+        starts = shard.sentence_starts
+        numbers = np.searchsorted(starts, here[inside, 0].astype(starts.dtype), "right") - 1
+        begins = starts[numbers].astype(np.int64).tolist()
+        for begin, span in zip(begins, spans[inside].tolist(), strict=True):
+            words = shard.tokens[begin : begin + _LONGEST_SENTENCE + 1]
+            length = int(np.argmin(words != 0))
+            if length >= _SHORTEST_SENTENCE:
+                found.append((-int(counts[words[:length]].min()), *span))
+    best = sorted(found)[:_TRIED]
+    return np.array([one[1:] for one in best], np.int64).reshape(-1, 2)
+
+
+def _is_readable(sentence: str) -> bool:
+    """Return whether a text is a whole sentence of words of letters."""
+    words = [
+        word.strip(_PUNCTUATION).replace("'", "").replace("’", "") for word in sentence.split()
+    ]
+    plain = all(word.isalpha() for word in words if word)
+    return plain and sentence[:1].isalpha() and sentence[-1] in ".!?"
 
 
 def _sources(opened: Opened) -> list[str]:

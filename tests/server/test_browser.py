@@ -127,6 +127,11 @@ def texts(browser, css):
     return [element.text for element in browser.find_elements("css selector", css)]
 
 
+def bare(phrases):
+    """Return phrases as they are written in the normal form, but without blanks."""
+    return [phrase.lower().replace(" ", "") for phrase in phrases]
+
+
 def screen(browser, width, scheme="light"):
     browser.execute_cdp_cmd(
         "Emulation.setEmulatedMedia",
@@ -174,7 +179,7 @@ def test_a_phrase_is_completed_and_looked_up_by_keyboard(chromium, server):
     assert field.get_attribute("aria-activedescendant") == option.get_attribute("id")
     field.send_keys(Keys.ENTER)
     assert wait(chromium, lambda b: "q=mock+turtle" in b.current_url)
-    assert one(chromium, "h1").text == "mock turtle"
+    assert one(chromium, "h1").text == "Mock Turtle"  # as the text has it mostly
     one(chromium, "body").send_keys("/")
     assert chromium.switch_to.active_element == one(chromium, "#q")
     assert complaints(chromium) == []
@@ -304,12 +309,12 @@ def test_unknown_phrases_queries_and_collocates(chromium, server):
     wait(chromium, lambda b: one(b, "h1").text != "alise")
     chromium.get(server + "/?q=" + "mock+turt*")
     wait(chromium, lambda b: "Read as a query" in one(b, ".summary").text)
-    assert texts(chromium, "#frequency tbody th") == ["mock turtle"]
+    assert texts(chromium, "#frequency tbody th") == ["Mock Turtle"]
     before = texts(chromium, "#collocates tbody tr")
     click(chromium, "#collocates a[href*='measure=t']")
     wait(chromium, lambda b: texts(b, "#collocates tbody tr") != before)
     click(chromium, "#frequency a[href*='by=file']")
-    wait(chromium, lambda b: texts(b, "#frequency tbody th") != ["mock turtle"])
+    wait(chromium, lambda b: texts(b, "#frequency tbody th") != ["Mock Turtle"])
     chromium.get(server + "/?" + urlencode({"q": "turtle [lemma=x]"}))
     assert "outside the query language" in one(chromium, ".lead").text
     assert one(chromium, "#q").get_attribute("value") == "turtle [lemma=x]"
@@ -395,7 +400,7 @@ def test_a_visit_by_keyboard_alone(chromium, server, width, scheme):
     wait(chromium, lambda b: "does not occur" in one(b, ".summary .fault").text)
     tab_to(chromium, ".spelled a")
     press(chromium, Keys.ENTER)
-    wait(chromium, lambda b: one(b, "h1").text == "the queen")
+    wait(chromium, lambda b: one(b, "h1").text == "the Queen")
     tab_to(chromium, "#map [data-zoom='0.7']")
     press(chromium, Keys.SPACE)
     assert one(chromium, "#map svg.picture").get_dom_attribute("viewBox").split()[0] != "0.0"
@@ -438,9 +443,9 @@ def test_a_visit_by_keyboard_alone(chromium, server, width, scheme):
 def test_a_line_opens_its_passage(chromium, server):
     chromium.get(server + "/?q=turtle")
     click(chromium, "#concordance .place a")
-    assert one(chromium, "mark").text.lower() == "turtle"
+    assert one(chromium, "mark").text == "Turtle"
     click(chromium, ".lead a")
-    assert one(chromium, "h1").text == "turtle"
+    assert one(chromium, "h1").text == "Turtle"
 
 
 def test_two_phrases_from_a_neighbour(chromium, server):
@@ -452,19 +457,42 @@ def test_two_phrases_from_a_neighbour(chromium, server):
     field.clear()
     field.send_keys("the king")
     click(chromium, ".pair button")
-    wait(chromium, lambda b: "the king" in texts(b, ".measures th"))
+    wait(chromium, lambda b: "the King" in texts(b, ".measures th"))
     assert len(texts(chromium, ".three h3")) == 3
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(400, "dark"), (1400, "light")])
+def test_phrases_are_shown_as_they_are_written(chromium, server, width, scheme):
+    screen(chromium, width, scheme)
+    chromium.get(server + "/?q=alice&paraphrases=1")
+    near = texts(chromium, "#neighbours .phrase")
+    asked = {"phrase": "alice", "k": 20}
+    rows = httpx.get(server + "/api/v1/neighbours", params=asked).json()["rows"]
+    assert bare(near) == [row["phrase"].replace(" ", "") for row in rows]
+    assert "the Duchess" in near and "the youth" in near
+    assert "Alice" in texts(chromium, "#map text") and "the Duchess" in texts(chromium, "#map text")
+    click(chromium, "#neighbours a.phrase")
+    wait(chromium, lambda b: one(b, "h1").text == near[0])
+    one(chromium, "#map [data-filter]").send_keys("alice")
+    assert "Alice" in texts(chromium, "#map svg a:not(.out) text")
+    chromium.get(server + "/?q=mock")
+    assert "Turtle" in texts(chromium, "#contexts .phrase")
+    screen(chromium, 1280)
 
 
 def test_a_word_of_a_sentence_is_chosen(chromium, server):
     chromium.get(server + "/sentence")
     field = one(chromium, "#s")
-    field.send_keys("said the king to alice")
+    field.send_keys("“Well!” said the king, to Alice.")
     click(chromium, ".wide button")
-    wait(chromium, lambda b: len(texts(b, ".words a")) == 5)
-    chromium.find_elements("css selector", ".words a")[2].click()
+    wait(chromium, lambda b: texts(b, ".words a") == ["Well", "said", "the", "king", "to", "Alice"])
+    chromium.find_elements("css selector", ".words a")[3].click()
     answer = one(chromium, "#substitutes tbody tr, #substitutes .fault")
     assert one(chromium, ".chosen").text == "king" and answer.text
+    assert one(chromium, ".words").text == "“Well!” said the king, to Alice."
+    assert "[king]," in one(chromium, "#substitutes .tools a").get_attribute("href").replace(
+        "%5B", "["
+    ).replace("%5D", "]").replace("%2C", ",")
 
 
 def test_downloads_are_the_tables(chromium, server):
@@ -473,7 +501,7 @@ def test_downloads_are_the_tables(chromium, server):
     link = one(chromium, "#neighbours .tools a").get_attribute("href")
     rows = [line.split("\t") for line in httpx.get(link).text.splitlines()]
     assert rows[0] == ["rank", "phrase", "similarity", "count"]
-    assert [row[1] for row in rows[1:]] == shown
+    assert [row[1].replace(" ", "") for row in rows[1:]] == bare(shown)
     sheets = [link.get_attribute("href") for link in
               chromium.find_elements("css selector", "#concordance .tools a")]  # fmt: skip
     whole = [httpx.get(link) for link in sheets]

@@ -391,7 +391,8 @@ def test_pages_stand_without_scripts(client):
         found.ids
     )
     near = ask(client, "neighbours", phrase="the queen")["rows"]
-    assert [near[0]["phrase"], f"{near[0]['similarity']:.3f}"] in [row[:2] for row in found.rows]
+    shown = [[row[0].lower(), *row[1:2]] for row in found.rows]
+    assert [near[0]["phrase"], f"{near[0]['similarity']:.3f}"] in shown
     compared = page(client, "/compare", a="alice", b="the queen")
     assert any(row[:1] == ["exact"] for row in compared.rows)
     sentence = page(client, "/sentence", s="said the king to alice")
@@ -418,6 +419,20 @@ def test_suggestions_lead_somewhere(client):
         assert ask(client, "count", phrase=phrase)["rows"][0]["count"] > 0
     for sentence in found["sentences"]:
         assert ask(client, "substitutes", sentence=sentence)["rows"]
+        assert sentence[-1] in ".!?" and sentence.replace("[", "")[0].isupper()
+        assert 7 <= len(sentence.split()) <= 16
+    assert found["sentences"]
+
+
+def test_frequencies_by_file_are_of_its_words(tmp_path):
+    for name, text in {"a": "tea for two\n\ntea .\n", "b": "more tea\n", "c": "no more\n"}.items():
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    index = CorpusIndex.build(tmp_path, tmp_path / "index")
+    with TestClient(application(ArtifactCache(Places(str(index.path)), 2, PATIENT))) as client:
+        rows = ask(client, "frequency", phrase="tea", by="file")["rows"]
+    assert [(row["name"], row["count"], round(row["per_million"])) for row in rows] == [
+        ("a.txt", 2, 400_000), ("b.txt", 1, 500_000),
+    ]  # fmt: skip
 
 
 def test_a_text_is_read_as_a_phrase_a_gap_or_a_query(client, alice_index):
@@ -554,7 +569,7 @@ def test_unknown_phrases_say_so_and_offer_spellings(client):
         found = [row["phrase"] for row in ask(client, "spellings", phrase=wrong)["rows"]]
         assert right in found, (wrong, found)
     text = client.get("/", params={"q": "the qween"}).text
-    assert text.index("does not occur in the corpus") < text.index("the queen")
+    assert text.index("does not occur in the corpus") < text.index("the Queen")
     assert "<section" not in text  # a vector of "the" alone would mislead
     composed = client.get("/", params={"q": "queen rabbit"}).text
     assert composed.index("does not occur in the corpus") < composed.index('id="neighbours"')
@@ -581,7 +596,7 @@ def test_a_text_is_rewritten_with_evidence(client, alice_index):
     text = "The queen said so. The rabbit ran."
     found = ask(client, "rewrite", text=text, k=2)
     assert [row["before"] for row in found["rows"] if row["rank"] == 1] == [
-        "the queen said so .", "the rabbit ran .",
+        "The queen said so .", "The rabbit ran .",
     ]  # fmt: skip
     rules = [rule for row in found["rows"] for rule in row["rules"] if rule["label"] != "deleted"]
     assert all(rule["before"] in ("the queen", "queen") for rule in rules)

@@ -167,7 +167,7 @@ function maps(frame) {
     for (const link of picture.querySelectorAll("a")) {
       const told = link.querySelector("title").textContent;
       const similarity = Number((/similarity (-?[\d.]+)/.exec(told) || [0, 1])[1]);
-      const fits = told.split(": similarity")[0].includes(text.value.trim().toLowerCase());
+      const fits = told.split(": similarity")[0].toLowerCase().includes(text.value.trim().toLowerCase());
       link.classList.toggle("out", !fits || similarity < Number(least.value));
       if (link.classList.contains("out")) link.setAttribute("tabindex", "-1");
       else link.removeAttribute("tabindex");
