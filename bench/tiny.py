@@ -11,7 +11,7 @@ import gzip
 import lzma
 import shutil
 from collections.abc import Iterable, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -240,7 +240,5 @@ def write_rewriting(folder: Path, index: Path) -> Path:
         write_lines(folder / f"{half}.long", map(" ".join, some))
         write_lines(folder / f"{half}.short", short)
         write_lines(folder / f"{half}.long.trees", map(tree, some))
-    two = (one + other for one, other in pairwise(english) if len(one + other) >= 20)
-    write_lines(folder / "twenty", (" ".join(tokens[:20]) for tokens in islice(two, 4)))
     (folder / "done").touch()
     return folder
