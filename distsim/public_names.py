@@ -50,7 +50,6 @@ TABLE = (
     Home("contexts", "contexts.selection", "Selection"),
     Home("contexts", "contexts.sources.annotated", "", "AnnotatedText"),
     Home("contexts", "contexts.sources.vectors", "", "GivenVectors VectorFile"),
-    Home("contexts", "contexts.syntax.ccg", "", "SpanLabels"),
     Home("contexts", "contexts.syntax.model", "", "SyntaxModel"),
     Home("contexts", "contexts.vectors", "", "VectorModel"),
     Home("contexts", "contexts.weights", "", "Weighting"),
@@ -118,6 +117,7 @@ REMOVED = {
     "contrast_picture": "`contrast` returns the numbers, the server's page shows them",
     "neighbour_picture": "`neighbours` returns the numbers, the server's page draws the map",
     "CountFiles": "index the text itself",
+    "SpanLabels": "`SyntaxModel` has the family `ccg`",
     "merge_tables": "add the text to an index and sign it again",
 }
 

@@ -25,26 +25,6 @@ class SettingError(ParameterError):
     """Unknown setting, or a value that the setting cannot have."""
 
 
-def read_settings(path: str | Path, options: _Options) -> _Options:
-    """Return options with the values of a TOML file in place of their own.
-
-    Arguments:
-        path: the file; keys that it lacks stay as they are in `options`.
-        options: a dataclass instance, such as a Recipe.
-
-    Raises:
-        InputError: the file cannot be read or is no TOML.
-        SettingError: it has a key that there is not, or a value of the wrong kind.
-
-    >>> from distsim import Selection
-    >>> _ = (folder / "mine.toml").write_text("min_count = 2\\n")
-    >>> read_settings(folder / "mine.toml", Selection(max_length=3))
-    Selection(min_count=2, max_length=3, max_phrases=None)
-    """
-    found: _Options = changed([options], read_changes(path), str(path))[0]
-    return found
-
-
 def presets(folder: str, names: Iterable[str], options: _Options) -> dict[str, _Options]:
     """Return options as the package's files `data/recipes/FOLDER/NAME.toml` have them, by name.
 
@@ -148,7 +128,7 @@ def keys(options: Any) -> list[str]:
 
 
 def settings_text(*options: Any) -> str:
-    """Return the settings of dataclass instances as TOML, which `read_settings` reads again.
+    """Return the settings of dataclass instances as TOML, which `read_changes` reads again.
 
     >>> from distsim import Selection
     >>> print(settings_text(Selection(max_phrases=10)), end="")

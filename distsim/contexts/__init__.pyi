@@ -6,7 +6,6 @@ from distsim.contexts.selection import Selection as Selection
 from distsim.contexts.sources.annotated import AnnotatedText as AnnotatedText
 from distsim.contexts.sources.vectors import GivenVectors as GivenVectors
 from distsim.contexts.sources.vectors import VectorFile as VectorFile
-from distsim.contexts.syntax.ccg import SpanLabels as SpanLabels
 from distsim.contexts.syntax.model import SyntaxModel as SyntaxModel
 from distsim.contexts.vectors import VectorModel as VectorModel
 from distsim.contexts.weights import Weighting as Weighting

@@ -14,7 +14,7 @@ from distsim.base.settings import (
     changed,
     keys,
     parse_changes,
-    read_settings,
+    read_changes,
     settings_text,
 )
 from distsim.contexts import Weighting
@@ -115,6 +115,11 @@ def test_later_values_win_and_several_dataclasses_share_the_keys():
     assert recipe == Recipe(weighting=Weighting("log")) and selection == Selection(min_count=4)
     with pytest.raises(ParameterError, match="`min_count` 0: choose 1 or more"):
         changed([Selection()], parse_changes(["min_count=0"]))
+
+
+def read_settings(path, options):
+    (found,) = changed([options], read_changes(path), str(path))
+    return found
 
 
 SETTINGS = [

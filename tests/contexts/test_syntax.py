@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from distsim import ParameterError
-from distsim.contexts.syntax.ccg import SpanLabels
 from distsim.contexts.syntax.counting import FeatureCounter, OccurrenceStore
 from distsim.contexts.syntax.model import FAMILIES, SyntaxModel
 from distsim.contexts.syntax.named import named_contexts
@@ -230,55 +229,6 @@ def test_long_sentences(tmp_path):
     expected = naive_syntax.corpus_features([sentence], families=("ngram", "dep"))
     found, _ = counted([sentence], tmp_path, SyntaxModel(families=("ngram", "dep")))
     assert found == {p: (n, hashed(counts)) for p, (n, counts) in expected.items()}
-
-
-def naive_labels(nodes, i, j):
-    """All labels of a span, written from the definition."""
-    over = {}
-    for start, stop, label in nodes:
-        over.setdefault((start, stop), []).append(label)
-    ends = {node.stop for node in nodes} | {0}
-    spans = {"": over.get((i, j), [])}
-    spans["/"] = [f"{x}/{y}" for e in ends if e > j for x in over.get((i, e), [])
-                  for y in over.get((j, e), [])]  # fmt: skip
-    spans["\\"] = [f"{x}\\{y}" for s in range(i) for x in over.get((s, j), [])
-                   for y in over.get((s, i), [])]  # fmt: skip
-    spans["+"] = [f"{x}+{y}" for k in range(i + 1, j) for x in over.get((i, k), [])
-                  for y in over.get((k, j), [])]  # fmt: skip
-    spans["+"] += [f"{x}+{y}+{z}" for k in range(i + 1, j) for m in range(k + 1, j)
-                   for x in over.get((i, k), []) for y in over.get((k, m), [])
-                   for z in over.get((m, j), [])]  # fmt: skip
-    return {key: set(labels) for key, labels in spans.items()}
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_span_labels(seed):
-    nodes = []
-    drawn_tree(random.Random(seed), 0, 9, nodes)
-    labels = SpanLabels(nodes)
-    for i in range(9):
-        for j in range(i + 1, 10):
-            expected = naive_labels(nodes, i, j)
-            parts = (labels.constituents, labels.forward, labels.backward, labels.concatenations)
-            for key, part in zip(("", "/", "\\", "+"), parts, strict=True):
-                found = part(i, j)
-                assert set(found) == expected[key]
-                assert len(set(found)) == len(found)
-            assert set(labels.all(i, j)) == set().union(*expected.values())
-
-
-def test_labels_of_the_thesis():
-    """Figure 3.4: `the few countries that` is NP+WHNP, `have diplomatic relations` VP/PP."""
-    tree = TreeReader().parse(
-        "(ROOT (NP (NP (CD one)) (PP (IN of) (NP (NP (DT the) (JJ few) (NNS countries)) (SBAR "
-        "(WHNP (WDT that)) (S (VP (VBP have) (NP (JJ diplomatic) (NNS relations)) (PP (IN with) "
-        "(NP (NNP North) (NNP Korea))))))))))"
-    )
-    labels = SpanLabels(tree.nodes)
-    start = tree.leaves.index("the")
-    assert "NP+WHNP" in labels.all(start, start + 4)
-    start = tree.leaves.index("have")
-    assert "VP/PP" in labels.all(start, start + 3)
 
 
 def test_contexts_of_what_does_not_occur(figure):
