@@ -65,8 +65,8 @@ def parse_pharaoh(text: bytes, name: str = "links", first_line: int = 1) -> Link
 def in_order(pairs: np.ndarray, starts: np.ndarray, possible: np.ndarray | None = None) -> Links:
     """Return links sorted within each sentence pair, without repeats.
 
-    pairs: uint8[m, 2], positions; starts: uint64[n + 1], the first pair of each sentence; possible:
-    bool[m], which links are only possible; None: no link.
+    pairs: unsigned[m, 2], positions; starts: uint64[n + 1], the first pair of each sentence;
+    possible: bool[m], which links are only possible; None: no link.
     """
     if possible is None:
         possible = np.zeros(len(pairs), bool)

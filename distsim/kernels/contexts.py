@@ -427,7 +427,7 @@ def weigh(row_starts, features, counts, tables, settings):
 def cosine(features_a, weights_a, features_b, weights_b):
     """Return the cosine of two sparse vectors with ascending features; -2 for a zero one.
 
-    features_a, features_b: uint32; weights_a, weights_b: float64.
+    features_a, features_b: uint32 or uint64; weights_a, weights_b: float64.
     """
     dot = 0.0
     square_a = 0.0

@@ -76,7 +76,7 @@ class Templates(NamedTuple):
 def index_arcs(n_tokens, dependents, governors, types, graphs):
     """Return (arc_starts, arcs) of Sentences; governors below 0 are the root.
 
-    dependents, governors: int64, token positions; types: int32, the text of each arc's type;
+    dependents, governors: int64, token positions; types: int64, the text of each arc's type;
     graphs: int64, 0 basic, 1 enhanced; n_tokens: of all sentences.
     """
     starts = np.zeros(n_tokens + 1, np.int64)
@@ -109,7 +109,7 @@ def index_arcs(n_tokens, dependents, governors, types, graphs):
 def index_nodes(n_tokens, tokens, lengths, labels):
     """Return (starts, nodes) of Sentences: the nodes of each token in the order given.
 
-    tokens, lengths: int64, where each node begins and how many tokens it has; labels: int32, texts;
+    tokens, lengths: int64, where each node begins and how many tokens it has; labels: int64, texts;
     n_tokens: of all sentences.
     """
     starts = np.zeros(n_tokens + 1, np.int64)

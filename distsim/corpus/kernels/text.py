@@ -383,7 +383,7 @@ def hash_lines(words, line_stops, word_hashes, dropped):
 def render_phrases(words, starts, lengths, text, offsets):
     """Return the UTF-8 of the phrases words[starts[i]:starts[i] + lengths[i]], end to end.
 
-    words: uint32, ids; text: uint8, offsets: unsigned, the vocabulary.
+    words: integers, ids; starts, lengths: int64; text: uint8, offsets: int64, the vocabulary.
 
     Returns (bytes uint8, offsets int64[len(starts) + 1]); words are separated by one space.
     A word id outside the vocabulary gives (empty, empty): the data is damaged.

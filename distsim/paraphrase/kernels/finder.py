@@ -183,7 +183,7 @@ def similar_rows(starts, features, weights, squares, row, dense, out):
     squares: float64[n], the sum of the squared weights of each row. dense: int32[n_features] of
     zeros, and zeros again afterwards.
 
-    starts: int64[n + 1], features: uint32, weights: the rows.
+    starts: int64[n + 1], features: uint16, weights: uint8, the rows.
     """
     for i in range(starts[row], starts[row + 1]):
         dense[features[i]] = weights[i]

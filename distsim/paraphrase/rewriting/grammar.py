@@ -100,8 +100,8 @@ class Grammar:
     def matches(self, codes: np.ndarray, possible: np.ndarray, most: int) -> np.ndarray:
         """Return where source sides match, int64[n, 7]; see kernels.matching.find_matches.
 
-        codes: int64, of the tokens; possible: bool[tokens, longest + 1], the spans that a gap may
-        have; most: matches at most.
+        codes: int64, of the tokens; possible: bool[tokens, longest + 1, labels], whether a span, by
+        its first token and its length, may be of a label; most: matches at most.
         """
         rules = SourceRules(frozen(self.arrays.rule_starts), frozen(self.arrays.rule_labels))
         found: np.ndarray = find_matches(
