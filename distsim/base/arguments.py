@@ -77,6 +77,10 @@ def check_opened(given: Any, kind: type, owner: object) -> None:
 def one_text(given: Any, argument: str = "text") -> str:
     """Return an argument that must be one text (str).
 
+    Arguments:
+        given: the argument.
+        argument: its name in messages.
+
     Raises:
         ParameterError: it is no text; the message names the argument, what was given and wanted.
 

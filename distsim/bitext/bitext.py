@@ -155,7 +155,11 @@ class Bitext:
         return self.artifact.checksum
 
     def links_of(self, sentence: int) -> list[tuple[int, int]]:
-        """Return the links of a sentence pair as (English position, other position)."""
+        """Return the links of a sentence pair as (English position, other position).
+
+        Arguments:
+            sentence: its number, from 0.
+        """
         first, stop = int(self.link_starts[sentence]), int(self.link_starts[sentence + 1])
         return [(i, j) for i, j in self.links[first:stop].tolist()]
 

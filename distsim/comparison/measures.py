@@ -126,6 +126,7 @@ def similarity(
     keeps their vectors.
 
     Arguments:
+        a, b: the phrases, words separated by spaces.
         table: a table, an index that was signed, or the path of either; opened by each call where
             it is none yet.
         other: the table in which `b` is looked up, where not in the same one.
@@ -341,6 +342,9 @@ class ExactCosine(Similarity):
 
 class StoredCosine(Similarity):
     """Exact cosines of the weighted features that a table keeps beside its bits.
+
+    Arguments:
+        table: the signatures.
 
     Raises:
         ParameterError: the table was signed without them.

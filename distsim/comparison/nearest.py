@@ -197,6 +197,9 @@ class NeighbourSearch:
         Ties are common: all rows as near as the k-th are found, then ordered by distance,
         strength (strongest first) and text.
 
+        Arguments:
+            k: how many.
+
         Raises:
             ParameterError: the phrase is empty or no text, or k is no whole number above 0.
         """
@@ -251,6 +254,7 @@ class NeighbourSearch:
         together.
 
         Arguments:
+            k: how many.
             positive, negative: phrases, at least one of both.
 
         Raises:
@@ -338,6 +342,8 @@ class NeighbourSearch:
         similarity NaN. None without a signature.
 
         Arguments:
+            k: how many.
+            among: of how many.
             phrase: words separated by spaces. measure: the other measure.
         """
         k, among = whole_number(k, "k", 1), whole_number(among, "among", 1)
@@ -615,6 +621,11 @@ def rerank_neighbours(
 
     Then by strength and text; those without one come last, with the similarity NaN.
 
+    Arguments:
+        phrase: words separated by spaces.
+        near: its neighbours.
+        measure: the other similarity.
+
     >>> from distsim import ExactCosine
     >>> near = neighbours(table, "the king", k=3, min_strength=5)
     >>> again = rerank_neighbours("the king", near, ExactCosine(index, table))
@@ -680,6 +691,8 @@ def neighbours(
     """Return the k phrases nearest to a phrase, or to each of several.
 
     Arguments:
+        phrase: words separated by spaces; or many.
+        k: how many.
         table: a table, an index that was signed, or the path of either; give many phrases at once,
             or a table, since a search keeps what it needs with the table.
         threshold: only phrases at least so similar.

@@ -61,6 +61,9 @@ class Inflections:
     def open(cls, name: str | Path = DEFAULT) -> "Inflections":
         """Return the rules of an included language (`english`), of a file, or none (`none`).
 
+        Arguments:
+            name: of the language.
+
         Raises:
             ParameterError: neither a file nor a language that ships has this name.
             InputError: a line of the file is no rule; the message names it.
@@ -135,6 +138,7 @@ class Inflections:
         """Return the words of which a word may be a form, itself left out.
 
         Arguments:
+            word: in normal form.
             is_word: tells the words of the language; others are passed over.
         """
         if word in self._words:
@@ -154,6 +158,10 @@ class Inflections:
 
         A form that ends otherwise stands for the first general ending that no other form of the
         word has.
+
+        Arguments:
+            base: a base word.
+            form: a form of it.
 
         >>> rules = Inflections({"": ["s", "ed", "ing"]}, {"go": ["goes", "went", "going"]})
         >>> [rules.kind("go", form) for form in rules.forms("go")]

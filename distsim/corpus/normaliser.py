@@ -32,7 +32,11 @@ class Normaliser:
     drop_digits: bool = False
 
     def token(self, token: str) -> str:
-        """Return the token's normal form, empty where the token is dropped."""
+        """Return the token's normal form, empty where the token is dropped.
+
+        Arguments:
+            token: as written.
+        """
         token = self.characters(token)
         if self.drop_punctuation or self.drop_digits:
             has_letter = any(c.isalpha() for c in token)
@@ -44,7 +48,11 @@ class Normaliser:
         return token
 
     def tokens(self, tokens: Iterable[bytes]) -> list[bytes]:
-        """Return the normal forms of many tokens in UTF-8."""
+        """Return the normal forms of many tokens in UTF-8.
+
+        Arguments:
+            tokens: as written.
+        """
         if self.fold_numbers or self.drops:
             return [self.token(token.decode()).encode() for token in tokens]
         if not self.lower:
@@ -52,7 +60,11 @@ class Normaliser:
         return [t.lower() if t.isascii() else self.token(t.decode()).encode() for t in tokens]
 
     def characters(self, text: str) -> str:
-        """Return text with its characters normalised and no token dropped."""
+        """Return text with its characters normalised and no token dropped.
+
+        Arguments:
+            text: as written.
+        """
         if text.isascii():
             text = text.lower() if self.lower else text
         else:

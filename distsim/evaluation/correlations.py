@@ -113,6 +113,9 @@ def evaluate(
     random pairs of the list's own phrases, and against `antonyms` where given.
 
     Arguments:
+        gold: the sets.
+        antonyms: a list of pairs.
+        seed: of the random pairs and samples.
         measures: such as EstimatedCosine, ExactCosine or LearntCosine; anything that has a name
             and estimates.
         samples: bootstrap samples for the intervals; 0: none.

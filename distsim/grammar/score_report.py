@@ -133,7 +133,11 @@ class ScoreReport:
         self.tables = self.tables or [TableCounts() for _ in self.names]
 
     def count(self, block: ScoredBlock) -> None:
-        """Add the counts of a block."""
+        """Add the counts of a block.
+
+        Arguments:
+            block: a scored block.
+        """
         self.read += block.n_rules
         self.lacking += block.lacking
         self.aligned += block.aligned

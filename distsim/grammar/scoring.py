@@ -343,7 +343,11 @@ class RuleScorer:
 
     @classmethod
     def sharing(cls, other: "RuleScorer", aligner: RuleAligner) -> "RuleScorer":
-        """Return a scorer with the tables of `other` and another aligner."""
+        """Return a scorer with the tables of `other` and another aligner.
+
+        Arguments:
+            aligner: of rules without links.
+        """
         made = cls.__new__(cls)
         made.options, made.names, made.tables = other.options, other.names, other.tables
         made.opposites, made.whole, made.gaps = other.opposites, other.whole, other.gaps
@@ -377,7 +381,11 @@ class RuleScorer:
         ]
 
     def score_block(self, block: RuleBlock) -> BlockScores:
-        """Return the scores of all rules of a block."""
+        """Return the scores of all rules of a block.
+
+        Arguments:
+            block: of lines.
+        """
         words = distinct_words(block)
         alignment = self.aligner.align(block, words=words)
         pair_stops, spans = decompose_block(

@@ -289,6 +289,9 @@ class CorpusIndex:
     def field_groups(self, field: str) -> tuple[list[Any], np.ndarray]:
         """Return (values of a field, ascending, a date's year; for each document which, or -1).
 
+        Arguments:
+            field: of documents.
+
         Raises:
             ParameterError: there is no such field.
         """
@@ -374,6 +377,9 @@ class CorpusIndex:
     def words(self, phrase: Texts) -> list[str] | list[list[str]]:
         """Return the words by which a phrase is looked up.
 
+        Arguments:
+            phrase: as typed.
+
         Raises:
             ParameterError: the phrase is empty, or no text.
         """
@@ -385,6 +391,9 @@ class CorpusIndex:
     def count(self, phrase: Iterable[str]) -> np.ndarray: ...
     def count(self, phrase: Texts) -> int | np.ndarray:
         """Return how often a phrase occurs within sentences, overlaps included; int64 for many.
+
+        Arguments:
+            phrase: as typed; or many.
 
         Raises:
             ParameterError: a phrase is empty, or no text.
@@ -400,6 +409,9 @@ class CorpusIndex:
         """Return the positions of a phrase in the corpus, int64, ascending.
 
         A position counts the tokens and sentence boundaries before the phrase.
+
+        Arguments:
+            phrase: as typed; or many.
         """
         return _each(phrase, self._indexed.positions)
 
@@ -415,6 +427,10 @@ class CorpusIndex:
         In `take _ into account` each `_` stands for 1 to `longest_gap` tokens of one
         sentence; every pair of a first and a last token is one match.
 
+        Arguments:
+            pattern: the phrase, `_` for a gap; or many.
+            longest_gap: tokens.
+
         Raises:
             ParameterError: the pattern has no gap, or no word on one side of it; or the matches are
                 over 63 tokens long or over 10 million.
@@ -427,6 +443,9 @@ class CorpusIndex:
 
         `take []{0,3} (account|note)`, `run*`, `"colou?r"`; see distsim.indexes.queries. Every pair
         of a first and a last token is one match.
+
+        Arguments:
+            query: the pattern; or many.
 
         Raises:
             ParameterError: it is outside the query language, or has over 10 million matches.
@@ -513,6 +532,9 @@ class CorpusIndex:
 
         The `before` words before the phrase, nearest last, then the `after` words behind
         it; 0 from the sentence's edge outwards. In no particular order of rows.
+
+        Arguments:
+            phrase: as typed.
         """
         whole_number(before, "`before`", 0, _WIDEST)
         whole_number(after, "`after`", 0, _WIDEST)
@@ -547,6 +569,10 @@ class CorpusIndex:
         """Yield every phrase of shortest..longest words that occurs min_count times, and its count.
 
         In index order: by the ids of the words, a phrase before its continuations.
+
+        Arguments:
+            shortest, longest: tokens.
+            min_count: phrases that occur less often are left out.
         """
         whole_number(shortest, "`shortest`", 1, _LONGEST)
         whole_number(longest, "`longest`", shortest, _LONGEST)
@@ -636,7 +662,11 @@ class CorpusIndex:
         return ordered
 
     def lines(self, spans: np.ndarray, *, width: int = 10) -> Results[ConcordanceLine]:
-        """Return the concordance lines of spans, with up to `width` tokens on either side."""
+        """Return the concordance lines of spans, with up to `width` tokens on either side.
+
+        Arguments:
+            spans: int64[n, 2], begin and end.
+        """
         left, right = self.around(spans, width)
         owners = self._owners(spans)
         documents = self.documents_at(spans[:, 0])
@@ -658,7 +688,11 @@ class CorpusIndex:
         return lines
 
     def documents_at(self, positions: np.ndarray) -> list[str]:
-        """Return the ids of the documents at positions, int64."""
+        """Return the ids of the documents at positions, int64.
+
+        Arguments:
+            positions: integers.
+        """
         return self._indexed.document_ids(
             np.searchsorted(self.document_edges, positions, "right") - 1
         )

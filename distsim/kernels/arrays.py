@@ -11,7 +11,10 @@ from distsim.kernels.compiled import compiled
 
 @compiled
 def grown(array, n, room):
-    """Return an array of `room` entries, the first n of them those of `array`, of one dimension."""
+    """Return an array of `room` entries, the first n of them those of `array`, of one dimension.
+
+    array: of any type; n: at most its size; room: at least n.
+    """
     longer = np.empty(room, array.dtype)
     for i in range(n):
         longer[i] = array[i]

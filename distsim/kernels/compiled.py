@@ -64,6 +64,8 @@ def inlined(function: Callable[..., Any]) -> Any:
     """Return a small function that is compiled into each kernel that calls it.
 
     It must not raise: a loop with a way out is not made fast.
+
+    function: of typed arrays and numbers.
     """
     return Kernel(function, "inlined_kernel")
 
@@ -75,6 +77,8 @@ def uncounted(function: Callable[..., Any]) -> Any:
     arrays that it is handed, each time locking the processor's bus: in a short function that
     takes longer than the rest. It may call others of its kind alone, and not be called from
     Python.
+
+    function: of typed arrays and numbers.
     """
     return Kernel(function, "uncounted_kernel")
 
@@ -89,7 +93,11 @@ def folded(function: Callable[..., Any]) -> Any:
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:
-    """Return a function that kernels call and that emits machine instructions itself."""
+    """Return a function that kernels call and that emits machine instructions itself.
+
+    function: takes numba's typing context and the types of arguments, and returns (signature,
+    generator of code).
+    """
     return Kernel(function, "intrinsic_kernel")
 
 

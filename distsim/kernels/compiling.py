@@ -62,17 +62,26 @@ def _without_literals(kernel: Any) -> Any:
 
 
 def inlined_kernel(function: Callable[..., Any]) -> Any:
-    """Return a function that numba compiles into each kernel that calls it."""
+    """Return a function that numba compiles into each kernel that calls it.
+
+    function: of typed arrays and numbers.
+    """
     return njit(nogil=True, inline="always")(function)
 
 
 def uncounted_kernel(function: Callable[..., Any]) -> Any:
-    """Return a function for kernels that counts no references to its arrays."""
+    """Return a function for kernels that counts no references to its arrays.
+
+    function: of typed arrays and numbers.
+    """
     return _without_literals(njit(**_UNCOUNTED)(function))
 
 
 def folded_kernel(function: Callable[..., Any]) -> Any:
-    """Return an uncounted function that is compiled into each of its callers."""
+    """Return an uncounted function that is compiled into each of its callers.
+
+    function: of typed arrays and numbers.
+    """
     return _without_literals(njit(**_UNCOUNTED, forceinline=True)(function))
 
 

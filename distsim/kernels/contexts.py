@@ -250,7 +250,10 @@ def log_likelihood_ratio(both, row, column, total):
 
 @inlined
 def ln(n, logs):
-    """Return ln n of a number above 0; logs[i] is ln i."""
+    """Return ln n of a number above 0; logs[i] is ln i.
+
+    n: an integer; logs: float64.
+    """
     whole = np.int64(n)
     return logs[whole] if whole == n and whole < logs.size else math.log(n)
 

@@ -24,14 +24,20 @@ def step(state, byte):
 
 @uncounted
 def finish(state):
-    """Return the hash for a state."""
+    """Return the hash for a state.
+
+    state: uint64.
+    """
     state = state * FINISHER
     return state ^ (state >> HALF)
 
 
 @uncounted
 def extend(state, text, start, stop):
-    """Return the hash state after the bytes text[start:stop]."""
+    """Return the hash state after the bytes text[start:stop].
+
+    state: uint64; text: uint8; start, stop: half-open.
+    """
     for i in range(start, stop):
         state = step(state, np.uint64(text[i]))
     return state
@@ -87,7 +93,10 @@ def number_hashes(hashes, keys, values, next_number, first_seen):
 
 @uncounted
 def first_not_below(keys, key, low, high):
-    """Return the first place in keys[low:high], which ascend, that is not below key; else high."""
+    """Return the first place in keys[low:high], which ascend, that is not below key; else high.
+
+    keys: ascending, of the type of key; low, high: half-open.
+    """
     while low < high:
         middle = (low + high) >> 1
         if keys[middle] < key:

@@ -77,6 +77,8 @@ def walk_contexts(
     walk_left: uint8, which of the two is walked. room: matches expected.
     Returns (0 or DAMAGED, hashes uint64, contexts int32, positions int64, lengths uint8), one
     for each match, contexts ascending.
+
+    tokens, suffixes: uint32, of the shard; shortest, longest: tokens of a candidate.
     """
     n = 0
     hashes = np.empty(room, np.uint64)

@@ -16,7 +16,10 @@ _AHEAD = 16  # suffixes whose tokens are on their way at once
 
 @compiled
 def pack_tokens(tokens, width):
-    """Return the tokens as big-endian numbers of `width` bytes, end to end; uint8."""
+    """Return the tokens as big-endian numbers of `width` bytes, end to end; uint8.
+
+    tokens: uint32, below 256 ^ width.
+    """
     out = np.empty(tokens.size * width, np.uint8)
     for i in range(tokens.size):
         token = np.uint32(tokens[i])
@@ -274,7 +277,10 @@ def find_runs(rows, first, common, length, min_count):
 
 @compiled
 def count_disorder(tokens, suffixes, depth):
-    """Return the number of suffixes that follow a greater one, compared up to `depth` tokens."""
+    """Return the number of suffixes that follow a greater one, compared up to `depth` tokens.
+
+    tokens, suffixes: uint32, of the shard.
+    """
     n = 0
     for i in range(1, suffixes.size):
         a = np.int64(suffixes[i - 1])

@@ -8,7 +8,10 @@ from distsim.kernels.hashing import first_not_below
 
 @compiled
 def permute_texts(text, starts, order):
-    """Return the texts text[starts[i]:starts[i + 1]] for i in order, end to end, and offsets."""
+    """Return the texts text[starts[i]:starts[i + 1]] for i in order, end to end, and offsets.
+
+    text: uint8; starts: int64[n + 1]; order: int64. The results are uint8 and int64.
+    """
     offsets = np.empty(order.size + 1, np.int64)
     offsets[0] = 0
     for n in range(order.size):

@@ -73,6 +73,7 @@ def export(
     with `neighbours`, focal phrase, rank, phrase, similarity and strength.
 
     Arguments:
+        format: `w2v`, `w2v-bin`, `parquet` or `csv`.
         path: written whole or not at all, compressed where it ends in .gz; `-` for standard output.
         table: a table, an index that was signed, or the path of either.
         phrases: only these; all of the table where None.

@@ -31,6 +31,9 @@ def find_faults(path: str | Path) -> list[str]:
     `pack` or `make_grammar` wrote, all files are checked: those of packs by their sizes, compressed
     ones by their checksums too, those of `make_grammar`'s steps by the checksums noted for each.
 
+    Arguments:
+        path: of the artifact.
+
     Raises:
         ArtifactError: the artifact cannot be opened at all.
 

@@ -38,6 +38,8 @@ def paraphrase_phrases(
     all are written.
 
     Arguments:
+        jobs: threads; as many as the machine has cores where None.
+        path: of the file.
         paraphraser: finds the paraphrases of one phrase.
         progress: called with the step, how many are done, and of how many.
         phrases: as a translation system writes them, with their counts in the text.

@@ -164,13 +164,20 @@ class Paraphraser:
         return f"<Paraphraser in {self.index!r}>"
 
     def paraphrases(self, phrase: str) -> Results[Paraphrase]:
-        """Return the k best paraphrases of a phrase, best first; see `answer`."""
+        """Return the k best paraphrases of a phrase, best first; see `answer`.
+
+        Arguments:
+            phrase: as typed.
+        """
         return Results(self.answer(phrase).paraphrases)
 
     def answer(self, phrase: str) -> Answer:
         """Return the paraphrases of a phrase of one to six tokens, with the size of the search.
 
         A phrase that does not occur, or is too long, has none, and the answer says so.
+
+        Arguments:
+            phrase: as typed.
 
         Raises:
             ParameterError: the phrase is empty.

@@ -143,7 +143,11 @@ class GappedCosine:
         return fmean(means) if _known(inside) else None
 
     def signature(self, pattern: Pattern) -> PatternSignature:
-        """Return the signature of a pattern, from the cache where it is there."""
+        """Return the signature of a pattern, from the cache where it is there.
+
+        Arguments:
+            pattern: words and gaps, `take _ into`.
+        """
         return self._known(pattern)
 
     def _made(self, pattern: Pattern) -> PatternSignature:
@@ -182,7 +186,11 @@ class GappedCosine:
         return self.vector(self.matcher.fillers(found, at, most))
 
     def vector(self, fillers: np.ndarray) -> np.ndarray:
-        """Return the unit vector of fillers, float32[n_dimensions]; uint32[n, most], 0 for none."""
+        """Return the unit vector of fillers, float32[n_dimensions]; uint32[n, most], 0 for none.
+
+        Arguments:
+            fillers: of the pattern.
+        """
         words, counts = np.unique(fillers, return_counts=True)
         some = (words != 0) & (self._rows[words] >= 0)
         words, counts = words[some], counts[some]

@@ -29,6 +29,8 @@ def match_parts(tokens, positions, words, starts, anchor, longest_gap, begins):
     words[starts[k]:starts[k + 1]]. Gaps have 1 to `longest_gap` tokens of one sentence. Fills
     begins, int64[n, n_parts], with where each part is; of a place where the others are not
     around it, nothing is written. Returns how many rows were filled, or DAMAGED.
+
+    tokens: uint32, of the shard.
     """
     n_parts = starts.size - 1
     found = 0

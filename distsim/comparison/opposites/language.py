@@ -50,6 +50,9 @@ class Language:
     def open(cls, name: str | Path = DEFAULT) -> "Language":
         """Return a language that ships (`english`), or that of a file.
 
+        Arguments:
+            name: of the language.
+
         Raises:
             ParameterError: neither a file nor a language that ships has this name.
             InputError: a line of the file says nothing; file, line and remedy are named.
@@ -113,7 +116,11 @@ class Language:
         )  # fmt: skip
 
     def negated(self, word: str) -> tuple[str, ...]:
-        """Return the words that a word may be the negation of, by its affixes alone."""
+        """Return the words that a word may be the negation of, by its affixes alone.
+
+        Arguments:
+            word: in normal form.
+        """
         found = [
             word[len(prefix) :].removeprefix("-")
             for prefix in self.prefixes

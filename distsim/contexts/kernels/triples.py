@@ -135,7 +135,10 @@ def sum_equal(phrases, features, counts):
 
 @compiled
 def find_phrases(phrases):
-    """Return (the distinct phrases, where each begins, and the end) of phrases in order."""
+    """Return (the distinct phrases, where each begins, and the end) of phrases in order.
+
+    phrases: uint64, ascending. The results are uint64, int64 and an integer.
+    """
     n = 0
     for i in range(phrases.size):
         if i == 0 or phrases[i] != phrases[i - 1]:

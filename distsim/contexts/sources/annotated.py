@@ -79,6 +79,11 @@ class AnnotatedText:
     ) -> Iterator["CountedSentences"]:
         """Return the text, read; model, selection and work as of PhraseSource.
 
+        Arguments:
+            model: the features.
+            selection: of phrases.
+            work: threads, memory and progress.
+
         Raises:
             InputError: an annotated file is invalid.
             ParameterError: the model is not the syntactic one.

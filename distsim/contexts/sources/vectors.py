@@ -99,6 +99,9 @@ class VectorFile:
     def counted(self, model: Model, selection: Selection, work: Work) -> Iterator["ReadVectors"]:
         """Return the text, read; model, selection and work as of PhraseSource.
 
+        Arguments:
+            model, selection, work: as of AnnotatedText.counted.
+
         Raises:
             InputError: a file cannot be read, or a line of it is malformed.
             ParameterError: the model is not that of vectors.

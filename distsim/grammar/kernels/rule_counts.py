@@ -28,6 +28,8 @@ def partition_rows(rows, n, bits, room):
 
     In two steps, since what goes to many places at once goes slowly. room: for as many rows.
     Returns how many rows each part has, int64[2^bits].
+
+    rows: uint64[m, columns]; bits: a number up to 63.
     """
     counts = np.zeros(1 << bits, np.int64)
     shift = np.uint64(64 - bits)

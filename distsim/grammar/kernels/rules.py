@@ -64,7 +64,10 @@ def _split_line(text, begin, fields):
 
 @uncounted
 def next_token(text, i, stop):
-    """Return where the first token of text[i:stop] starts and stops; stop, stop without one."""
+    """Return where the first token of text[i:stop] starts and stops; stop, stop without one.
+
+    text: uint8; i, stop: positions in it.
+    """
     while i < stop and _is_blank(text[i]):
         i += 1
     start = i

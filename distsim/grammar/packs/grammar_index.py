@@ -211,7 +211,11 @@ class GrammarIndex:
         return self.at(rules[:most])
 
     def count(self, source: str) -> int:
-        """Return the number of rules with a source side, without reading them."""
+        """Return the number of rules with a source side, without reading them.
+
+        Arguments:
+            source: the side, as in the rules.
+        """
         first, stop = self._of(source)
         return stop - first
 

@@ -74,7 +74,10 @@ def is_full(chart):
 
 @compiled
 def enlarged(chart, n_views):
-    """Return a chart with room for an item, an edge, and n_views entries and rows of views."""
+    """Return a chart with room for an item, an edge, and n_views entries and rows of views.
+
+    chart: a Chart, as it is or larger; n_views: an integer.
+    """
     items, scores, edges, edge_scores = chart.items, chart.scores, chart.edges, chart.edge_scores
     views, rows, sizes = chart.views, chart.rows, chart.sizes
     if sizes[N_ITEMS] == items.shape[0]:

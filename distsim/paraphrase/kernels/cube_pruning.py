@@ -90,7 +90,10 @@ class Cube(NamedTuple):
 
 @compiled
 def empty_cube(order):
-    """Return work space for n-grams of `order` words."""
+    """Return work space for n-grams of `order` words.
+
+    order: the longest n-gram.
+    """
     width = STATE + 2 * (order - 1)
     return Cube(
         np.empty((1024, 5), np.int64), np.empty(1024, np.float64), np.empty(1024, np.int64),

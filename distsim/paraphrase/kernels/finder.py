@@ -152,6 +152,8 @@ def weigh_profiles(starts, features, counts, shares, log_p, shift, out_starts, o
     weight = (ln(c / (row * p)) - shift) * c / (c + 1), where c is the count times its feature's
     share (shares) and row the sum of the row's; 255 stands for a row's largest weight. shares,
     log_p: float64[n_features]. Fills out_starts int64[n + 1], out uint16, weights uint8.
+
+    shift: subtracted from each weight.
     """
     n = 0
     for row in range(starts.size - 1):
@@ -221,6 +223,8 @@ def highest_cosines(
     references: int64[m], rows; a row is not its own reference. by_feature: int64[n_features + 1],
     where the references that have a feature begin in owners, uint16, and shares, uint8, their
     weights. ranks: int64[levels], from 0.
+
+    features: uint16, weights: uint8; first: the row of out[0].
     """
     totals = np.empty(references.size, np.int64)
     cosines = np.empty(references.size)

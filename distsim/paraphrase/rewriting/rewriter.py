@@ -78,6 +78,7 @@ class Rewriter:
     """Rewrites sentences with a packed grammar and a language model; may be shared by threads.
 
     Arguments:
+        grammar: the pack's rules made ready; made where None.
         pack: rules by source side. model: the language model.
         weights: of features; where None those tuned for simplification, or for shortening where
             the options ask for a length below 1.
@@ -126,7 +127,11 @@ class Rewriter:
         return made, (self.grammar.index, self.model)
 
     def with_weights(self, weights: Weights) -> "Rewriter":
-        """Return a rewriter of the same grammar with other weights."""
+        """Return a rewriter of the same grammar with other weights.
+
+        Arguments:
+            weights: by name of a feature.
+        """
         return Rewriter(
             self.grammar.index, self.model, weights=weights, options=self.options,
             grammar=self.grammar, words=self.words,

@@ -372,6 +372,7 @@ class Substituter:
         """Return the features of given candidates, in their order, before they are summed.
 
         Arguments:
+            candidates: n phrases.
             left: text before the target.
             target: the word to replace.
             right: text behind the target.

@@ -51,6 +51,8 @@ def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, prior_co
     strength s of strengths, int64[n]; 0 where its own vector is zero. A phrase of one word stays as
     it is, or takes the word's vector if `spelt`; one none of whose words has a vector stays.
     hashes: uint64[m], sorted; weights: float64[m] and vectors: float32[m, n_dimensions] of words.
+
+    text: uint8; ends: int64[n + 1].
     """
     n_dimensions = sums.shape[1]
     parts = np.empty(n_dimensions, np.float64)
