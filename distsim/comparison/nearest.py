@@ -33,6 +33,7 @@ _LENIENCE = 2.5  # standard errors of the bits by which the first cut of a thres
 _COSINE_STEPS = float(1 << 30)
 _USUAL_STRENGTH, _WORDS_A_STRENGTH = 30, 50_000
 _SPELT = 30  # of the nearest rows, those that may be spellings of the focal phrase
+_COPIED_SHARE = 0.25  # of a table's rows: the bits of more are read where they lie
 _KEPT_PARTS = 4  # parts of a table that are kept for the next search
 
 
@@ -128,7 +129,7 @@ class NeighbourSearch:
         return _search, (self._table, self._options | {"estimate": self._estimator.name})
 
     def __repr__(self) -> str:
-        return f"<NeighbourSearch among {len(self._part.bits):,} phrases of {self._table!r}>"
+        return f"<NeighbourSearch among {len(self._part):,} phrases of {self._table!r}>"
 
     def within(
         self, *, min_strength: int | None = None, lengths: Iterable[int] | None = None
@@ -177,10 +178,10 @@ class NeighbourSearch:
         """Return the nearest rows that are inside the limits; see hamming.nearest."""
         inside = self._inside
         if inside is None:
-            return hamming.nearest(self._part.bits, bits, most, radius)
+            return self._part.nearest(bits, most, radius)
         asked = most * inside.size // int(np.count_nonzero(inside))
         while True:
-            at, distances = hamming.nearest(self._part.bits, bits, asked, radius)
+            at, distances = self._part.nearest(bits, asked, radius)
             kept = inside[at]
             if at.size < asked or asked >= inside.size or np.count_nonzero(kept) >= most:
                 break
@@ -279,7 +280,7 @@ class NeighbourSearch:
         """Return the neighbours of a focal vector, see `found`."""
         table, by_bits = self._table, self._estimator.name == "bits"
         radius = _radius(threshold, table.n_bits, 0.0 if by_bits else _LENIENCE)
-        wanted = len(self._part.bits) if k is None else k
+        wanted = len(self._part) if k is None else k
         near, hidden = _Near.nothing(), 0
         for at, distances in self._rings(focal, wanted, threshold, radius, among):
             if threshold is not None and not by_bits:
@@ -309,11 +310,11 @@ class NeighbourSearch:
         distances alone decide, the first ring holds what is wanted; under a threshold, all that
         may reach it; else sizes are fixed, so that what is listed first does not depend on k.
         """
-        bits, distinct = self._part.bits, self._part.distinct
+        size, distinct = len(self._part), self._part.distinct
         among = among if distinct else None
         n = among or _FIRST_RING
         if among is None and threshold is not None:
-            n = len(bits)
+            n = size
         elif not distinct and self._estimator.name == "bits":
             n = wanted
         inner = -1
@@ -326,12 +327,12 @@ class NeighbourSearch:
             if is_last:
                 return
             inner = int(distances[-1])
-            n = min(_WIDER * n, len(bits))
+            n = min(_WIDER * n, size)
 
     def _rows(self, at: np.ndarray) -> np.ndarray:
         """Return rows of the table by their places among those that are searched."""
-        found: np.ndarray = at if self._part.rows is None else self._part.rows[at]
-        return found
+        rows = self._part.rows
+        return at if rows is None else rows[at].astype(np.int64)
 
     def reranked(
         self, phrase: str, measure: Similarity, *, k: int = 10, among: int = RERANKED
@@ -450,9 +451,10 @@ class _Near(NamedTuple):
 
 @dataclass(frozen=True)
 class _Part:
-    """The rows of a table that are searched: all where `rows` is None.
+    """The rows of a table that are searched, uint32: all where `rows` is None.
 
-    min_strength: the least that they have. distinct: whether repetitive neighbours are hidden.
+    min_strength: the least that they have. bits: of all rows, mapped; of these rows alone, copied,
+    where they are few. distinct: whether repetitive neighbours are hidden.
     """
 
     min_strength: int
@@ -462,6 +464,14 @@ class _Part:
     bounds: np.ndarray
     distinctive: DistinctiveWords
     distinct: bool
+
+    def __len__(self) -> int:
+        return len(self.bits if self.rows is None else self.rows)
+
+    def nearest(self, query: np.ndarray, k: int, radius: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return places among the rows and distances; see hamming.nearest."""
+        among = self.rows if len(self.bits) > len(self) else None
+        return hamming.nearest(self.bits, query, k, radius, among)
 
 
 _LOCKS = {"making": Lock()}
@@ -549,10 +559,15 @@ def _made_part(
         rows = _left(
             table, rows, f"no phrase left has {_ranges(lengths)} tokens: choose other `lengths`"
         )
+    bits = table.bits
+    if rows is not None:
+        if rows.size <= _COPIED_SHARE * len(table):
+            bits = frozen(bits[rows])
+        rows = frozen(rows.astype(np.uint32))
     return _Part(
         min_strength,
-        None if rows is None else frozen(rows),
-        table.bits if rows is None else frozen(table.bits[rows]),
+        rows,
+        bits,
         *distinctive.texts,
         distinctive,
         distinct,

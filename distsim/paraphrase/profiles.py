@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,13 +32,20 @@ class Profile:
 
 
 class _Room:
-    """Work arrays of one thread, by collocate; `seen` and `focal` are zeros between uses."""
+    """Work arrays of one thread, by collocate; all are zeros between uses."""
 
     def __init__(self, n_collocates: int) -> None:
         self.seen = np.zeros(n_collocates, np.uint32)
-        self.touched = np.empty(n_collocates + 1, np.uint32)
-        self.weights = np.empty(n_collocates)
-        self.focal = np.zeros(n_collocates)
+        self.places = np.zeros(n_collocates, np.uint32)
+
+    @contextmanager
+    def holding(self, focal: Profile) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield (places, weights) by which kernels look up a focal profile's weights."""
+        self.places[focal.words] = np.arange(1, focal.words.size + 1, dtype=np.uint32)
+        try:
+            yield frozen(self.places), frozen(np.append(0.0, focal.weights))
+        finally:
+            self.places[focal.words] = 0
 
 
 class Profiler:
@@ -96,7 +104,7 @@ class Profiler:
         scale = 0.0 if rough else float(occurrences.scales[0])
         words, weights, square = weigh_profile(
             frozen(rows), scale, self._words, self._parts, self._total, self._scheme,
-            self._shift, self._logs, room.seen, room.touched,
+            self._shift, self._logs, room.seen,
         )  # fmt: skip
         return Profile(words, weights, square, len(rows))
 
@@ -114,18 +122,15 @@ class Profiler:
         cosines = np.zeros(n)
         scales = np.zeros(n) if rough else phrases.scales
         room = self._room()
-        room.focal[focal.words] = focal.weights
-        try:
+        with room.holding(focal) as (places, weights):
             for first, stop in _blocks(phrases.starts):
                 rows = self._rows(phrases, first, stop)
                 starts = phrases.starts[first : stop + 1] - phrases.starts[first]
                 profile_cosines(
-                    frozen(rows), frozen(starts), frozen(scales[first:stop]), frozen(room.focal),
+                    frozen(rows), frozen(starts), frozen(scales[first:stop]), places, weights,
                     focal.square, self._words, self._parts, self._total, self._scheme, self._shift,
-                    self._logs, room.seen, room.touched, room.weights, cosines[first:stop],
+                    self._logs, room.seen, cosines[first:stop],
                 )  # fmt: skip
-        finally:
-            room.focal[focal.words] = 0.0
         return cosines
 
     def cosines_of_profiles(self, focal: Profile, others: list[Profile]) -> list[float]:
@@ -135,18 +140,14 @@ class Profiler:
             focal: the profile.
             others: those that it is compared with.
         """
-        room = self._room()
-        room.focal[focal.words] = focal.weights
-        dense = frozen(room.focal)
-        try:
+        with self._room().holding(focal) as (places, weights):
             return [
                 profile_cosine(
-                    frozen(one.words), frozen(one.weights), one.square, dense, focal.square
+                    frozen(one.words), frozen(one.weights), one.square, places, weights,
+                    focal.square,
                 )
                 for one in others
-            ]
-        finally:
-            room.focal[focal.words] = 0.0
+            ]  # fmt: skip
 
     def _rows(self, phrases: Occurrences, first: int, stop: int) -> np.ndarray:
         sizes = np.diff(phrases.starts[first : stop + 1])

@@ -280,10 +280,11 @@ def _count(opened: Opened, phrase: str, index: CorpusIndex) -> PhraseCount:
     n = count_of(index, one)
     rank = among = None
     if n and one.kind == "phrase" and index is opened.index:
-        ranked = opened.ranked_counts(len(index.words(one.text)))
-        if ranked is not None and ranked.size and n >= ranked[0]:
-            among = int(ranked.size)
-            rank = among - int(np.searchsorted(ranked, n, "right")) + 1
+        known = opened.counts_of_length(len(index.words(one.text)))
+        if known is not None and known[0].size and n >= known[0][0]:
+            counts, at_least = known
+            among = int(at_least[0])
+            rank = 1 + int(at_least[counts > n][:1].sum())
     share = 1e6 * n / max(1, index.n_tokens)
     return PhraseCount(shown_phrase(opened, one), n, share, rank, among, one.kind)
 

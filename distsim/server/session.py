@@ -203,24 +203,25 @@ class Opened:
         """Return how often each word occurs, int64 by id."""
         return self._once("counts", lambda: self.index.word_counts().astype(np.int64))
 
-    def ranked_counts(self, n_words: int) -> np.ndarray | None:
-        """Return the counts of all phrases of so many words, ascending; None where not known.
+    def counts_of_length(self, n_words: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return (counts that phrases of so many words have, how many phrases have at least each).
 
-        Of single words those of the index, of others those that the table has.
+        Both int64, counts ascending; None where not known. Of single words those of the index, of
+        others those that the table has.
 
         Arguments:
             n_words: of the phrases.
         """
-        return self._once(("ranked", n_words), lambda: self._ranked(n_words))
-
-    def _ranked(self, n_words: int) -> np.ndarray | None:
         if n_words == 1:
-            counts = self.word_counts()[1:]
-            return np.sort(counts[counts > 0])
+            return self._once("words' counts", lambda: _tallied(self.word_counts()[1:]))
         if MAIN not in self.tables or not self.is_current() or n_words > self.table().longest:
             return None
-        tokens = self._once("tokens", lambda: self.table().token_counts().astype(np.uint8))
-        return np.sort(self.table().strengths[tokens == n_words].astype(np.int64))
+        return self._once("phrases' counts", self._phrases_counts)[n_words - 2]
+
+    def _phrases_counts(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        table = self.table()
+        tokens = table.token_counts()
+        return [_tallied(table.strengths[tokens == n]) for n in range(2, table.longest + 1)]
 
     def completer(self) -> Completer:
         """Return the completer of phrases."""
@@ -320,6 +321,11 @@ class Opened:
             if key not in self._kept:
                 self._kept[key] = make()
             return cast(T, self._kept[key])
+
+
+def _tallied(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    values, times = np.unique(counts[counts > 0].astype(np.int64), return_counts=True)
+    return values, np.cumsum(times[::-1])[::-1]
 
 
 def _was_of_another_text(index: str) -> bool:

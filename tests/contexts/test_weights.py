@@ -100,7 +100,7 @@ def test_kernels_refuse_a_code_that_no_scheme_has():
     with pytest.raises(ValueError, match="no weighting scheme has this code"):
         profiles.weigh_profile(
             frozen(np.ones((1, 2), np.uint32)), 1.0, words, places, 8.0, UNKNOWN, 0.0,
-            logs, np.zeros(2, np.uint32), np.empty(3, np.uint32),
+            logs, np.zeros(2, np.uint32),
         )  # fmt: skip
 
 

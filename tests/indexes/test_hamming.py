@@ -30,6 +30,19 @@ def test_nearest_rows_are_those_of_a_full_sort(n, n_words):
     ]
 
 
+@pytest.mark.parametrize("n_words", [1, 4])
+def test_chosen_rows_are_searched_where_they_lie(n_words):
+    draw = np.random.default_rng(n_words)
+    bits = draw.integers(0, 8, (9 * BLOCK, n_words)).astype(np.uint64)
+    query = draw.integers(0, 8, n_words).astype(np.uint64)
+    chosen = np.flatnonzero(draw.random(len(bits)) < 0.4).astype(np.uint32)
+    for k in (1, 7, 300, len(bits)):
+        alone = hamming.nearest(bits[chosen], query, k)
+        for one, other in zip(alone, hamming.nearest(bits, query, k, among=chosen), strict=True):
+            assert one.tolist() == other.tolist()
+    assert hamming.nearest(bits, query, 5, among=chosen[:0])[0].size == 0
+
+
 def test_rows_that_come_ever_nearer_are_all_seen():
     """Every row beats those before: the kept ones are thinned out again and again."""
     n = 3000

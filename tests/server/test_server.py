@@ -156,6 +156,13 @@ def test_ranks_count_words_that_are_more_frequent(client, alice_index):
     assert row["rank"] == (counts > row["count"]).sum() + 1
     assert row["among"] == (counts > 0).sum()
     assert row["per_million"] == pytest.approx(1e6 * row["count"] / alice_index.n_tokens)
+    table = SignatureTable.open(alice_index.path)
+    pairs = (table.token_counts() == 2).nonzero()[0]
+    counts = table.strengths[pairs]
+    for phrase in ("the queen", table.text(int(pairs[counts.argmin()]))):
+        row = ask(client, "count", phrase=phrase)["rows"][0]
+        assert row["rank"] == (counts > row["count"]).sum() + 1
+        assert row["among"] == counts.size
 
 
 @pytest.mark.parametrize("text", ["a", "the", "mock", "mock t", "the mock ", "the  qu", "Al", "'"])

@@ -24,27 +24,30 @@ def count_ones(typing_context: Any, value: Any) -> Any:
 
 
 @compiled
-def _distances(bits, query, first, stop, out):
-    """Fill out[i] with the distance of row first + i to the query."""
+def _distance(bits, row, query):
+    """Return the distance of a row to the query."""
     if query.size == 4:
-        a = query[0]
-        b = query[1]
-        c = query[2]
-        d = query[3]
+        return np.uint16(
+            count_ones(bits[row, 0] ^ query[0])
+            + count_ones(bits[row, 1] ^ query[1])
+            + count_ones(bits[row, 2] ^ query[2])
+            + count_ones(bits[row, 3] ^ query[3])
+        )
+    total = np.uint64(0)
+    for word in range(query.size):
+        total += count_ones(bits[row, word] ^ query[word])
+    return np.uint16(total)
+
+
+@compiled
+def _distances(bits, rows, query, first, stop, out):
+    """Fill out[i] with the distance of row first + i, or rows[first + i], to the query."""
+    if rows.size:
         for i in range(stop - first):
-            row = first + i
-            out[i] = np.uint16(
-                count_ones(bits[row, 0] ^ a)
-                + count_ones(bits[row, 1] ^ b)
-                + count_ones(bits[row, 2] ^ c)
-                + count_ones(bits[row, 3] ^ d)
-            )
+            out[i] = _distance(bits, np.int64(rows[first + i]), query)
         return
     for i in range(stop - first):
-        total = np.uint64(0)
-        for word in range(query.size):
-            total += count_ones(bits[first + i, word] ^ query[word])
-        out[i] = np.uint16(total)
+        out[i] = _distance(bits, first + i, query)
 
 
 @compiled
@@ -98,13 +101,14 @@ def _take(block, n, first, k, limit, below, at_distance, rows, distances, size):
 
 
 @compiled
-def nearest_rows(bits, query, k, radius):
+def nearest_rows(bits, among, query, k, radius):
     """Return the rows at most `radius` away that are among the k nearest or as near as the k-th.
 
-    bits: uint64[n, n_words]; query: uint64[n_words]; k: 1 or more. Returns (rows int64,
-    distances int64), in order of distance, then row.
+    bits: uint64[n, n_words]; among: uint32, ascending, the rows that are searched, and what is
+    returned are places in it; all where empty. query: uint64[n_words]; k: 1 or more. Returns
+    (rows int64, distances int64), in order of distance, then row.
     """
-    n = len(bits)
+    n = among.size if among.size else len(bits)
     n_bits = 64 * query.size
     at_distance = np.zeros(n_bits + 2, np.int64)
     limit = np.int64(min(radius, n_bits))
@@ -115,7 +119,7 @@ def nearest_rows(bits, query, k, radius):
     block = np.empty(BLOCK, np.uint16)
     for first in range(0, n, BLOCK):
         stop = min(n, first + BLOCK)
-        _distances(bits, query, first, stop, block)
+        _distances(bits, among, query, first, stop, block)
         if _nearest_of(block, stop - first) > limit:
             continue
         if size + BLOCK > rows.size:

@@ -200,16 +200,16 @@ def _count_collocates(rows, first, stop, seen, touched):
 
 
 @compiled
-def weigh_profile(rows, scale, words, places, total, scheme, shift, logs, seen, touched):
+def weigh_profile(rows, scale, words, places, total, scheme, shift, logs, seen):
     """Return the collocates of one phrase: words uint32, weights float64, sum of their squares.
 
     rows: uint32[n, k], the collocates at each occurrence, place * n_words + word, 0 for none;
     scale: counts are multiplied by it. words: float64[n_words, 2], a word's share of the tokens
     and its logarithm (ppmi: smoothed); places: float64[n_places, 2], a place's share of all slots
     and its logarithm; total: all slots; logs[i]: ln i. scheme, shift: see distsim.contexts.weights.
-    seen: uint32 zeros by collocate, and zeros again afterwards; touched: uint32, one more than
-    collocates, room.
+    seen: uint32 zeros by collocate, and zeros again afterwards.
     """
+    touched = np.empty(rows.size + 1, np.uint32)
     distinct, n = _count_collocates(rows, 0, rows.shape[0], seen, touched)
     weights = np.empty(distinct, np.float64)
     collocates = touched[:distinct].copy()
@@ -222,22 +222,28 @@ def weigh_profile(rows, scale, words, places, total, scheme, shift, logs, seen, 
 
 @compiled
 def profile_cosines(
-    rows, starts, scales, focal, focal_square, words, places, total, scheme, shift, logs,
-    seen, touched, weights, cosines,
+    rows, starts, scales, focal_places, focal, focal_square, words, places, total, scheme, shift,
+    logs, seen, cosines,
 ):  # fmt: skip
     """Fill cosines, float64[n], with those of the profiles of n phrases and one; 0 for a zero one.
 
     rows: uint32[m, k], the collocates at the occurrences of all phrases; starts: int64[n + 1], the
-    rows of each; scales: float64[n], 0: roughly. focal: float64 by collocate, the profile compared
-    with; focal_square: the square of its length. weights: float64 by collocate, room. words,
-    places, total, scheme, shift, logs, seen, touched: as of weigh_profile.
+    rows of each; scales: float64[n], 0: roughly. The profile compared with gives collocate c the
+    weight focal[focal_places[c]]: focal_places uint32 by collocate, focal float64, 0 at place 0;
+    focal_square: the square of its length.
+    words, places, total, scheme, shift, logs, seen: as of weigh_profile.
     """
     flat = words.reshape(-1)
+    most = 0
+    for p in range(starts.size - 1):
+        most = max(most, starts[p + 1] - starts[p])
+    touched = np.empty(most * rows.shape[1] + 1, np.uint32)
+    weights = np.empty(touched.size, np.float64)
     for p in range(starts.size - 1):
         distinct, n = _count_collocates(rows, starts[p], starts[p + 1], seen, touched)
         for t in range(distinct):
             prefetch(flat, np.int64(touched[t]) % words.shape[0] * words.shape[1])
-            prefetch(focal, np.int64(touched[t]))
+            prefetch(focal_places, np.int64(touched[t]))
         _weigh(
             n, scales[p], words, places, total, scheme, shift, logs, seen, touched[:distinct],
             weights,
@@ -245,7 +251,7 @@ def profile_cosines(
         dot = 0.0
         square = 0.0
         for t in range(distinct):
-            dot += weights[t] * focal[touched[t]]
+            dot += weights[t] * focal[focal_places[touched[t]]]
             square += weights[t] * weights[t]
         if dot > 0.0:
             cosines[p] = min(1.0, dot / math.sqrt(square * focal_square))
@@ -254,13 +260,13 @@ def profile_cosines(
 
 
 @compiled
-def profile_cosine(collocates, weights, square, focal, focal_square):
-    """Return the cosine of a profile with a dense one, focal by collocate; 0 for a zero one.
+def profile_cosine(collocates, weights, square, focal_places, focal, focal_square):
+    """Return the cosine of a profile with a focal one; 0 for a zero one.
 
     collocates: uint32; weights: float64, of these; square, focal_square: of the lengths of both;
-    focal: float64.
+    focal_places, focal: see profile_cosines.
     """
     dot = 0.0
     for t in range(collocates.size):
-        dot += weights[t] * focal[collocates[t]]
+        dot += weights[t] * focal[focal_places[collocates[t]]]
     return min(1.0, dot / math.sqrt(square * focal_square)) if dot > 0.0 else 0.0
