@@ -415,7 +415,7 @@ class NeighbourSearch:
         Whole, so that what is printed alike is a tie.
         """
         part = self._part
-        begins, ends = part.bounds[rows], part.bounds[rows + 1]
+        begins, ends = (part.bounds[at].astype(np.int64) for at in (rows, rows + 1))
         stored = self._estimator.stored(rows, part.text, begins, ends)
         focals = np.zeros(rows.size, np.int64)
         cosines = self._estimator.cosines(focal.stored, stored, focals, np.arange(rows.size))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -113,7 +114,8 @@ class Paraphraser:
         index: where everything is counted.
         options: the settings; the defaults where None.
         table: signatures whose neighbours are candidates too; none where None.
-        memory: bytes of the caches of common phrases.
+        memory: bytes of the caches of common phrases; paraphrasers of the same table, settings of
+            profiles and memory share them.
 
     Raises:
         IncompatibleError: the table normalises text in another way than the index.
@@ -154,8 +156,11 @@ class Paraphraser:
         self._profiler = shared(index, table, profile, lambda: Profiler(index, *profile))
         sample = self.options.candidate_sample or self.options.sample
         self._focal_sampler = Sampler(index, self.options.sample, memory // 8)
-        sampler = Sampler(index, sample, memory // 4)
-        self._comparer = Comparer(self._profiler, sampler, memory // 2)
+        made = Comparer(self._profiler, Sampler(index, sample, memory // 4), memory // 2)
+        comparers: WeakValueDictionary[Any, Comparer] = shared(
+            index, table, "comparers", WeakValueDictionary
+        )
+        self._comparer = comparers.setdefault((profile, sample, memory), made)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _paraphraser, (self.index, self.options, self._table, self._memory)

@@ -37,7 +37,7 @@ class DistinctiveWords:
     """Finds the distinctive words of a table's phrases; computed once a table.
 
     Attributes:
-        texts: the phrases' bytes and bounds, see StoredTable.text_bytes.
+        texts: the phrases' bytes and bounds, see StoredTable.text_bytes; int32 where they fit.
 
     Arguments:
         table: the table.
@@ -45,7 +45,10 @@ class DistinctiveWords:
 
     def __init__(self, table: StoredTable) -> None:
         self._table = table
-        self.texts = table.text_bytes()
+        text, bounds = table.text_bytes()
+        if text.size <= np.iinfo(np.int32).max:
+            bounds = frozen(bounds.astype(np.int32))
+        self.texts = text, bounds
 
     @cached_property
     def tokens(self) -> np.ndarray:

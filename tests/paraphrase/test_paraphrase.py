@@ -3,6 +3,7 @@
 import itertools
 import random
 from dataclasses import replace
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -417,3 +418,15 @@ def test_kept_profiles_give_the_same_answers(tmp_path, monkeypatch):
             fresh = Paraphraser(many, options=options).answer(phrase)
             assert shared.answer(phrase) == fresh and fresh.paraphrases
         assert len(shared._comparer._kept) > 1 or bound == 1_200
+
+
+def test_paraphrasers_of_a_table_share_their_caches_while_they_live(tmp_path):
+    index = build(tmp_path, drawn_sentences(1))
+    table = SignatureTable.build(index, recipe=Recipe(), selection=None)
+    one, other = (Paraphraser(index, table=table, memory=1 << 20) for _ in range(2))
+    assert one._comparer is other._comparer
+    assert one._comparer is not Paraphraser(index, table=table, memory=1 << 21)._comparer
+    assert one._comparer is not Paraphraser(index, memory=1 << 20)._comparer
+    alive = ref(one._comparer)
+    del one, other
+    assert alive() is None
