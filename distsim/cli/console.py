@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO
 
 import typer
@@ -244,15 +245,31 @@ def lengths_range(text: str) -> tuple[int, int]:
     return low, high
 
 
-class _Bar:
-    """A progress bar on a terminal; silent when standard error is piped."""
+class _Left:
+    """The time until a moment, in words; nothing once it has passed."""
 
-    def __init__(self, unit: str) -> None:
-        self._unit = unit
+    def __init__(self, end: float) -> None:
+        self._end = end
+
+    def __str__(self) -> str:
+        rest = self._end - time.monotonic()
+        return f"{timedelta(seconds=round(rest))} left" if rest > 0 else ""
+
+
+class _Bar:
+    """A progress bar on a terminal; silent when standard error is piped.
+
+    Each stage has its own line, with the time it has taken and, where its end is known, the time
+    that the rest of it takes if it goes on as it did so far.
+    """
+
+    def __init__(self, unit: str, expected: int | None) -> None:
+        self._unit, self._expected = unit, expected
         self._progress: Any = None
         self._stage = ""
         self._task: Any = None
-        self._drawn = 0.0
+        self._begun = self._drawn = 0.0
+        self._first = self._done = 0
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
         if not sys.stderr.isatty():
@@ -266,18 +283,24 @@ class _Bar:
                 BarColumn(),
                 TextColumn("{task.completed:,.0f} " + self._unit),
                 TimeElapsedColumn(),
+                TextColumn("{task.fields[left]}"),
                 console=Console(stderr=True),
                 transient=True,
             )
             self._progress.start()
         now = time.monotonic()
-        if stage != self._stage:
-            self._stage = stage
-            self._task = self._progress.add_task(stage, total=total)
+        total = total or self._expected
+        if stage != self._stage or done < self._done:
+            if stage != self._stage:
+                self._task = self._progress.add_task(stage, total=total, left="")
+            self._stage, self._begun, self._first = stage, now, done
         elif now - self._drawn < _REDRAW_SECONDS:
             return
-        self._drawn = now
-        self._progress.update(self._task, completed=done, total=total)
+        self._drawn, self._done = now, done
+        left: object = ""
+        if total and done > self._first:
+            left = _Left(now + (now - self._begun) * (total - done) / (done - self._first))
+        self._progress.update(self._task, completed=done, total=total, left=left)
 
     def close(self) -> None:
         if self._progress is not None:
@@ -285,9 +308,14 @@ class _Bar:
 
 
 @contextmanager
-def progress_bar(unit: str = "tokens") -> Iterator[_Bar]:
-    """Yield a progress callback that draws a bar on a terminal and is silent elsewhere."""
-    bar = _Bar(unit)
+def progress_bar(unit: str = "tokens", expected: int | None = None) -> Iterator[_Bar]:
+    """Yield a progress callback that draws a bar on a terminal and is silent elsewhere.
+
+    Arguments:
+        unit: what is counted.
+        expected: about how many of them, for stages that do not know it.
+    """
+    bar = _Bar(unit, expected)
     try:
         yield bar
     finally:

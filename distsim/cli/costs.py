@@ -1,9 +1,11 @@
 """What long work will take, told before it begins; from docs/guides/size.md."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from distsim.base.errors import DistsimError
 from distsim.base.parallel import available_cores
 from distsim.cli.console import say
 
@@ -20,9 +22,10 @@ class Cost(NamedTuple):
     gigabytes: float
 
 
-INDEX = Cost(0.43, 8.6, 3.2)
-SIGN = Cost(0.6, 4.6, 4.0)
-FINDER = Cost(0.43, 0.3, 4.0)
+INDEX = Cost(0.45, 11.4, 3.1)
+SIGN = Cost(0.43, 4.5, 4.0)
+RANDOM = Cost(0.27, 4.1, 4.0)
+FINDER = Cost(0.37, 0.1, 4.0)
 
 
 def tokens_in(paths: Iterable[str]) -> int:
@@ -30,6 +33,20 @@ def tokens_in(paths: Iterable[str]) -> int:
     files = [Path(one) for one in paths if Path(one).is_file()]
     sizes = (one.stat().st_size * _UNPACKED.get(one.suffix, 1.0) for one in files)
     return int(sum(sizes) / _BYTES_A_TOKEN)
+
+
+def lines_in(path: str) -> int | None:
+    """Return about how many lines a file has, by its size and its first ones; None for a pipe."""
+    from distsim.corpus.sources import find_file, open_source
+
+    file = Path(path)
+    if not file.is_file():
+        return None
+    with suppress(DistsimError, OSError), open_source(find_file(path)) as stream:
+        begin = stream.read(1 << 16)
+        size = file.stat().st_size * _UNPACKED.get(file.suffix, 1.0)
+        return int(size * begin.count(b"\n") / max(1, len(begin)))
+    return None
 
 
 def say_cost(n_tokens: int, costs: Iterable[Cost], jobs: int | None) -> None:

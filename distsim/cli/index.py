@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from distsim.base.choices import Dedup, FileFormat, TextFormat
+from distsim.base.parallel import Progress
 from distsim.cli.console import (
     ForceOption,
     JobsOption,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
 
 _SHOWN_REPEATED = 5
+_SORTING = 2  # times the time of reading
 
 Corpus = Annotated[
     list[str],
@@ -109,10 +111,10 @@ def build(
     )  # fmt: skip
     force = may_replace(output, force)
     say_cost(tokens_in(corpus), [INDEX], jobs)
-    with progress_bar() as bar:
+    with progress_bar(expected=tokens_in(corpus)) as bar:
         index = CorpusIndex.build(
-            corpus, output, options=options, force=force, jobs=jobs, progress=bar, memory=memory,
-            notice=lambda doubt: say(in_flags(doubt)),
+            corpus, output, options=options, force=force, jobs=jobs, progress=_read_and_sorted(bar),
+            memory=memory, notice=lambda doubt: say(in_flags(doubt)),
         )  # fmt: skip
     _report(index)
 
@@ -134,13 +136,14 @@ def add(
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.places import signatures_inside
 
-    with progress_bar() as bar:
-        extended = CorpusIndex.open(index).add(
+    opened = CorpusIndex.open(index)
+    with progress_bar(expected=opened.n_tokens + tokens_in(corpus)) as bar:
+        extended = opened.add(
             corpus,
             again=again,
             as_is=as_is,
             jobs=jobs,
-            progress=bar,
+            progress=_read_and_sorted(bar, opened.n_tokens),
             memory=memory,
             notice=lambda doubt: say(in_flags(doubt)),
         )
@@ -182,6 +185,24 @@ def remove(
     _report(CorpusIndex.open(index))
     if had_signatures and not signatures_inside(index).exists():
         say(f"the signatures inside knew these documents and are gone: run distsim sign {index}")
+
+
+def _read_and_sorted(bar: Progress, n_sorted: int = 0) -> Progress:
+    """Return the progress of building by which a token is done when it is read and sorted.
+
+    n_sorted: tokens that the index has before.
+    """
+    n_read = n_sorted
+
+    def told(stage: str, done: int, total: int | None) -> None:
+        nonlocal n_read, n_sorted
+        if stage == "sorting":
+            n_read = done
+        else:
+            n_sorted = n_read
+        bar("building", (done + _SORTING * n_sorted) // (1 + _SORTING), total)
+
+    return told
 
 
 def _settled(

@@ -14,6 +14,7 @@ from distsim.cli.console import (
     put_json,
     say,
 )
+from distsim.cli.costs import lines_in
 from distsim.cli.grammar_options import OnErrorOption, WeightOption, feature_weights, one_of
 from distsim.cli.options import SetOption, chosen
 from distsim.grammar.pair_kinds import PAIR_KINDS
@@ -44,7 +45,7 @@ def pack(
         kinds=tuple(kinds or ()),
     )
     (options,) = chosen(usual, settings=settings)
-    with progress_bar("rules") as bar:
+    with progress_bar("rules", lines_in(grammar)) as bar:
         report = pack_grammar(
             grammar, output, options=options, on_error=on_error, jobs=jobs, progress=bar
         )

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import progress_bar, say
+from distsim.cli.costs import lines_in
 from distsim.cli.grammar_options import (
     EvidenceOptions,
     GrammarFileOptions,
@@ -59,7 +60,7 @@ def rerank(
             learned=rule_order() if weights is None else LearnedWeights.read(weights),
             computed=pair_features(evidence.ngram, evidence.syntax, evidence.opposites),
         )
-    with progress_bar() as bar:
+    with progress_bar("rules", lines_in(grammar)) as bar:
         report = rerank_grammar(
             grammar, output, ranking, on_error=files.on_error,
             grammar_format=files.grammar_format, progress=bar,

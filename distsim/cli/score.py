@@ -8,6 +8,7 @@ import typer
 from distsim.base.choices import Align, ScoreNames
 from distsim.base.errors import ParameterError
 from distsim.cli.console import JobsOption, progress_bar, say
+from distsim.cli.costs import lines_in
 from distsim.cli.grammar_options import EvidenceOptions, GrammarFileOptions
 from distsim.cli.groups import grouped
 from distsim.cli.options import SetOption, chosen
@@ -62,7 +63,7 @@ def score(
         RuleSettings(), ScoreOptions(), OutputOptions(), TrainingOptions(), settings=settings
     )
     scorer = _scorer(evidence, gaps, rules, options, RuleAligner(rules.align, training=training))
-    with progress_bar() as bar:
+    with progress_bar("rules", lines_in(grammar)) as bar:
         report = score_grammar(
             grammar, output, scorer, options=writing, on_error=files.on_error,
             grammar_format=files.grammar_format, jobs=jobs, progress=bar,

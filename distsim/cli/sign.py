@@ -16,7 +16,7 @@ from distsim.cli.console import (
     progress_bar,
     say,
 )
-from distsim.cli.costs import FINDER, SIGN, say_cost
+from distsim.cli.costs import FINDER, RANDOM, SIGN, say_cost
 from distsim.cli.options import FreeMemoryOption, RecipeOption, SetOption, chosen
 from distsim.corpus.normaliser import Normaliser
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from distsim.contexts.sources.source import PhraseSource
     from distsim.contexts.sources.vectors import VectorFile
     from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.signatures.recipe import Recipe
 
 USUAL: dict[str, SignPreset] = {
     "index": "learnt", "annotated": "syntax", "vectors": "vectors",
@@ -140,7 +141,7 @@ def sign(
     if output is None and kind != "index":
         raise typer.BadParameter(f"--from {kind} needs the table's folder: give -o TABLE")
     source, report = _source(kind, sources, about_source[-1], where)
-    _say_cost(source, about_source[-1], jobs)
+    _say_cost(source, made, about_source[-1], jobs)
     if output is not None and kind == "annotated":  # which take long to read
         force = may_replace(output, force)
     kept = about_source[0] if kind != "vectors" else StoredSettings()
@@ -154,10 +155,11 @@ def sign(
         _store_finder(source, table, about_source[-1], jobs)
 
 
-def _say_cost(source: Any, about: Any, jobs: int | None) -> None:
+def _say_cost(source: Any, recipe: "Recipe", about: Any, jobs: int | None) -> None:
     """Print the expected cost of signing a large index."""
     if isinstance(about, FinderSettings):
-        say_cost(source.n_tokens, [SIGN, FINDER] if about.finder else [SIGN], jobs)
+        costs = [SIGN, FINDER] if about.finder else [SIGN]
+        say_cost(source.n_tokens, costs if recipe.is_learnt else [RANDOM], jobs)
 
 
 def _signed(
@@ -196,7 +198,7 @@ def _store_finder(
         return
     if finder_of(table) is None or not table.unchanged:
         try:
-            with progress_bar("lemmas") as bar:
+            with progress_bar("done") as bar:
                 build_finder(source, table, inflections=how.inflections, jobs=jobs, progress=bar)
         except ParameterError as error:
             say(f"no finder of substitutes: {error}")

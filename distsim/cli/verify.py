@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from distsim.cli.console import put
+from distsim.cli.console import progress_bar, put
 
 
 def verify(artifact: Annotated[str, typer.Argument(metavar="ARTIFACT")]) -> None:
@@ -15,7 +15,8 @@ def verify(artifact: Annotated[str, typer.Argument(metavar="ARTIFACT")]) -> None
     from distsim.base.errors import ArtifactError
     from distsim.output.verification import find_faults
 
-    faults = find_faults(artifact)
+    with progress_bar("MB") as bar:
+        faults = find_faults(artifact, progress=bar)
     if faults:
         more = f" and {len(faults) - 3} more" if len(faults) > 3 else ""
         raise ArtifactError(

@@ -9,6 +9,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.errors import ArtifactError, InputError
+from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.bitext import Bitext
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.lines import read_line_blocks
@@ -24,7 +25,7 @@ _DEPTH = 16
 _PACKS, _STEPS = "packs.json", "steps.json"  # lists of files that `pack` and make_grammar write
 
 
-def find_faults(path: str | Path) -> list[str]:
+def find_faults(path: str | Path, *, progress: Progress = no_progress) -> list[str]:
     """Return the faults of an artifact, one short text each; an empty list if it is valid.
 
     An index's own signature table and learned projection are checked with it. Of a folder that
@@ -32,7 +33,8 @@ def find_faults(path: str | Path) -> list[str]:
     ones by their checksums too, those of `make_grammar`'s steps by the checksums noted for each.
 
     Arguments:
-        path: of the artifact.
+        path: of the artifact or the folder.
+        progress: called with the stage, and the megabytes done and in all.
 
     Raises:
         ArtifactError: the artifact cannot be opened at all.
@@ -40,15 +42,29 @@ def find_faults(path: str | Path) -> list[str]:
     >>> find_faults(index.path)
     []
     """
-    path = Path(path)
+    files = [file for file in Path(path).rglob("*.bin") if file.is_file()]
+    # Suffix arrays are read twice: for their checksums and for their order.
+    total = sum(one.stat().st_size * (1 + ("-suffixes." in one.name)) for one in files)
+    n_read = 0
+
+    def watch(size: int) -> None:
+        nonlocal n_read
+        n_read += size
+        progress("checking", n_read >> 20, total >> 20)
+
+    return _faults(Path(path), watch)
+
+
+def _faults(path: Path, watch: Callable[[int], object]) -> list[str]:
+    """Return the faults of an artifact or a folder; `watch` is told the bytes of each file."""
     if not storage.holds_artifact(path):
         for list_of_files, faults_in in ((_STEPS, _step_faults), (_PACKS, _pack_faults)):
             if (path / list_of_files).is_file():
-                return _listed_faults(path, list_of_files, faults_in)
+                return _listed_faults(path, list_of_files, faults_in, watch)
     while True:
         artifact = storage.Artifact(path)
         try:
-            faults = [f"{path / file} is damaged" for file in artifact.damaged()]
+            faults = [f"{path / file} is damaged" for file in artifact.damaged(watch)]
             break
         except FileNotFoundError:
             if storage.Artifact(path).checksum == artifact.checksum:
@@ -58,12 +74,12 @@ def find_faults(path: str | Path) -> list[str]:
     try:
         if artifact.kind is storage.INDEX:
             index = CorpusIndex(IndexedText(artifact))
-            faults += _index_faults(index)
+            faults += _index_faults(index, watch)
             inside = signatures_inside(path)
             if inside.is_symlink():
                 faults.append(f"{inside} is a link, and artifacts hold none")
             elif inside.exists():
-                faults += find_faults(inside)
+                faults += _faults(inside, watch)
                 table = SignatureTable(storage.Artifact(inside, storage.SIGNATURES))
                 corpus = str(table.parameters.get("corpus"))
                 is_older = corpus != index.corpus and knows_text_of(artifact, table.artifact)
@@ -73,9 +89,9 @@ def find_faults(path: str | Path) -> list[str]:
             table = SignatureTable(artifact)
             faults += _table_faults(table)
             if table.fingerprint.is_learnt:
-                faults += find_faults(table.projection.path)
+                faults += _faults(table.projection.path, watch)
             if finder_inside(path).exists():
-                faults += find_faults(finder_inside(path))
+                faults += _faults(finder_inside(path), watch)
         elif artifact.kind is storage.BITEXT:
             faults += Bitext(artifact).faults()
         elif artifact.kind is storage.PROJECTION:
@@ -90,7 +106,10 @@ def find_faults(path: str | Path) -> list[str]:
 
 
 def _listed_faults(
-    path: Path, list_of_files: str, faults_in: Callable[[Path, Any], Iterator[str]]
+    path: Path,
+    list_of_files: str,
+    faults_in: Callable[[Path, Any], Iterator[str]],
+    watch: Callable[[int], object],
 ) -> list[str]:
     """Return the faults of the files that a list names, and of the artifacts beside it."""
     try:
@@ -99,7 +118,7 @@ def _listed_faults(
         return [f"{path / list_of_files} is damaged"]
     for inside in sorted(path.iterdir()):
         if storage.holds_artifact(inside) or (inside / _PACKS).is_file():
-            faults += find_faults(inside)
+            faults += _faults(inside, watch)
     return faults
 
 
@@ -131,7 +150,7 @@ def _pack_faults(path: Path, packs: Any) -> Iterator[str]:
                 yield f"{file} has {n_rules:,} rules, which is not the number in {_PACKS}"
 
 
-def _index_faults(index: CorpusIndex) -> Iterator[str]:
+def _index_faults(index: CorpusIndex, watch: Callable[[int], object]) -> Iterator[str]:
     tokens = sentences = 0
     for number, shard in enumerate(index.shards):
         n = shard.tokens.size
@@ -168,6 +187,7 @@ def _index_faults(index: CorpusIndex) -> Iterator[str]:
             words = index.layers.words
             if shard.analyses.max() >= words.size or np.any(words[shard.analyses] != shard.tokens):
                 yield f"{name}: analyses and tokens differ"
+        watch(shard.suffixes.nbytes)
         tokens += n - boundaries.size
         sentences += boundaries.size
     yield from index.metadata.faults()

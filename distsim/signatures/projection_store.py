@@ -61,8 +61,10 @@ class ProjectionStore:
         """
         folder = self._folder
         learnt = self._learnt_before(training) if self._given is None else self._opened(training)
-        if learnt is not None and learnt.path.parent == folder:
-            return learnt
+        if learnt is not None:
+            inside = folder_of(folder, learnt.artifact.checksum)
+            if inside.exists() and not _is_damaged(inside):
+                return SpectralProjection.open(inside)
         storage.require_free(folder, force=self._may_replace)
         part = folder / "projection"
         with storage.create(part, storage.PROJECTION) as writer:

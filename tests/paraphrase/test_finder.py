@@ -21,6 +21,7 @@ from distsim import (
     SignatureTable,
     Substituter,
 )
+from distsim.base.parallel import no_progress
 from distsim.comparison.opposites.language import Language
 from distsim.comparison.opposites.opposites import n_moved, opposites_last
 from distsim.comparison.senses import group_senses
@@ -98,7 +99,9 @@ def test_profiles_are_those_of_the_definition(signed, monkeypatch):
         "frames": naive.weights(frames, lambda f: 1.0, 0.0),
     }
     found = profiles(index, lemmas)
-    kept = word_profiles._frequent_frames(index, lemmas.of_words(index.n_words)).tolist()
+    kept = word_profiles._frequent_frames(
+        index, lemmas.of_words(index.n_words), no_progress
+    ).tolist()
     named = {
         "words": [(side, word) for side in (0, 1) for word in lemmas.words[:100]],
         "frames": [tuple(vocabulary.words(np.array([f >> 32, f & 0xFFFFFFFF]))) for f in kept],

@@ -280,9 +280,11 @@ def test_words_that_were_learnt_from_are_not_counted_again(alice, tmp_path, weig
     recipe = replace(RECIPE, weighting=weighting, learning=learning)
     asked: list[int] = []
     once = sign(index, tmp_path / "once", recipe=recipe, selection=MANY, jobs=1)
-    again = sign(
-        index, tmp_path / "again", recipe=recipe, selection=MANY, projection=once.path, jobs=1
+    again, same = (
+        sign(index, tmp_path / "again", recipe=recipe, selection=MANY, projection=once.path, jobs=1)
+        for _ in range(2)
     )
+    assert not again.unchanged and same.unchanged
     first, second = (SignatureTable.open(one.path).artifact for one in (once, again))
     assert first.checksum == second.checksum
     work = Work(tmp_path, jobs=1)

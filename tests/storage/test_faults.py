@@ -555,11 +555,11 @@ def test_verify_follows_a_writer(
     damaged = storage.Artifact.damaged
     added = []
 
-    def add_first(artifact: storage.Artifact) -> list[str]:
+    def add_first(artifact: storage.Artifact, *watch: object) -> list[str]:
         if not added:
             added.append(True)
             CorpusIndex.open(index).add([corpus / "c.txt"])
-        return damaged(artifact)
+        return damaged(artifact, *watch)
 
     monkeypatch.setattr(storage.Artifact, "damaged", add_first)
     assert find_faults(index) == []

@@ -7,6 +7,7 @@ its nearest lemmas are, so that the rank of any other in its list can be told.
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,6 +40,7 @@ _ALPHA = 0.75
 _SHIFT = {"words": 1.0, "frames": 0.0}
 _REFERENCES = {"vectors": 4096, "words": 1024, "frames": 1024}
 _BLOCK_LEMMAS = 256
+_BLOCKS = 64
 _TOKENS_A_PART = 1 << 26  # whose frames are counted at once
 _LARGEST = 127
 
@@ -146,14 +148,14 @@ def _profiles(
     """Return the weighed profiles of words and of frames of every lemma."""
     lemma_of = lemmas.of_words(index.n_words)
     n_lemmas, n_contexts = lemmas.counts.size, min(MOST_CONTEXTS, lemmas.counts.size)
-    frames = _frequent_frames(index, lemma_of)
+    frames = _frequent_frames(index, lemma_of, progress)
     slots = 1 << max(4, int(frames.size).bit_length() + 1)
     keys, numbers = map(frozen, kernel.frame_table(frozen(frames), slots))
     contexts = frozen(np.where(lemma_of < n_contexts, lemma_of, -1).astype(np.int32))
     n_features = 2 * n_contexts + frames.size
 
-    def counted(first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        stop = min(n_lemmas, first + _BLOCK_LEMMAS)
+    def counted(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        first, stop = block
         bounds = lemmas.starts[first : stop + 1]
         forms = frozen(lemmas.forms[bounds[0] : bounds[-1]])
         seen = np.zeros(n_features, np.uint32)
@@ -175,10 +177,15 @@ def _profiles(
         kernel.order_rows(frozen(starts), features, counts)
         return starts, features, counts
 
+    ends = np.cumsum(lemmas.counts.astype(np.int64))
+    # A block has as many lemmas, or the part of their occurrences, that a thread counts at once.
+    begins = np.diff(ends // (ends[-1] // _BLOCKS + 1), prepend=-1) > 0
+    begins[::_BLOCK_LEMMAS] = True
+    parts = list(pairwise([*np.flatnonzero(begins).tolist(), n_lemmas]))
     blocks = []
-    for done, block in enumerate(in_threads(counted, range(0, n_lemmas, _BLOCK_LEMMAS)), 1):
+    for (_, stop), block in zip(parts, in_threads(counted, parts), strict=True):
         blocks.append(block)
-        progress("finder", min(n_lemmas, done * _BLOCK_LEMMAS), n_lemmas)
+        progress("finder", int(ends[stop - 1]), int(ends[-1]))
     starts = np.concatenate([[0], *(block[0][1:] for block in blocks)])
     base = np.cumsum([0, *(block[1].size for block in blocks)])
     owner = np.repeat(np.arange(len(blocks)), [block[0].size - 1 for block in blocks])
@@ -192,11 +199,12 @@ def _profiles(
     }
 
 
-def _frequent_frames(index: CorpusIndex, lemma_of: np.ndarray) -> np.ndarray:
+def _frequent_frames(index: CorpusIndex, lemma_of: np.ndarray, progress: Progress) -> np.ndarray:
     """Return the frames seen LEAST_FRAME times around lemmas, uint64, the MOST_FRAMES commonest."""
     n_parts = 1 + sum(shard.tokens.size for shard in index.shards) // _TOKENS_A_PART
     found, counts = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
     for part in range(n_parts):
+        progress("frames", part, n_parts)
         around = [
             kernel.frames_around(shard.tokens, frozen(lemma_of), part, n_parts)
             for shard in index.shards
