@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from math import log
+from math import fsum, log
 
 import numpy as np
 
@@ -150,8 +150,8 @@ class PairFeatures:
             every = first | second
             if every:
                 weight = {w: _RARE / (_RARE + words(w) / self._n_words) for w in every}
-                shared = sum(weight[w] for w in first & second)
-                row[0] = shared / sum(weight.values())
+                shared = fsum(weight[w] for w in first & second)
+                row[0] = shared / fsum(weight.values())
             if a and b:
                 of_a, of_b = log(0.5 + strength(a)), log(0.5 + strength(b))
                 row[1:] = of_b, -abs(of_a - of_b)
