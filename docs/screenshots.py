@@ -4,7 +4,8 @@ distsim index build distsim/data/novels --format text -o novels.index
 distsim sign novels.index
 distsim pivot distsim/data/grammars/bengali-english.samt.gz --columns joint -o rules.gz
 distsim score rules.gz --ngram novels.index -o scored.gz
-distsim serve novels.index --grammar scored.gz        # leave it running
+distsim pack scored.gz -o packs -w sim_ngram=1
+distsim serve novels.index --grammar packs            # leave it running
 python docs/screenshots.py http://127.0.0.1:8765/     # writes docs/guides/serve/*.png
 """
 

@@ -20,7 +20,7 @@ def serve(
     ] = None,
     grammar: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Scored rules: a folder of `pack`, or text."),
+        typer.Option(metavar="FOLDER", help="Rules: packs of `make-grammar` or `pack`."),
     ] = None,
     against: Annotated[
         str | None,

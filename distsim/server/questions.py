@@ -56,7 +56,7 @@ from distsim.server.suggestions import suggestions
 from distsim.signatures.estimates import Estimator
 
 if TYPE_CHECKING:  # else imported where rules are asked for
-    from distsim.server.rule_book import BookRule, RuleBook
+    from distsim.grammar.packs.grammar_index import GrammarIndex, PackedRule
 
 
 def about(opened: Opened) -> About:
@@ -214,13 +214,15 @@ def rules(opened: Opened, source: str, k: int) -> Rules:
     book = _grammar(opened)
     text = " ".join(source.split())
     known = text if book.count(text) else text.lower()
-    return Rules(known, book.count(known), _rules_shown(opened, book.rules(known, k), 1))
+    return Rules(known, book.count(known), _rules_shown(opened, book.rules(known, most=k), 1))
 
 
 def find_rules(opened: Opened, text: str, kind: str, k: int, skip: int) -> FoundRules:
     """Return the rules that contain all words of a text; `run*` stands for a beginning."""
-    total, found = _grammar(opened).containing(text, "" if kind == "all" else kind, skip, k)
-    return FoundRules(text, total, skip, _rules_shown(opened, found, skip + 1))
+    book = _grammar(opened)
+    found = book.containing(text, pair_kind="" if kind == "all" else kind)
+    shown = _rules_shown(opened, book.at(found[skip : skip + k]), skip + 1)
+    return FoundRules(text, found.size, skip, shown)
 
 
 def rewrite(opened: Opened, text: str, aim: str, k: int) -> Rewritings:
@@ -347,15 +349,17 @@ def _keeps_less_than_vectors(opened: Opened) -> bool:
     return learnt and opened.estimated(MAIN).estimate == "bits"
 
 
-def _grammar(opened: Opened) -> "RuleBook":
+def _grammar(opened: Opened) -> "GrammarIndex":
     if opened.rules is None:
-        raise NotThereError("no grammar is served: name one with distsim serve --grammar FILE")
+        raise NotThereError("no grammar is served: name packs with distsim serve --grammar FOLDER")
     return opened.rules
 
 
-def _rules_shown(opened: Opened, found: Sequence["BookRule"], first: int) -> tuple[RuleShown, ...]:
+def _rules_shown(
+    opened: Opened, found: Sequence["PackedRule"], first: int
+) -> tuple[RuleShown, ...]:
     """Return rules with the similarities of the phrase pairs that they consist of."""
-    from distsim.server.rule_book import parts_of
+    from distsim.server.rule_parts import parts_of
 
     parts = [parts_of(rule) for rule in found]
     pairs = [pair for some in parts for pair in some]
@@ -363,7 +367,7 @@ def _rules_shown(opened: Opened, found: Sequence["BookRule"], first: int) -> tup
     values = iter(known or [None] * len(pairs))
     return tuple(
         RuleShown(
-            rank, rule.label, shortened(rule.source), shortened(rule.target), rule.kind,
+            rank, rule.label, shortened(rule.source), shortened(rule.target), rule.pair_kind,
             rule.features, tuple(rule.links),
             tuple(RulePart(*pair, value) for pair, value in zip(some, values, strict=False)),
         )

@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # else imported when they are first asked for: a server start
     from distsim.paraphrase.paraphraser import Paraphraser
     from distsim.paraphrase.rewriting.rewriter import Rewriter
     from distsim.paraphrase.substitution.substituter import Substituter
-    from distsim.server.rule_book import RuleBook
 
 T = TypeVar("T")
 _USUAL_COUNT, _WORDS_A_COUNT = 20, 100_000
@@ -85,7 +84,7 @@ class Opened:
         ArtifactError: an artifact is not there or damaged.
     """
 
-    def __init__(self, places: Places, rules: "RuleBook | None" = None) -> None:
+    def __init__(self, places: Places, rules: "GrammarIndex | None" = None) -> None:
         self.places = places
         self.index = CorpusIndex.open(places.index)
         self.tables: dict[str, SignatureTable] = {}
@@ -112,9 +111,14 @@ class Opened:
         self.reference = CorpusIndex.open(places.against) if places.against else None
         self.rules = rules
         if rules is None and places.grammar:
-            from distsim.server.rule_book import open_rules
+            from distsim.grammar.packs.grammar_index import GrammarIndex
 
-            self.rules = open_rules(places.grammar)
+            if Path(places.grammar).is_file():
+                raise ParameterError(
+                    f"{places.grammar}: is a file, wanted the folder of a packed grammar: pack it "
+                    "first (distsim pack FILE -o FOLDER)"
+                )
+            self.rules = GrammarIndex.open(places.grammar)
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -280,17 +284,14 @@ class Opened:
             aim: `simplify` or `shorten`.
 
         Raises:
-            NotThereError: no packed grammar is served.
+            NotThereError: no grammar is served.
         """
-        from distsim.server.rule_book import PackedRules
-
-        book = self.rules
-        if not isinstance(book, PackedRules):
+        pack = self.rules
+        if pack is None:
             raise NotThereError(
                 "rewriting needs a packed grammar: name a folder of distsim make-grammar or pack "
                 "with distsim serve --grammar"
             )
-        pack = book.grammar
         return self._once(("rewriter", aim), lambda: self._rewriter(pack, aim))
 
     def _rewriter(self, pack: "GrammarIndex", aim: str) -> "Rewriter":

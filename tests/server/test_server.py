@@ -16,7 +16,7 @@ pytest.importorskip("httpx", reason="the test client needs httpx")
 
 from starlette.testclient import TestClient
 
-from distsim import CorpusIndex, ExactCosine, SignatureTable
+from distsim import CorpusIndex, ExactCosine, ParameterError, SignatureTable
 from distsim.comparison import NeighbourSearch
 from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from distsim.server import jit_warm_up, limits, run
@@ -24,7 +24,7 @@ from distsim.server.application import application
 from distsim.server.artifact_cache import ArtifactCache
 from distsim.server.endpoints import ENDPOINTS
 from distsim.server.run import LOCAL
-from distsim.server.session import Places
+from distsim.server.session import Opened, Places
 
 pytestmark = pytest.mark.extra
 
@@ -203,18 +203,12 @@ def test_rules_are_decomposed(client):
     assert first["parts"][0]["similarity"] == 1.0
 
 
-def test_a_grammar_of_text_and_a_table_of_syntax_are_served(client, alice_index, tmp_path):
+def test_a_grammar_of_text_is_refused_and_a_table_of_syntax_served(alice_index, tmp_path):
     (tmp_path / "rules").write_text(GRAMMAR, encoding="utf-8")
-    places = Places(
-        str(alice_index.path), grammar=str(tmp_path / "rules"),
-        syntax=str(alice_index.path / "signatures"),
-    )  # fmt: skip
+    with pytest.raises(ParameterError, match="wanted the folder of a packed grammar: pack it"):
+        Opened(Places(str(alice_index.path), grammar=str(tmp_path / "rules")))
+    places = Places(str(alice_index.path), syntax=str(alice_index.path / "signatures"))
     with TestClient(application(ArtifactCache(places, 2, PATIENT))) as other:
-        plain, packed = (ask(one, "rules", source="the queen") for one in (other, client))
-        assert packed["total"] == plain["total"] == 2
-        assert {row["target"] for row in packed["rows"]} == {"the king", "a queen"}
-        parts = [{row["target"]: row["parts"] for row in one["rows"]} for one in (packed, plain)]
-        assert parts[0] == parts[1]
         assert {one["name"] for one in ask(other, "about")["tables"]} == {"words", "syntax"}
         words, syntax = (
             ask(other, "neighbours", phrase="alice", table=name)["rows"]
