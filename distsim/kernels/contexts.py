@@ -71,10 +71,8 @@ def count_neighbours(rows, lows, highs, first, length, window, n_words, seen):
 def count_sides(rows, lows, highs, first, length, window, n_words, seen):
     """Return the counted words within `window` places of phrases, on each side, nearer ones more.
 
-    Arguments and results as of count_neighbours; a word at distance d counts
-    window + 1 - d times; the families are left, right.
-
-    Arguments as of count_neighbours: rows, lows, highs, first, length, window, n_words, seen.
+    rows, lows, highs, first, length, window, n_words, seen, and results: as of count_neighbours; a
+    word at distance d counts window + 1 - d times; the families are left, right.
     """
     capacity = 1024
     row_starts = np.zeros(lows.size + 1, np.int64)
