@@ -5,9 +5,10 @@
 SHARED, ../shared where not given, has the data. What is in FOLDER is not made again: a signed
 index of Wikipedia without TurkCorpus's sentences (a language model that holds them rewards
 copying), two packs (`phrases` of Europarl and newstest2012; `joint`, the same rules and PPDB's
-pairs of words), both halves of TurkCorpus, the odd lines to tune on and the even ones held back,
-the even ones with ASSET's references, too; of the held-back ones the longest and the shortest
-variant where the shortest has more than half and at most .8 of its words (thesis 4.3).
+pairs of words, without rules of function words), both halves of TurkCorpus, the odd lines to tune
+on and the even ones held back, the even ones with ASSET's references, too; of the held-back ones
+the longest and the shortest variant where the shortest has more than half and at most .8 of its
+words (thesis 4.3).
 """
 
 import gzip
@@ -91,6 +92,11 @@ def bitext(data: Path, folder: Path, europarl: int) -> None:
                 out.writelines(lines)
 
 
+def plain(word: str) -> str:
+    """Return the letters and digits of a word: `no.` and `no` are no rule."""
+    return "".join(filter(str.isalnum, word))
+
+
 def ppdb(data: Path) -> dict[tuple[str, str], str]:
     """Return the features of PPDB's pairs of words: XL's neighbours have Lexical=1, XXXL's 0.
 
@@ -113,7 +119,7 @@ def ppdb(data: Path) -> dict[tuple[str, str], str]:
             known.setdefault((first, other), "Lexical=0")
     return {
         pair: told for pair, told in sorted(known.items())
-        if pair[0] != pair[1] and all(map(_SYMBOL.fullmatch, pair))
+        if plain(pair[0]) != plain(pair[1]) and all(map(_SYMBOL.fullmatch, pair))
     }  # fmt: skip
 
 
@@ -178,7 +184,7 @@ def main(folder: Path, shared: Path, europarl: int) -> None:
         with rules.open("a", encoding="utf-8") as out, opened(scored) as lines:
             out.writelines(lines)
         distsim(
-            "pack", rules, "-o", folder / "joint", "-w", "sim_ngram=1",
+            "pack", rules, "-o", folder / "joint", "-w", "sim_ngram=1", "--kinds", "content",
             "--set", "missing=0", "--set", "sizes=XXXL",
         )  # fmt: skip
 
