@@ -2,26 +2,33 @@
 
     python bench/rewriting/quality.py simplify FOLDER [--weights FILE...]
     python bench/rewriting/quality.py shorten FOLDER [--weights FILE...]
+    python bench/rewriting/quality.py news FOLDER
 
 FOLDER was made by prepare.py; all sentences of TurkCorpus's held-back half, or their longest
 variants. `simplify`: against TurkCorpus's eight references, then against ASSET's ten, corpus-level
 SARI and its parts, the mean SARI of sentences, BLEU, the share of words kept; the difference of
 SARI from the packaged weights' row. One person is judged against the others. `shorten`: to .75 of
-the words, PRECIS and its difference from truncation's. --weights: more systems, with these weights
-instead of the packaged ones. 95% intervals and p by the paired bootstrap.
+the words, PRECIS and its difference from truncation's. `news`: broadcast news to .75 of the words,
+every system as long as ours sentence by sentence: F1 of kept words and BLEU, which is PRECIS at
+equal lengths, mean over three people, documents resampled. --weights: more systems, with these
+weights instead of the packaged ones. 95% intervals and p by the paired bootstrap.
 """
 
+import json
 import math
 import random
 import re
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from frame import distsim, parser, print_machine, print_table
-from prepare import ASSET, REFERENCES, lines_of
+import numpy as np
+from frame import SHARED, distsim, parser, print_machine, print_table
+from prepare import ASSET, REFERENCES, lines_of, opened
 
+from distsim.evaluation.rewriting_scores import Bleu, corpus_bleu
 from distsim.evaluation.rewritings import (
     Evaluation,
     Row,
@@ -34,6 +41,7 @@ from distsim.evaluation.rewritings import (
 
 SEARCH = ("--set", "span=5", "--set", "pops=15", "--set", "rules=15")
 SAMPLES, PHI = 1000, 0.75
+PEOPLE, FEWEST_WORDS = 3, 8  # who compressed the news; words of a sentence
 PACKAGED = "packaged weights"
 _ENDINGS = re.compile(r" (n't|'s|'re|'ve|'ll|'d|'m)\b")
 _BRACKETS = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "``": '"', "''": '"'}
@@ -107,6 +115,60 @@ def shorten(folder: Path, weights: list[Path]) -> None:
     show(Evaluation(lines, references, phi=PHI), systems, columns, "PRECIS", "truncation")
 
 
+def news(folder: Path, _weights: list[Path]) -> None:
+    with opened(SHARED / "gold-compression-dev" / "broadcast-dev.jsonl.xz") as lines:
+        rows = [one for one in map(json.loads, lines) if len(one["text"].split()) >= FEWEST_WORDS]
+    source = [one["text"].lower() for one in rows]
+    (folder / "news").write_text("".join(f"{one}\n" for one in source), "utf-8")
+    (ours,) = rewritten(folder, "news", [], "--length", PHI)
+    lengths, draw = [len(one.split()) for one in ours.sentences], random.Random(1)
+    both = list(zip(source, lengths, strict=True))
+    systems = [
+        ours,
+        System("truncation", [truncated(*one) for one in both]),
+        System("random deletion", [shortened(*one, draw) for one in both]),
+    ]
+    people = [[one.lower().split() for one in row["summaries"]] for row in rows]
+    made = [[sentence.split() for sentence in one.sentences] for one in systems]
+    kept = [list(map(mean_f1, one, people)) for one in made]
+    counts = [
+        [
+            [Bleu([of_one[k]]).counts(tokens) for tokens, of_one in zip(one, people, strict=True)]
+            for k in range(PEOPLE)
+        ]
+        for one in made
+    ]
+
+    def scores(system: int, places: np.ndarray) -> tuple[float, float]:
+        bleu = [corpus_bleu(np.array(one)[places].sum(axis=0))[0] for one in counts[system]]
+        return float(np.mean(np.array(kept[system])[places])), 100 * float(np.mean(bleu))
+
+    every, documents = np.arange(len(rows)), defaultdict(list)
+    for place, one in enumerate(rows):
+        documents[one["id"].rpartition(".")[0]].append(place)
+    random_documents, names = np.random.default_rng(1), list(documents)
+    gaps = []
+    for _ in range(SAMPLES):
+        drawn = random_documents.integers(0, len(names), len(names))
+        places = np.concatenate([documents[names[i]] for i in drawn.tolist()])
+        gaps.append(np.subtract(scores(0, places), scores(1, places)))
+    print_table(
+        [f"{len(rows)} sentences, {len(names)} documents", "F1 of kept words", "PRECIS"],
+        ((one.name, *map("{:.3f}".format, scores(n, every))) for n, one in enumerate(systems)),
+    )
+    for name, ends in zip(
+        ("F1", "PRECIS"), np.quantile(gaps, (0.025, 0.975), axis=0).T, strict=True
+    ):
+        print(f"{name}, ours less truncation: {ends[0]:.3f} to {ends[1]:.3f}")
+
+
+def mean_f1(tokens: list[str], references: list[list[str]]) -> float:
+    """Return the mean F1 of a sentence's words by several references."""
+    shared = [(Counter(tokens) & Counter(one)).total() for one in references]
+    sizes = [len(tokens) + len(one) for one in references]
+    return sum(2 * n / size for n, size in zip(shared, sizes, strict=True)) / len(references)
+
+
 def show(
     evaluation: Evaluation, systems: list[System], columns: tuple[str, ...], by: str, baseline: str
 ) -> None:
@@ -123,11 +185,13 @@ def show(
 
 def main() -> None:
     options = parser(__doc__)
-    options.add_argument("task", choices=["simplify", "shorten"])
+    options.add_argument("task", choices=["simplify", "shorten", "news"])
     options.add_argument("folder", type=Path)
     options.add_argument("--weights", type=Path, nargs="*", metavar="FILE", default=[])
     given = options.parse_args()
-    (simplify if given.task == "simplify" else shorten)(given.folder, given.weights)
+    {"simplify": simplify, "shorten": shorten, "news": news}[given.task](
+        given.folder, given.weights
+    )
     print_machine()
 
 
