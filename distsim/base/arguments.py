@@ -53,9 +53,13 @@ def one_or_many_paths(given: Any, argument: str = "paths") -> list[str | Path]:
 
 
 def real_path(path: AnyPath) -> Path:
-    """Return a path with its links followed; one in a loop of links stays, and cannot be opened.
+    """Return a path with its symbolic links followed.
 
-    Path.resolve raises RuntimeError for a loop.
+    A path in a loop of links is returned unresolved; opening it fails. (Path.resolve raises
+    RuntimeError instead.)
+
+    Arguments:
+        path: of a file or folder, which need not exist.
     """
     return Path(os.path.realpath(path))
 

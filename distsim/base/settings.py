@@ -130,6 +130,9 @@ def keys(options: Any) -> list[str]:
 def settings_text(*options: Any) -> str:
     """Return the settings of dataclass instances as TOML, which `read_changes` reads again.
 
+    Arguments:
+        options: instances of dataclasses, whose fields are the settings.
+
     >>> from distsim import Selection
     >>> print(settings_text(Selection(max_phrases=10)), end="")
     min_count = 5

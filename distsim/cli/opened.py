@@ -91,9 +91,15 @@ def exact_cosine(
 ) -> "ExactCosine | StoredCosine":
     """Return exact cosines for a table, from its stored features or from its index.
 
+    Arguments:
+        table: the opened table.
+        table_path: its path, for messages.
+        index_path: the index whose contexts are counted; None takes the stored features, or the
+            index that contains the table.
+
     Raises:
-        ParameterError: the table has no features and is in no index, and no index is named; or
-            an index does not have its contexts.
+        ParameterError: the table is one of word vectors; or it stores no features and is syntactic;
+            or it stores none, is in no index, and no index is named.
     """
     from distsim.comparison.measures import ExactCosine, StoredCosine
     from distsim.signatures.feature_store import has_features

@@ -44,7 +44,7 @@ class ClusterText(CountedText):
         """Return the lowest count that a selected phrase can have.
 
         Arguments:
-            selection: of phrases.
+            selection: selection of phrases; unused, since the run has fixed its minimum count.
         """
         return self._lowest
 
@@ -75,7 +75,7 @@ class Blocks:
     longest: int
 
     def counted(self, min_count: int) -> Iterator[CountedPhrases]:
-        """Yield the phrases that occur min_count times, in ascending order of hashes."""
+        """Yield the phrases that occur at least `min_count` times, in ascending order of hashes."""
         raise NotImplementedError
 
 
@@ -108,7 +108,11 @@ class StoredBlocks(Blocks):
             )
 
     def counted(self, min_count: int) -> Iterator[CountedPhrases]:
-        """See Blocks."""
+        """Yield the phrases that occur `min_count` times or more, in ascending order of hashes.
+
+        Arguments:
+            min_count: minimum number of occurrences.
+        """
         return self._store.blocks(min_count)
 
     def close(self) -> None:
@@ -131,7 +135,11 @@ class SummedBlocks(Blocks):
         self._words = words
 
     def counted(self, min_count: int) -> Iterator[CountedPhrases]:
-        """See Blocks."""
+        """Yield the phrases that occur `min_count` times or more, in ascending order of hashes.
+
+        Arguments:
+            min_count: minimum number of occurrences.
+        """
         for packet in self._packets():
             one = unpack(packet)
             kept = np.flatnonzero(one["strengths"] >= min_count)

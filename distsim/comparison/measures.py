@@ -104,7 +104,7 @@ class Similarity(Protocol):
         return self.estimates([(one_text(a, "a"), one_text(b, "b"))])[0].similarity
 
     def similarities(self, pairs: Iterable[Pair]) -> list[float | None]:
-        """Return the similarity of every pair.
+        """Return the similarity of each pair, -1 to 1; None where it has none.
 
         Arguments:
             pairs: two phrases each, words separated by spaces.
@@ -151,12 +151,21 @@ def similarities(
     other: TableLike | None = None,
     estimate: str | None = None,
 ) -> list[float | None]:
-    """Return the estimated cosine of every pair; see `similarity`.
+    """Return the estimated cosine of each pair, -1 to 1; None where a phrase is unknown.
+
+    A phrase that is not in its table is composed of its words where the table keeps their vectors.
 
     Arguments:
+        table: a table, an index that was signed, or the path of either.
         pairs: two phrases each, words separated by spaces.
         other: a second table, for the second phrases; the same where None.
-        estimate: `restored`: cosine of posterior means; `bits`: from equal bits alone.
+        estimate: `restored`: cosine of the posterior means of the vectors; `bits`: estimate from
+            the Hamming distance of the signatures alone. None: `restored` where the table stores
+            its words' vectors, else `bits`.
+
+    Raises:
+        ParameterError: a phrase is empty, or there is no such estimate.
+        IncompatibleError: the tables were not made with the same settings.
 
     >>> similarities(table, [("alice", "alice"), ("alice", "zeppelin")])
     [1.0, None]
@@ -405,14 +414,15 @@ class StoredCosine(Similarity):
 
 
 class LearntCosine(Similarity):
-    """Cosines of real-valued vectors in a table's learnt space, made from the index on request.
+    """Cosines of real-valued vectors in a table's learned space, made from the index on request.
 
-    What the bits of a learnt table estimate, without the loss of cutting; also for phrases too
-    rare for the table, which are then composed of their words and what contexts they have.
+    The bits of a learned table estimate these cosines; the vectors have no quantisation error. A
+    phrase that is too rare for the table is composed of its words and of the contexts it has.
 
     Arguments:
-        index: where contexts are counted. table: a table signed from it.
-        projection: by which it was signed; the one that belongs to it where None.
+        index: where contexts are counted: a corpus index or its path.
+        table: a table signed from it, or its path.
+        projection: the projection by which it was signed; the one stored with it where None.
 
     Raises:
         IncompatibleError: the table was not signed from this corpus or by this projection.

@@ -32,12 +32,14 @@ class Node(NamedTuple):
 
 @dataclass(slots=True)
 class AnnotatedSentence:
-    """One sentence; lists of words, lemmas, pos, ner, heads and types have one entry a token.
+    """One annotated sentence.
 
-    heads, types: the basic dependencies: each token's governor, from 0, ROOT or NO_HEAD.
-    enhanced, collapsed, propagated: further graphs, where the corpus has them.
+    words, lemmas, pos, ner: text of each token, its lemma, part of speech and entity class.
+    heads, types: basic dependencies: the index of each token's governor, from 0, or ROOT or
+        NO_HEAD, and the relation.
+    enhanced, collapsed, propagated: further dependency graphs, empty where the corpus has none.
     nodes: all constituents from the top down, left to right, without the root node.
-    file, line: where it begins.
+    file, line: path of the corpus file, and the line where the sentence begins, from 1.
     """
 
     words: list[str]

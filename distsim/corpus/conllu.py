@@ -28,20 +28,20 @@ _PREFIX = re.compile(r"^[BIESLU]-")  # of entity classes in BIO and BIOES
 
 
 def read_conllu(blocks: Iterable[Block], sources: Sequence[Source]) -> Iterator[AnnotatedSentence]:
-    """Yield the sentences in the blocks of one or more files.
+    """Yield the annotated sentences in the blocks of one or more CoNLL-U files.
 
     Words are the tokens numbered 1, 2, ...; multiword ranges are skipped. The part of speech
     is XPOS, or UPOS where that is missing. Entity classes come from `NER=` or `ner=` in MISC,
-    else from `Entity=` brackets, whose mentions run on over lines. Enhanced arcs that come
-    from an empty node are taken from that node's own governors. A comment
+    else from `Entity=` brackets, whose mentions may extend over several lines. Enhanced arcs whose
+    governor is an empty node are replaced by arcs from that node's own governors. A comment
     `# constituency = (ROOT ...)` is the sentence's tree.
 
     Arguments:
         blocks: of whole lines.
-        sources: of the blocks, by number.
+        sources: the files; a block's `source` is an index into it.
 
     Raises:
-        InputError: a line is not what it should be; file and line are named.
+        InputError: a line is not valid CoNLL-U, or a sentence is too long; file and line are named.
     """
     parser = _Parser()
     lines: list[str] = []

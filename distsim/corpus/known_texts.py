@@ -24,7 +24,11 @@ class RunningDigest:
         self._n_bytes = 0
 
     def add(self, piece: bytes) -> None:
-        """Add the next piece."""
+        """Add the next piece of the text to the digest.
+
+        Arguments:
+            piece: bytes of the text; consecutive pieces may be cut anywhere.
+        """
         self._hash.update(piece)
         self._n_bytes += len(piece)
 

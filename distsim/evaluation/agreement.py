@@ -75,7 +75,14 @@ def spearman_interval(
 
 
 def mean_interval(values: np.ndarray, groups: Sequence[str], samples: int, seed: int) -> Interval:
-    """Return the bootstrap interval of the mean, resampled by group."""
+    """Return the bootstrap interval of the mean, resampled by group.
+
+    Arguments:
+        values: float64[n].
+        groups: name of the group of each value; groups are drawn whole.
+        samples: number of bootstrap samples.
+        seed: of the random draw.
+    """
     return _interval(_members(groups), lambda rows: float(values[rows].mean()), samples, seed)
 
 

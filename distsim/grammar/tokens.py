@@ -57,10 +57,12 @@ class WordForms:
 class TokenForms:
     """Cache of the normal forms of rule tokens in a table.
 
-    A token is never cut for the rule's sake: one that the table's corpus would have cut is
-    looked up as its parts, one symbol all the same. A token that the table knows as it
-    is stays; any other loses the escapes of Moses and the Penn treebank first. One that
-    the normaliser drops has vanished.
+    A token that the table knows is kept as it is. Otherwise the escapes of Moses and the Penn
+    Treebank are undone first. A token that the table's tokeniser would split is looked up as its
+    parts, and remains one symbol of the rule. A token may have no normal form.
+
+    Arguments:
+        table: the table in which rule sides are looked up.
     """
 
     def __init__(self, table: SignatureTable) -> None:

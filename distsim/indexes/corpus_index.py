@@ -91,6 +91,14 @@ class CorpusIndex:
     """
 
     def __init__(self, text: IndexedText) -> None:
+        """Make an index of indexed text that is open; users call `open`, `build` or `from_texts`.
+
+        Arguments:
+            text: the opened arrays of tokens, suffixes and words.
+
+        Raises:
+            ParameterError: `text` is not an IndexedText.
+        """
         check_opened(text, IndexedText, self)
         self._indexed = text
         self.path = text.path
@@ -528,13 +536,16 @@ class CorpusIndex:
     def neighbourhoods(
         self, phrase: Texts, before: int, after: int
     ) -> np.ndarray | list[np.ndarray]:
-        """Return the words around each occurrence, uint32 ids [n, before + after].
+        """Return the words around each occurrence of a phrase, uint32 ids [n, before + after].
 
-        The `before` words before the phrase, nearest last, then the `after` words behind
-        it; 0 from the sentence's edge outwards. In no particular order of rows.
+        The first `before` columns are the words before the phrase, nearest last; the other columns
+        are the words after it. Ids beyond the sentence's edge are 0. The order of rows is not
+        defined. For a sequence of phrases a list of such arrays is returned.
 
         Arguments:
-            phrase: as typed.
+            phrase: words separated by spaces, or a sequence of such phrases.
+            before: words before each occurrence, 0 or more.
+            after: words after each occurrence, 0 or more.
         """
         whole_number(before, "`before`", 0, _WIDEST)
         whole_number(after, "`after`", 0, _WIDEST)

@@ -108,9 +108,9 @@ class IndexedText:
 
     @cached_property
     def text_checksum(self) -> str:
-        """A checksum of all sentences, whatever their order and the shards.
+        """Checksum of all sentences, independent of their order and of the division into shards.
 
-        That of an older index is not stored: its text is read.
+        An index of an older version does not store it; its text is then read.
         """
         stored = self._artifact.made_from
         if sum_of_sentences(stored) is not None:
@@ -211,7 +211,11 @@ class IndexedText:
         return SelectedText(self, mask)
 
     def field_groups(self, field: str) -> tuple[list[Any], np.ndarray]:
-        """See CorpusIndex."""
+        """Return the values of a field, and the number of each document's value.
+
+        Arguments:
+            field: name of a field of the documents' metadata.
+        """
         return self.metadata.groups(field)
 
     @property
@@ -274,13 +278,20 @@ class IndexedText:
         return split_phrase(phrase, self.options.normaliser, self.known_pieces())
 
     def known_pieces(self) -> Callable[[str], bool]:
-        """Return the test whether split_phrase leaves a piece of a phrase whole."""
+        """Return a function that tells whether a piece of a phrase is one token of the index.
+
+        It takes a piece (str) and returns bool. Pieces that are no token are split further.
+        """
         if self.options.text_format == "lines":
             return lambda piece: True
         return self.has_piece
 
     def has_piece(self, piece: str) -> bool:
-        """Return whether a piece of a phrase is a word here."""
+        """Return whether a piece of a phrase is a word of the index.
+
+        Arguments:
+            piece: text without white space.
+        """
         return bool(self.vocabulary.find(hash_texts([piece.encode()]))[0] >= 0)
 
     def ids(self, phrases: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -99,10 +99,15 @@ def gapped_query(pattern: str, longest_gap: int = LONGEST_GAP) -> str:
 
 
 def compile_query(index: "CorpusIndex", query: str) -> CompiledQuery:
-    """Return a query compiled for the words of an index.
+    """Return a query compiled to sets of words, ready to be matched in an index.
+
+    Arguments:
+        index: the corpus index whose words the query is compiled for.
+        query: text in the query language, such as `take []{1,2} into`.
 
     Raises:
-        ParameterError: it is none, is too long, names no word, or can match without any token.
+        ParameterError: `query` is empty or is no query, can match more than MAX_TOKENS tokens,
+            names no word, or can match without any token.
     """
     utf8_phrase(one_text(query, "query"))
     elements = _Elements(index, query).found

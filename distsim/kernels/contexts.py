@@ -119,7 +119,8 @@ def _add_beside(tokens, position, length, window, sides, n_words, seen, features
         sides: one family of features for either side, not one for every position.
         n_words: words of the index.
         seen: uint32[families * n_words], counts so far.
-        features: uint32, the features so far, n of them.
+        features: uint32, the distinct features so far.
+        n: number of features that are filled.
     """
     if position + length > tokens.size:
         return DAMAGED
@@ -346,7 +347,8 @@ def _weigh_associations(begin, stop, features, counts, tables, settings, lowest,
     """Fill the weights of a row by association; return whether any is at least `lowest`.
 
     Arguments:
-        begin, stop: of the row, in features and counts.
+        begin, stop: half-open range of the row in features and counts.
+        features: uint32, feature numbers. counts: of each feature in its row.
         tables, settings: WeightTables and WeightSettings.
         lowest: smaller weights are 0.
         sums: the row's sums by family, and their logarithms.

@@ -68,17 +68,23 @@ def walk_contexts(
     tokens, suffixes, sides, side_starts, lows, highs, at_start, lefts, rights, walk_left,
     focal, shortest, longest, room,
 ):  # fmt: skip
-    """Find every x of shortest..longest tokens, not `focal`, with `L x R` in this shard.
+    """Return every x of shortest..longest tokens, other than `focal`, with `L x R` in a shard.
 
-    sides: int64, the words of all sides end to end, side i at side_starts[i]:side_starts[i+1];
-    lows, highs: int64, the interval of suffixes of each side; at_start: uint8, whether the
-    shard's first sentence begins with a side whose first token is the boundary.
-    lefts, rights: int64, the sides of each context, -1 for a side that may be anything;
-    walk_left: uint8, which of the two is walked. room: matches expected.
+    Arguments:
+        tokens, suffixes: uint32, of the shard.
+        sides: int64, the words of all sides (L or R) end to end.
+        side_starts: int64[n + 1], side i is sides[side_starts[i]:side_starts[i + 1]].
+        lows, highs: int64[n], the half-open interval of suffixes of each side.
+        at_start: uint8[n], whether the shard's first sentence begins with a side whose first token
+            is the boundary.
+        lefts, rights: int64[m], the sides of each context, -1 for a side that may be anything.
+        walk_left: uint8[m], whether the occurrences of the left side are read, else of the right.
+        focal: word ids of the phrase that is left out.
+        shortest, longest: minimum and maximum length of a candidate, in tokens.
+        room: number of matches that are expected.
+
     Returns (0 or DAMAGED, hashes uint64, contexts int32, positions int64, lengths uint8), one
     for each match, contexts ascending.
-
-    tokens, suffixes: uint32, of the shard; shortest, longest: tokens of a candidate.
     """
     n = 0
     hashes = np.empty(room, np.uint64)

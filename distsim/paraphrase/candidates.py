@@ -62,9 +62,11 @@ class Candidates:
         )  # fmt: skip
 
     def words(self, index: CorpusIndex, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the word ids of some candidates, end to end, and where each ends, int64.
+        """Return (word ids of the candidates end to end, int64; ends of the candidates, int64[n]).
 
-        numbers: int64, of the candidates.
+        Arguments:
+            index: the index that the candidates were found in.
+            numbers: int64[n], numbers of candidates.
         """
         positions, lengths = self.positions[numbers], self.lengths[numbers].astype(np.int64)
         stops = np.cumsum(lengths)

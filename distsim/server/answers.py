@@ -314,7 +314,13 @@ class Paraphrased:
 
 @dataclass(frozen=True)
 class Paraphrases:
-    """The paraphrases of a phrase; reason: why there are none."""
+    """The paraphrases of a phrase.
+
+    phrase, count: the phrase in the index's normal form, and its number of occurrences.
+    contexts, candidates: numbers of contexts and of candidates that were examined.
+    rows: the paraphrases, best first.
+    reason: why there are none, else None.
+    """
 
     phrase: str
     count: int

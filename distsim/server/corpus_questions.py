@@ -114,7 +114,18 @@ def concordance(
     sample: int,
     where: str,
 ) -> Concordance:
-    """Return concordance lines of a phrase."""
+    """Return concordance lines of a phrase or query.
+
+    Arguments:
+        opened: the artifacts that are served.
+        phrase: words separated by spaces, or a query in the query language.
+        order: order of the lines, one of the keys of ORDERS.
+        k: maximum number of lines.
+        skip: number of lines that are left out at the beginning.
+        width: context on either side of an occurrence, in tokens.
+        sample: maximum number of occurrences that are drawn and sorted; 0 is the server's limit.
+        where: filter of documents by their fields; "" takes all documents.
+    """
     index, one = opened.documents(where), asked(opened.index, phrase)
     _require_order(order)
     total = count_of(index, one)
@@ -127,9 +138,12 @@ def concordance(
 
 
 def lines(opened: Opened, found: np.ndarray, width: int) -> tuple[Line, ...]:
-    """Return the concordance lines of spans.
+    """Return the concordance lines of spans of tokens.
 
-    found: int64[n, 2], the spans; width: tokens on either side.
+    Arguments:
+        opened: the artifacts that are served.
+        found: int64[n, 2], half-open spans of positions in the corpus.
+        width: context on either side, in tokens.
     """
     shown = opened.index.lines(found, width=width)
     return tuple(
@@ -142,7 +156,17 @@ def lines(opened: Opened, found: np.ndarray, width: int) -> tuple[Line, ...]:
 
 
 def whole_concordance(opened: Opened, phrase: str, order: str, where: str) -> np.ndarray:
-    """Return the spans of all lines, in order."""
+    """Return the spans of all occurrences of a phrase or query, int64[n, 2], half-open, sorted.
+
+    Arguments:
+        opened: the artifacts that are served.
+        phrase: words separated by spaces, or a query in the query language.
+        order: order of the lines, one of the keys of ORDERS.
+        where: filter of documents by their fields; "" takes all documents.
+
+    Raises:
+        ParameterError: there are more occurrences than the server exports.
+    """
     index, one = opened.documents(where), asked(opened.index, phrase)
     _require_order(order)
     total = count_of(index, one)
@@ -163,7 +187,17 @@ def collocates(
     k: int,
     where: str,
 ) -> Collocates:
-    """Return the collocates of a phrase."""
+    """Return the collocates of a phrase or query, highest association first.
+
+    Arguments:
+        opened: the artifacts that are served.
+        phrase: words separated by spaces, or a query in the query language.
+        window: distance of a collocate on either side, in tokens at most.
+        measure: association measure that orders the collocates.
+        min_count: minimum number of co-occurrences.
+        k: maximum number of collocates.
+        where: filter of documents by their fields; "" takes all documents.
+    """
     one = asked(opened.index, phrase)
     is_phrase = one.kind == "phrase"
     found = found_collocates(
@@ -179,7 +213,19 @@ def keywords(
 ) -> Keywords:
     """Return the words that are more or less frequent than in the reference corpus.
 
-    Some documents are compared with all others.
+    Where `where` selects documents, these are compared with all other documents of the index.
+
+    Arguments:
+        opened: the artifacts that are served.
+        measure: keyness measure that orders the words.
+        direction: `less` returns words that are less frequent than in the reference; any other
+            text returns those that are more frequent.
+        min_count: minimum number of occurrences.
+        k: maximum number of words.
+        where: filter of documents by their fields; "" takes all documents.
+
+    Raises:
+        NotThereError: no reference corpus is served and `where` selects no documents.
     """
     index = opened.documents(where)
     reference = opened.reference if index is opened.index else index.other_documents()
@@ -197,7 +243,18 @@ def keywords(
 
 
 def frequency(opened: Opened, phrase: str, by: str, k: int, where: str) -> Frequency:
-    """Return a phrase's occurrences by form, by file or by a field of documents."""
+    """Return a phrase's number of occurrences by form, by file or by a field of documents.
+
+    Arguments:
+        opened: the artifacts that are served.
+        phrase: words separated by spaces, or a query in the query language.
+        by: `form`, `file` or a field; "" is `file` for a phrase and `form` for a query.
+        k: maximum number of rows.
+        where: filter of documents by their fields; "" takes all documents.
+
+    Raises:
+        ParameterError: `by` is none of these.
+    """
     index, one = opened.documents(where), asked(opened.index, phrase)
     by = by or ("file" if one.kind == "phrase" else "form")
     if by not in ("form", "file", *opened.fields):

@@ -142,12 +142,12 @@ def routes(cache: ArtifactCache) -> list[Route]:
 
 
 def as_page(cache: ArtifactCache, request: Request, error: Exception) -> Response:
-    """Return the page of an error.
+    """Return the page that reports an error, with the HTTP status of the error.
 
     Arguments:
-        cache: that answers.
-        request: that failed.
-        error: why.
+        cache: the artifacts that are served.
+        request: the request that failed.
+        error: the exception raised by it.
     """
     status, code, message = api.fault_of(error)
     site = _Site(cache)

@@ -60,7 +60,11 @@ if TYPE_CHECKING:  # else imported where rules are asked for
 
 
 def about(opened: Opened) -> About:
-    """Return the description of the server: tables, limits, suggestions."""
+    """Return the description of the server: index, tables, limits, suggested queries.
+
+    Arguments:
+        opened: the artifacts that are served.
+    """
     index = opened.index
     counts = index.parameters["counts"]
     tables = [
@@ -88,20 +92,38 @@ def about(opened: Opened) -> About:
 
 
 def count(opened: Opened, phrase: Sequence[str], where: str = "") -> Counts:
-    """Return the counts of phrases and of queries."""
+    """Return the number of occurrences of each phrase or query, with its frequency and rank.
+
+    Arguments:
+        opened: the artifacts that are served.
+        phrase: phrases, or queries in the query language.
+        where: filter of documents by their fields; "" counts in all documents.
+    """
     index = opened.documents(where)
     return Counts(tuple(_count(opened, one, index) for one in phrase))
 
 
 def complete(opened: Opened, text: str, k: int) -> Completions:
-    """Return completions of a beginning, the most frequent first."""
+    """Return phrases of the index that begin with a text, most frequent first.
+
+    Arguments:
+        opened: the artifacts that are served.
+        text: the beginning of a phrase.
+        k: maximum number of completions.
+    """
     found = opened.completer().complete(text, k)
     rows = (Completion(phrase, n) for phrase, n in found if len(phrase) <= LIMITS.shown_characters)
     return Completions(text, tuple(rows))
 
 
 def passage(opened: Opened, at: int, words: int) -> Passage:
-    """Return the sentences around a position of a concordance."""
+    """Return the sentences around a position of the corpus.
+
+    Arguments:
+        opened: the artifacts that are served.
+        at: position of the first token, as a concordance line has it.
+        words: length of the node in tokens.
+    """
     return passage_at(opened.index, at, words)
 
 
@@ -113,7 +135,16 @@ def neighbours(
     min_count: int,
     table: str,
 ) -> Neighbours:
-    """Return the most similar phrases."""
+    """Return the phrases of a table with the highest cosine to a phrase, most similar first.
+
+    Arguments:
+        opened: the artifacts that are served.
+        phrase: words separated by spaces.
+        k: maximum number of neighbours.
+        lengths: lengths of neighbours in words, `2` or `1-3`; "" allows all.
+        min_count: minimum number of occurrences of a neighbour.
+        table: name of the table that is searched.
+    """
     search = opened.search(table, _lengths(lengths), min_count)
     found = search.found(phrase, k=k)
     normal = _normal(opened, phrase)
@@ -131,7 +162,16 @@ def neighbours(
 def neighbour_map(
     opened: Opened, phrase: str, k: int, lengths: str, min_count: int, table: str
 ) -> Map:
-    """Return the nearest phrases with coordinates in the plane."""
+    """Return the nearest phrases with coordinates in the plane, near phrases side by side.
+
+    Arguments:
+        opened: the artifacts that are served.
+        phrase: words separated by spaces.
+        k: maximum number of neighbours.
+        lengths: lengths of neighbours in words, `2` or `1-3`; "" allows all.
+        min_count: minimum number of occurrences of a neighbour.
+        table: name of the table that is searched.
+    """
     found = opened.search(table, _lengths(lengths), min_count).nearest(phrase, k=k)
     normal = _normal(opened, phrase)
     if not found:
@@ -148,7 +188,15 @@ def neighbour_map(
 
 
 def contexts(opened: Opened, phrase: str, window: int, weights: str, k: int) -> Contexts:
-    """Return the context words of a phrase with their weights."""
+    """Return the context words of a phrase on either side, highest weight first.
+
+    Arguments:
+        opened: the artifacts that are served.
+        phrase: words separated by spaces.
+        window: context words on either side, in tokens.
+        weights: name of the weighting scheme, such as `ppmi`.
+        k: maximum number of context words of a side.
+    """
     families = opened.weigher(window, weights).family_names
     features, counts, values = _weighed(opened, phrase, window, weights)
     places, words = np.divmod(features, opened.index.n_words)
@@ -175,7 +223,16 @@ def contexts(opened: Opened, phrase: str, window: int, weights: str, k: int) -> 
 def compare(
     opened: Opened, a: str, b: str, window: int, weights: str, k: int, measures: str
 ) -> Comparison:
-    """Return the similarities, shared contexts and own contexts of two phrases."""
+    """Return the similarities of two phrases, and their shared and distinct context words.
+
+    Arguments:
+        opened: the artifacts that are served.
+        a, b: the phrases, words separated by spaces.
+        window: context words on either side, in tokens.
+        weights: name of the weighting scheme, such as `ppmi`.
+        k: maximum number of context words of each list.
+        measures: `all` computes the slow measures too.
+    """
     weigher = opened.weigher(window, weights)
     found = contrast(opened.index, a, b, k=k, window=window, weigher=weigher)
 
@@ -194,7 +251,13 @@ def compare(
 
 
 def paraphrases(opened: Opened, phrase: str, k: int) -> Paraphrases:
-    """Return the paraphrases of a phrase with their evidence."""
+    """Return the paraphrases of a phrase with their evidence, best first.
+
+    Arguments:
+        opened: the artifacts that are served.
+        phrase: words separated by spaces.
+        k: maximum number of paraphrases.
+    """
     answer = opened.paraphraser().answer(phrase)
     rows = (
         Paraphrased(
@@ -210,7 +273,14 @@ def paraphrases(opened: Opened, phrase: str, k: int) -> Paraphrases:
 
 
 def rules(opened: Opened, source: str, k: int) -> Rules:
-    """Return a grammar's rules for a source side, with the phrase pairs they consist of."""
+    """Return a grammar's rules for a source side, with the phrase pairs they consist of.
+
+    Arguments:
+        opened: the artifacts that are served.
+        source: the source side, symbols separated by spaces; looked up in lower case where the
+            grammar does not have it as written.
+        k: maximum number of rules.
+    """
     book = _grammar(opened)
     text = " ".join(source.split())
     known = text if book.count(text) else text.lower()
@@ -218,7 +288,15 @@ def rules(opened: Opened, source: str, k: int) -> Rules:
 
 
 def find_rules(opened: Opened, text: str, kind: str, k: int, skip: int) -> FoundRules:
-    """Return the rules that contain all words of a text; `run*` stands for a beginning."""
+    """Return the rules that contain all words of a text.
+
+    Arguments:
+        opened: the artifacts that are served.
+        text: words separated by spaces; `run*` stands for all words with this beginning.
+        kind: kind of phrase pair of the rules, or `all`.
+        k: maximum number of rules.
+        skip: number of rules that are left out at the beginning of the list.
+    """
     book = _grammar(opened)
     found = book.containing(text, pair_kind="" if kind == "all" else kind)
     shown = _rules_shown(opened, book.at(found[skip : skip + k]), skip + 1)
@@ -226,7 +304,14 @@ def find_rules(opened: Opened, text: str, kind: str, k: int, skip: int) -> Found
 
 
 def rewrite(opened: Opened, text: str, aim: str, k: int) -> Rewritings:
-    """Return the rewritings of the sentences of a text with the rules that made them."""
+    """Return the rewritings of the sentences of a text with the rules that made them.
+
+    Arguments:
+        opened: the artifacts that are served.
+        text: running text of one or more sentences.
+        aim: name of the weights that are used, such as those for simplification.
+        k: maximum number of rewritings of a sentence.
+    """
     rewriter = opened.rewriter(aim)
     rows = []
     for number, words in enumerate(_sentences(opened, text), 1):
@@ -255,7 +340,16 @@ def _sentences(opened: Opened, text: str) -> list[list[str]]:
 
 
 def substitutes(opened: Opened, sentence: str, k: int) -> Substitutes:
-    """Return substitutes of the word or phrase in brackets in a sentence."""
+    """Return substitutes of the word or phrase in brackets in a sentence, best first.
+
+    Arguments:
+        opened: the artifacts that are served.
+        sentence: a sentence with its target in brackets.
+        k: maximum number of substitutes.
+
+    Raises:
+        ParameterError: no word is left of the target after normalising.
+    """
     from distsim.paraphrase.substitution.occurrence import split_marked
 
     left, target, right = split_marked(sentence)

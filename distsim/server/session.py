@@ -159,7 +159,7 @@ class Opened:
         """Return whether a table was signed from the index's current text.
 
         Arguments:
-            name: of the table.
+            name: name of a table that is served.
         """
         return self.tables[name].is_of(self.index)
 
@@ -312,7 +312,12 @@ class Opened:
         return self._once("substituter", lambda: Substituter(self.index, self.require_current()))
 
     def kept(self, name: str, make: Callable[[], T]) -> T:
-        """Return the cached result of `make` for this name."""
+        """Return the cached result of `make` for this name; the first call computes it.
+
+        Arguments:
+            name: key of the cache.
+            make: function without arguments that computes the result.
+        """
         return self._once(("kept", name), make)
 
     def _once(self, key: Any, make: Callable[[], T]) -> T:

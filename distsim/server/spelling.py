@@ -93,10 +93,14 @@ def _letters(opened: Opened) -> str:
 
 
 def as_found(opened: Opened, phrases: Sequence[str]) -> dict[str, str]:
-    """Return how phrases are written in most of five occurrences, by phrase.
+    """Return the spelling with capitals that most of five occurrences of a phrase have, by phrase.
 
-    Occurrences inside a sentence count, where there are any. Phrases that do not occur, and all
-    where the index keeps no text, are as they were given.
+    Occurrences inside a sentence are preferred to those at its beginning. A phrase that does not
+    occur is returned as given; all phrases are where the index keeps no text.
+
+    Arguments:
+        opened: the artifacts that are served.
+        phrases: words separated by spaces.
     """
     known: dict[str, str] = opened.kept("as found", dict)
     new = [phrase for phrase in dict.fromkeys(phrases) if phrase not in known]

@@ -58,7 +58,16 @@ class Signed(NamedTuple):
 
 @dataclass(frozen=True)
 class SignOptions:
-    """Arrays that a table keeps beside its bits, and resources; as of SignatureTable.build."""
+    """Arrays that a table stores beside its signatures, and resources for making it.
+
+    Arguments:
+        keep_parts: store the vectors of words, by which longer phrases are composed.
+        keep_features: store the weighted features of each phrase, for exact cosines.
+        force: replace a table that exists.
+        memory: working memory in bytes; None: a share of the machine's.
+        jobs: number of threads; None: one for each core. The result does not depend on it.
+        progress: called with (stage, done, total).
+    """
 
     keep_parts: bool = True
     keep_features: bool = False

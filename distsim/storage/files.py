@@ -314,7 +314,11 @@ def resumable_part(
 
 
 def part_of(path: Path) -> Path:
-    """Return the path of the unfinished part of a file that is written record by record."""
+    """Return the path of the unfinished part of a file that is written record by record.
+
+    Arguments:
+        path: of the finished file.
+    """
     return path.with_name(path.name + ".part")
 
 

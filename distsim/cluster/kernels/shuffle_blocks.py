@@ -77,13 +77,25 @@ def frequent_phrases(
 ):
     """Return the phrases of 1..longest tokens whose masked key (count_phrases) is in `keys`.
 
-    rows: uint32[n, columns], the phrases from column `first` on, at most `longest` tokens of each.
-    common: from common_prefixes. words: uint64, the hash of each word; text, offsets: uint8 and
-    int64, the text of all words. keys: uint64, sorted; starts: bucket_starts by their leading
-    `bits` bits; marks: mark_keys by their leading mark_bits bits, so that most keys that are not
-    there are not looked up. mask: uint64, the bits of a key that count. A phrase is looked for only
-    where the phrase without its last word was found, since that is at least as frequent.
-    Returns (hash of its text uint64, length int64, low int64, high int64): half-open runs of rows.
+    A phrase is looked up only where the phrase without its last word was found, since that one is
+    at least as frequent.
+
+    Arguments:
+        rows: uint32[n, columns], sorted rows of word ids.
+        first: column where the phrases begin.
+        common: number of tokens that each row shares with the row before, by common_prefixes.
+        longest: maximum length of a phrase, in tokens.
+        words: uint64, the hash of each word.
+        text: uint8, the text of all words. offsets: int64, where each word begins in it.
+        keys: uint64, sorted keys of the frequent phrases.
+        starts: first key of each bucket of keys, by bucket_starts.
+        bits: number of leading bits of a key that name its bucket.
+        marks: filter by mark_keys, which excludes most keys that are not in `keys`.
+        mark_bits: number of leading bits of a key that name its bit in marks.
+        mask: uint64, the bits of a key that count.
+
+    Returns (hash of its text uint64, length int64, low int64, high int64) of each phrase; low and
+    high are its half-open run of rows.
     """
     capacity = 1024
     hashes = np.empty(capacity, np.uint64)

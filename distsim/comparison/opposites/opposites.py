@@ -306,13 +306,16 @@ def opposites_last(
     *,
     out: bool = False,
 ) -> list[tuple[int, bool]]:
-    """Return (place in phrases, whether it is an opposite) of k answers, contrasted ones last.
+    """Return (index in phrases, whether it is an opposite) of k answers, contrasted phrases last.
 
-    None of these is among the first five answers, where there are others.
+    Contrasted phrases are opposites of the target and phrases that are set against it. None is
+    among the first five answers while there are enough others.
 
     Arguments:
-        opposites: tells them; None: all stay where they are.
-        target: whose opposites they are. phrases: the answers, best first. k: None: all.
+        opposites: classifier of opposites; None keeps the order.
+        target: the phrase that is asked for.
+        phrases: the answers, best first.
+        k: maximum number of answers; None returns all.
         out: leave contrasted phrases out.
     """
     most = len(phrases) if k is None else min(k, len(phrases))

@@ -73,10 +73,14 @@ class Runs:
         return groups
 
     def take(self, first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows of parts first..stop, uint64[n, 5]; parts are taken in order, once.
+        """Return (rows of parts first..stop, uint64[n, 5]; bounds, int64[runs, parts + 1]).
 
-        The last part of each run is first. Beside them int64[runs, parts + 1], where those
-        of each part end, and where those of the last one begin.
+        bounds: where the rows of each part end, and where those of the last part begin. In each
+        run the last part is first. Parts are taken in ascending order, each once: their rows are
+        freed.
+
+        Arguments:
+            first, stop: half-open range of parts.
         """
         sizes = np.array([counts[first:stop] for counts in self.counts], np.int64)
         of_runs = sizes.sum(axis=1)

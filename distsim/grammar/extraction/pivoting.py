@@ -81,9 +81,11 @@ def _meeting(rules: NumericRules) -> np.ndarray:
 
 
 def translations_of(rules: NumericRules, kept: np.ndarray | None = None) -> Translations:
-    """Return rules as pairing takes them, with the probabilities of their counts.
+    """Return the translations of a synchronous grammar, with probabilities from its counts.
 
-    kept: int64, numbers of rules; all where None.
+    Arguments:
+        rules: the counted rules of the grammar.
+        kept: int64, numbers of the rules to return; None returns all.
     """
     some: Any = slice(None) if kept is None else kept
     label = rules.label[some].astype(np.int64)

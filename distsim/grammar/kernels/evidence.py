@@ -95,9 +95,10 @@ def _most_similar(begin, middle, end, gaps, words, text, offsets, shortest, part
 
     Arguments:
         begin, middle, end: where the rule's source and target symbols start and stop.
-        gaps, words: int64 per symbol, its gap or TERMINAL, its word. partner: int64 per symbol, -1
-            where it is free.
+        gaps: int64 per symbol, its gap or TERMINAL. words: int64 per symbol, its word.
         text, offsets: the words' folded forms.
+        shortest: minimum length of the prefix, in characters.
+        partner: int64 per symbol, -1 where it is free.
     """
     best, best_i, best_j = shortest - 1, -1, -1
     for i in range(begin, middle):

@@ -297,10 +297,15 @@ def _put_pairs(pairs, n, i, j, low, high, reach, n_english, longest, is_loose, n
     """Append the initial pairs of the foreign words i..j; return the new n, FULL if too many.
 
     Arguments:
-        pairs: as initial_pairs has them, n of them there.
-        low, high: the lowest and highest partner of the words. reach: as _set_reach fills it.
-        n_english: words of the English sentence. longest: words of an English side.
-        is_loose: edges may run on over unlinked words. n_linked: linked words of i..j.
+        pairs: the initial pairs, as initial_pairs writes them.
+        n: number of pairs that are filled.
+        i, j: first and last foreign word.
+        low, high: the lowest and highest partner of the words.
+        reach: as _set_reach fills it.
+        n_english: words of the English sentence.
+        longest: maximum number of words of an English side.
+        is_loose: whether edges may be extended over unlinked words.
+        n_linked: linked words of i..j.
     """
     lowest = low
     highest = high
@@ -542,13 +547,15 @@ def _write_rules(pairs, n_inside, n_pairs, starts, text, settings, room, cursor,
     """Write the rules of initial pairs from cursor[1] on into rows; see extract_rows.
 
     Arguments:
-        pairs, starts: as initial_pairs writes them; n_inside: of the n_pairs those that are
-            initial, the other one is the whole sentence.
-        text, settings, cursor, rows: as extract_rows has them. room: a Room.
-        n: rows that are there.
+        pairs, starts: as initial_pairs writes them.
+        n_inside: number of initial pairs; a pair after these is the whole sentence.
+        n_pairs: number of all pairs.
+        text, settings, cursor, rows: as extract_rows has them.
+        room: a Room, working memory.
+        n: number of rows that are filled.
 
-    Returns (0, FULL, _INNER_FULL or _CHOSEN_FULL, how many rows there are); cursor[1] is then the
-    pair to go on with.
+    Returns (0, FULL, _INNER_FULL or _CHOSEN_FULL, number of filled rows); cursor[1] is then the
+    next pair.
     """
     f_states, e_states, n_e_states = room.f_states, room.e_states, room.n_e_states
     f_states[0] = START

@@ -564,11 +564,17 @@ def _meet(pairs, begin, stop, best, links, link_starts, link_stops, met, stamp, 
     """Count in met[:cells] how many of the pairs begin..stop link each two words.
 
     Arguments:
-        pairs: int64[m, 2], rules. best: the best pair. links, link_starts, link_stops: as Sides
-            has them. met, stamp: as in _compose. cells: products of symbols. width: symbols of the
-            second side.
+        pairs: int64[m, 2], numbers of rules.
+        begin, stop: half-open range of pairs.
+        best: number of the best pair.
+        links, link_starts, link_stops: as Sides has them.
+        met: int32, counts; written.
+        stamp: int64, the last pair that has added to each count; written.
+        cells: product of the numbers of symbols of the two sides.
+        width: symbols of the second side.
 
-    Returns how many of them a link must have: all; of the best pair alone where none has all.
+    Returns the minimum count of a link: the number of pairs where all pairs share a link, else 1,
+    and the counts are then those of the best pair alone.
     """
     for at in range(cells):
         met[at] = 0

@@ -138,19 +138,18 @@ class Rules(NamedTuple):
 def count_parts(rows, bounds, part_bits, text_bounds, links, link_offsets, rules):
     """Fill rules from rows, one for each foreign side, label and English side; return their number.
 
-    Part by part, so that what is sorted stays near: by foreign side, label, English side, links
-    and place. Of the alignments of a rule the most frequent stays, of equally frequent ones the
-    first in byte order; its first place is the rule's.
+    Rows are sorted part by part, so that the data sorted at a time fit into the cache: by foreign
+    side, label, English side, links and place. A rule keeps its most frequent alignment, of equally
+    frequent ones the first in byte order, and the place of its first occurrence.
 
     Arguments:
-        rows: uint64[n, 5], of some runs, in each the last part first. bounds: int64[runs, parts +
-            1], where the rows of each part end, and those of the last one begin; part_bits: so
-            many leading bits of the foreign hash number the parts.
+        rows: uint64[n, 5], the rows of several sorted runs; in each run the last part is first.
+        bounds: int64[runs, parts + 1], where the rows of each part end, and those of the last part
+            begin.
+        part_bits: number of leading bits of the foreign hash that are the number of the part.
         text_bounds: int64[b + 1], the first sentence of each bitext.
         links, link_offsets: as links and link_starts of a Text.
-        rules: a Rules with room for n; filled. by_bitext: zeros.
-
-    Returns how many rules there are.
+        rules: a Rules with room for n; filled; its by_bitext are zeros before.
     """
     most = 0
     for part in range(bounds.shape[1] - 1):
@@ -281,12 +280,16 @@ def _same_rule(rows, a, b):
 
 @uncounted
 def _count_rules(rows, n, bounds, links, link_offsets, pairs, texts, spans, rules, rule):
-    """Add up n sorted rows into rules from `rule` on; return their end.
+    """Add up n sorted rows into rules from `rule` on; return the number after the last rule.
 
     Arguments:
-        rows: uint64[n, 5]. bounds: the text_bounds of count_parts; links, link_offsets: as there.
-        pairs, texts, spans: room for the links of a rule, for two texts of them, for its spans.
-        rules: a Rules, written. rule: the number of the first one.
+        rows: uint64[m, 5], one for each occurrence.
+        n: number of rows that are filled.
+        bounds: the text_bounds of count_parts.
+        links, link_offsets: word links of the sentences, as count_parts has them.
+        pairs, texts, spans: working memory for a rule's links, two texts of links, and its spans.
+        rules: a Rules, written.
+        rule: number of the first rule.
     """
     rule -= 1
     best = 0

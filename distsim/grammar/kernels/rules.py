@@ -338,11 +338,15 @@ def _parse_links(text, fields, n_fields, partners, layout, line, lines, n_source
     """Read a line's counts and links; return (fault or FINE, the new number of links).
 
     Arguments:
-        text: uint8. fields: as _split_line fills them, n_fields of them. layout: as parse_rules
-            has it.
+        text: uint8, the text of all lines.
+        fields: where the line's fields are, as _split_line fills them.
+        n_fields: number of fields.
         partners: the first of two fields of bracketed partners, -1 where the line has none.
-        line: its number. lines: what is read, a Lines.
-        n_source, n_target: symbols of its sides. n: links read before.
+        layout: number of each kind of field, as parse_rules has it.
+        line: number of the line.
+        lines: a Lines, written.
+        n_source, n_target: symbols of the two sides.
+        n: links read before.
     """
     first = n
     bad = -1

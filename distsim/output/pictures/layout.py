@@ -81,11 +81,13 @@ def links(distances: np.ndarray, each: int = 2) -> list[tuple[int, int]]:
 def fitted(
     places: np.ndarray, widths: np.ndarray, height: float, width: float, tall: float
 ) -> NDArray[np.float64]:
-    """Return places of labels within a frame, moved until labels do not overlap, float64[n, 2].
+    """Return the positions of labels, moved until they do not overlap, float64[n, 2].
 
     Arguments:
-        places: float64[n, 2]. widths: of each label, centred on its place. height: of them all.
-        width, tall: of the frame, from (0, 0).
+        places: float64[n, 2], wanted positions, in any unit; they are scaled to the frame.
+        widths: float64[n], width of each label, centred on its position.
+        height: height of all labels.
+        width, tall: width and height of the frame, whose corner is (0, 0), in the unit of widths.
     """
     n = len(places)
     half = np.column_stack([widths / 2, np.full(n, height / 2)])

@@ -20,7 +20,11 @@ class Lexicon:
         self._id = lru_cache(_CACHED_WORDS)(self._looked_up)
 
     def words(self, text: str) -> tuple[str, ...]:
-        """Return the words of a text in the index's normal form, none of an empty one."""
+        """Return the words of a text in the index's normal form; () for an empty text.
+
+        Arguments:
+            text: words separated by spaces.
+        """
         return tuple(self.index.words(text)) if text.strip() else ()
 
     def ids(self, words: Sequence[str]) -> np.ndarray:

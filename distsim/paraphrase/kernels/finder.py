@@ -72,13 +72,20 @@ def frames_around(tokens, lemmas, part, n_parts):
 def count_profiles(
     tokens, suffixes, word_starts, forms, form_starts, contexts, n_contexts, keys, numbers, seen
 ):
-    """Count the words around lemmas in one shard.
+    """Return the counts of the words around lemmas in one shard, as sparse rows.
 
-    tokens, suffixes, word_starts: of the shard. forms: int64, word ids; lemma i has
-    forms[form_starts[i]:form_starts[i + 1]]. contexts: int32[n_words], what a word beside counts
-    as, below n_contexts, -1 for nothing. keys, numbers: of frames. seen: uint32[2 * n_contexts +
-    frames] of zeros, and zeros again afterwards.
-    Returns (state, starts int64, features uint32, counts uint32), rows in no order.
+    Arguments:
+        tokens, suffixes: uint32, of the shard.
+        word_starts: int64, where the suffixes of each word begin.
+        forms: int64, word ids of the forms of all lemmas end to end.
+        form_starts: int64[n + 1], lemma i has forms[form_starts[i]:form_starts[i + 1]].
+        contexts: int32[n_words], the context number of a word, -1 where it is not counted.
+        n_contexts: number of contexts of one side.
+        keys, numbers: hash table of frames.
+        seen: uint32[2 * n_contexts + frames] of zeros; zeros again afterwards.
+
+    Returns (state, starts int64, features uint32, counts uint32); the features of a row are in no
+    order.
     """
     starts = np.zeros(form_starts.size, np.int64)
     features = np.empty(1 << 16, np.uint32)
@@ -146,14 +153,21 @@ def order_rows(starts, features, counts):
 
 @compiled
 def weigh_profiles(starts, features, counts, shares, log_p, shift, out_starts, out, weights):
-    """Weigh counts by positive pointwise mutual information, in bytes; return how many are left.
+    """Return how many positive weights are left of counts weighed by pointwise mutual information.
 
-    starts, features, counts: sparse rows.
     weight = (ln(c / (row * p)) - shift) * c / (c + 1), where c is the count times its feature's
-    share (shares) and row the sum of the row's; 255 stands for a row's largest weight. shares,
-    log_p: float64[n_features]. Fills out_starts int64[n + 1], out uint16, weights uint8.
+    share and row is the sum of c over the row. Weights are stored as bytes; 255 stands for a
+    row's largest weight.
 
-    shift: subtracted from each weight.
+    Arguments:
+        starts: int64[n + 1], where each row begins in features and counts.
+        features: uint32, feature numbers. counts: uint32, the count of each.
+        shares: float64[n_features], factor of the counts of each feature.
+        log_p: float64[n_features], logarithm of the probability of each feature.
+        shift: subtracted from the logarithm.
+        out_starts: int64[n + 1], where each row begins in out and weights; filled.
+        out: uint16, feature numbers; filled.
+        weights: uint8, the weight of each; filled.
     """
     n = 0
     for row in range(starts.size - 1):
@@ -217,14 +231,19 @@ def similar_vectors(vectors, squares, row, out):
 def highest_cosines(
     starts, features, weights, squares, first, references, by_feature, owners, shares, ranks, out
 ):
-    """Fill out, float32[n, levels], with cosines of rows first.. at some ranks among references.
+    """Fill `out` with the cosines of rows with references at given ranks, highest first.
 
-    starts, features, weights: sparse rows; squares: float64[n], the sums of their squared weights.
-    references: int64[m], rows; a row is not its own reference. by_feature: int64[n_features + 1],
-    where the references that have a feature begin in owners, uint16, and shares, uint8, their
-    weights. ranks: int64[levels], from 0.
-
-    features: uint16, weights: uint8; first: the row of out[0].
+    Arguments:
+        starts: int64[n + 1], where each row begins in features and weights.
+        features: uint16, feature numbers. weights: uint8, the weight of each.
+        squares: float64[n], the sums of the rows' squared weights.
+        first: the row of out[0].
+        references: int64[m], numbers of rows; a row is not its own reference.
+        by_feature: int64[n_features + 1], where the references of each feature begin in owners.
+        owners: uint16, numbers of references, by feature.
+        shares: uint8, the weight of the feature in each of owners.
+        ranks: int64[levels], ranks from 0.
+        out: float32[m, levels], cosines of rows first to first + m - 1; written.
     """
     totals = np.empty(references.size, np.int64)
     cosines = np.empty(references.size)

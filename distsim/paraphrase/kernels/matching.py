@@ -136,12 +136,17 @@ def _keep_dotted(trie, dotted, i, length, row):
 
 @compiled
 def _record(trie, rules, possible, i, length, row, found, n, most):
-    """Return (found, n) with the source sides that end at a dotted rule's node.
+    """Return (found, number of filled rows) after adding the source sides that end at a node.
 
-    trie: a Trie. rules: SourceRules. possible: bool[tokens, longest + 1, labels], where the labels
-    of the first `most` rules of each side are marked. i, length: the span. row: int64[5], the
-    dotted rule: its node, starts and lengths of its gaps. found: int64[capacity, 7], of which n
-    rows are filled.
+    Arguments:
+        trie: a Trie of source sides.
+        rules: SourceRules.
+        possible: bool[tokens, longest + 1, labels], the labels that rules can give a span; marked.
+        i, length: start and length of the span, in tokens.
+        row: int64[5], a dotted rule: its node, and the starts and lengths of its gaps.
+        found: int64[capacity, 7], matches; replaced by an array of twice the size where it is full.
+        n: number of rows of found that are filled.
+        most: maximum number of rules of a source side whose labels are marked.
     """
     node = row[_NODE]
     for s in range(np.int64(trie.node_sources[node]), np.int64(trie.node_sources[node + 1])):

@@ -34,10 +34,15 @@ def mixed(state, word):
 def _interval(tokens, suffixes, word_starts, words, first, stop, keys, lows, highs, at):
     """Return the slot with the intervals of words[first:stop], one for each shard.
 
-    tokens, suffixes, word_starts: tuples of the shards' arrays. words: int64, word ids, below 0
-    where unknown. keys: uint64[slots], the hash of the words of each slot; lows, highs:
-    int64[slots, shards], half-open intervals of the suffix array. at: uint64, room for the keys of
-    all beginnings of the words. A slot is filled from the slot of one word less.
+    A slot is filled from the slot of the sequence without its last word.
+
+    Arguments:
+        tokens, suffixes, word_starts: tuples of the shards' arrays.
+        words: int64, word ids, below 0 where unknown.
+        first, stop: half-open range of words.
+        keys: uint64[slots], the hash of the words of each slot; written.
+        lows, highs: int64[slots, shards], half-open intervals of the suffix array; written.
+        at: uint64, working memory for the keys of all beginnings of the words.
     """
     n_shards = len(tokens)
     mask = np.uint64(keys.size - 1)

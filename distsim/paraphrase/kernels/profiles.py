@@ -87,13 +87,19 @@ def _share(collocate, words, places):
 
 @compiled
 def weigh_by_likelihood(n, scale, words, places, total, logs, seen, collocates, weights):
-    """Fill weights[t] with Dunning's G2 of collocates[t], as log_likelihood_ratio.
+    """Fill weights[t] with the log-likelihood ratio G2 of collocates[t] (Dunning 1993).
 
-    n: slots around the sampled occurrences; seen: uint32 by collocate, how many of them have it;
-    both are multiplied by `scale`. total: slots of the corpus. collocates: uint32. weights:
-    float64, filled. words, places, logs: as of weigh_profile. A cell of the contingency table is
-    its expectation times a ratio, and the logarithms of most ratios are sums of known ones. Sets
-    seen[] back to zeros.
+    A cell of the contingency table is its expectation times a ratio, and the logarithms of most
+    ratios are sums of known ones.
+
+    Arguments:
+        n: slots around the sampled occurrences.
+        scale: factor of n and of seen, occurrences per sampled occurrence.
+        words, places, logs: as of weigh_profile.
+        total: slots of the corpus.
+        seen: uint32 by collocate, how many of the slots have it; set back to zeros.
+        collocates: uint32[m], collocates seen.
+        weights: float64[m], filled.
     """
     row = n * scale
     not_row = total - row
@@ -152,9 +158,15 @@ def weigh_roughly(n, words, places, logs, seen, collocates, weights):
 def _weigh(n, scale, words, places, total, scheme, shift, logs, seen, collocates, weights):
     """Fill weights[t] with the association of collocates[t], and set seen[] back to zeros.
 
-    scale: as of weigh_by_likelihood; 0 stands for 1, and asks for G2 by weigh_roughly. scheme,
-    shift: see distsim.contexts.weights. n, words, places, total, logs, seen, collocates and
-    weights: as of weigh_by_likelihood.
+    Arguments:
+        n: slots around the sampled occurrences.
+        scale: as of weigh_by_likelihood; 0 stands for 1, and asks for G2 by weigh_roughly.
+        words, places, logs: as of weigh_profile.
+        total: slots of the corpus.
+        scheme, shift: weighting scheme and its shift, see distsim.contexts.weights.
+        seen: uint32 by collocate, how many of the slots have it.
+        collocates: uint32[m], collocates seen.
+        weights: float64[m], filled.
     """
     if scheme == LLR or scheme == LOG_LLR:
         if scale == 0.0:
@@ -201,13 +213,17 @@ def _count_collocates(rows, first, stop, seen, touched):
 
 @compiled
 def weigh_profile(rows, scale, words, places, total, scheme, shift, logs, seen):
-    """Return the collocates of one phrase: words uint32, weights float64, sum of their squares.
+    """Return the collocates of one phrase: words uint32, weights float64, sum of squared weights.
 
-    rows: uint32[n, k], the collocates at each occurrence, place * n_words + word, 0 for none;
-    scale: counts are multiplied by it. words: float64[n_words, 2], a word's share of the tokens
-    and its logarithm (ppmi: smoothed); places: float64[n_places, 2], a place's share of all slots
-    and its logarithm; total: all slots; logs[i]: ln i. scheme, shift: see distsim.contexts.weights.
-    seen: uint32 zeros by collocate, and zeros again afterwards.
+    Arguments:
+        rows: uint32[n, k], the collocates at each occurrence, place * n_words + word, 0 for none.
+        scale: factor of all counts.
+        words: float64[n_words, 2], a word's share of the tokens (ppmi: smoothed) and its logarithm.
+        places: float64[n_places, 2], a place's share of all slots and its logarithm.
+        total: slots of the corpus.
+        scheme, shift: weighting scheme and its shift, see distsim.contexts.weights.
+        logs: float64, logs[i] is ln i.
+        seen: uint32 by collocate, zeros; zeros again afterwards.
     """
     touched = np.empty(rows.size + 1, np.uint32)
     distinct, n = _count_collocates(rows, 0, rows.shape[0], seen, touched)
@@ -225,13 +241,17 @@ def profile_cosines(
     rows, starts, scales, focal_places, focal, focal_square, words, places, total, scheme, shift,
     logs, seen, cosines,
 ):  # fmt: skip
-    """Fill cosines, float64[n], with those of the profiles of n phrases and one; 0 for a zero one.
+    """Fill `cosines` with those of the profiles of n phrases and one focal profile.
 
-    rows: uint32[m, k], the collocates at the occurrences of all phrases; starts: int64[n + 1], the
-    rows of each; scales: float64[n], 0: roughly. The profile compared with gives collocate c the
-    weight focal[focal_places[c]]: focal_places uint32 by collocate, focal float64, 0 at place 0;
-    focal_square: the square of its length.
-    words, places, total, scheme, shift, logs, seen: as of weigh_profile.
+    Arguments:
+        rows: uint32[m, k], the collocates at the occurrences of all phrases.
+        starts: int64[n + 1], the first row of each phrase.
+        scales: float64[n], factor of each phrase's counts; 0 asks for approximate weights.
+        focal_places: uint32 by collocate, its place in focal, 0 where it has none.
+        focal: float64, the focal profile's weights, 0 at place 0.
+        focal_square: the sum of its squared weights.
+        words, places, total, scheme, shift, logs, seen: as of weigh_profile.
+        cosines: float64[n], filled; 0 for a profile without weights.
     """
     flat = words.reshape(-1)
     most = 0

@@ -109,9 +109,13 @@ def _view_of_gap(chart, spans, matches, m, gap):
 def _bundle_rules(bundles, chart, spans, matches, rules, first, last, over_itself, by_words):
     """Return (bundles, n) of the rules of matches[first:last], all of one span.
 
-    bundles: the array that is filled, grown where it is full. chart: the finished cells. spans,
-    matches, rules: Spans, Matches and Rules. over_itself: only those whose gap is the
-    whole span, or only the others. by_words: rules are grouped by their number of words.
+    Arguments:
+        bundles: the array that is filled; replaced by a larger one where it is full.
+        chart: the finished cells.
+        spans: Spans. matches: Matches. rules: Rules.
+        first, last: half-open range of matches.
+        over_itself: take only rules whose gap is the whole span, else only the other rules.
+        by_words: whether rules are grouped by their number of words.
     """
     n = np.int64(0)
     for m in range(first, last):

@@ -86,11 +86,14 @@ def missing(name: str) -> str:
 
 
 class Side:
-    """Counts of the source or target sides of rules: float64 arrays, one entry a rule.
+    """Counts of the source or target sides of rules: arrays float64[n], one entry for each rule.
 
-    words, chars: gaps counted as one of each. total, most: -ln p of its words, summed, and of
-    the rarest. unknown: words that the language model has not. terminals: words without gaps.
-    stem: the number of its word's beginning, of one word alone. numbers: words with digits.
+    words, chars: words and characters; a gap counts as one word of one character.
+    total, most: -ln p of its words, summed, and of the rarest word.
+    unknown: words that the language model does not know.
+    terminals: words without gaps.
+    stem: number of the stem of a side of one word, for comparing two sides.
+    numbers: words that contain digits.
     """
 
     def __init__(

@@ -16,15 +16,19 @@ class RewriteOptions:
     """Limits of the search for rewritings, and constraints on its result.
 
     Arguments:
-        span: maximum number of tokens that a rule covers; higher moves more, and takes longer.
-        pops: combinations that are tried for a span; higher finds better sentences.
-        rules: maximum number of rules of a source side, the best by their weights.
-        ranked_again: number of a sentence's best rewritings that are sorted again by features
+        span: maximum number of tokens that a rule covers; higher allows larger reorderings and
+            takes longer.
+        pops: maximum number of combinations tried for a span in cube pruning (Chiang 2007); higher
+            finds better sentences and takes longer.
+        rules: maximum number of rules of a source side that are used, the best by their weights.
+        ranked_again: number of a sentence's best rewritings that are ranked again by features
             of the whole sentence, where these have weights.
         looked_at: maximum number of rules of a source side that are scored, in the pack's order.
         deletes: whether words and constituents may be deleted.
-        length: the words kept, as a share of the sentence's, rounded down; None asks for nothing.
-        keep: words that must not vanish. avoid: words that must not be used.
+        length: maximum share of the sentence's words that is kept, 0 to 1, rounded down; None sets
+            no limit.
+        keep: words that must not be changed or deleted.
+        avoid: words that must not be used.
     """
 
     span: int = 10

@@ -244,5 +244,9 @@ def _labels(tree: Tree) -> dict[Span, set[str]]:
 
 
 def tokens_of(words: Sequence[str]) -> frozenset[str]:
-    """Return words in lower case, the form in which they are compared with tokens."""
+    """Return the set of words in lower case, the form in which they are compared with tokens.
+
+    Arguments:
+        words: in any case.
+    """
     return frozenset(word.lower() for word in words)

@@ -19,11 +19,12 @@ Words = tuple[str, ...]
 
 
 class Filled(NamedTuple):
-    """What candidates are in a slot.
+    """The n-gram evidence of candidates that fill a slot in a sentence.
 
-    logs: float64[n], ln of the probability of all forms of each together, since people name a
-    substitute in another form than the sentence needs. forms: the form of each that stands there.
-    articles: `an` where the word before the slot has to become that, else "".
+    logs: float64[n], ln of the probability of all inflected forms of each candidate together, since
+        people name a substitute in another form than the sentence needs.
+    forms: the inflected form of each candidate that is shown in the slot.
+    articles: `an` or `a` where the word before the slot has to become that, else "".
     """
 
     logs: np.ndarray

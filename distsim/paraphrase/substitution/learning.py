@@ -44,9 +44,11 @@ class Judged(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What is found for a target.
+    """The words found for one target, with features and people's choices.
 
-    features: float64[n, m], of n words found. rules: float64[n, 2], the evidence of a grammar.
+    group: the target; cases of one target stay in one part of a cross-validation.
+    features: float64[n, m], of n words found.
+    rules: float64[n, 2], the evidence of a grammar.
     shares: float64[n], the share of people's choices on each word.
     """
 
@@ -57,7 +59,10 @@ class Case(NamedTuple):
 
 
 class Cases(NamedTuple):
-    """What is found for targets in their sentences, and for the same targets alone."""
+    """The words found for targets in their sentences, and for the same targets alone.
+
+    in_sentence, alone: one case for each target.
+    """
 
     in_sentence: list[Case]
     alone: list[Case]
@@ -190,7 +195,14 @@ def _n_targets(some: Sequence[Case]) -> int:
 
 
 def learn_scale(some: Sequence[Case]) -> Scale:
-    """Return the weights under which people's choices are likeliest, and the calibration."""
+    """Return the feature weights of maximum likelihood for people's choices, calibrated.
+
+    The likelihood is that of a softmax over the words found, with an L2 penalty. The calibration
+    fits the chance that a word is named to its logarithmic share.
+
+    Arguments:
+        some: cases to learn from.
+    """
     from scipy.optimize import minimize
     from scipy.special import expit
 
@@ -236,6 +248,7 @@ def learn_rules(some: Sequence[Case], scale: Scale) -> np.ndarray:
     """Return the weights of a grammar's evidence, float64[2]; 0 where no case has a rule.
 
     Arguments:
+        some: cases to learn from.
         scale: the weights of the other features, which stay.
     """
     from scipy.optimize import minimize
@@ -258,10 +271,14 @@ def learn_rules(some: Sequence[Case], scale: Scale) -> np.ndarray:
 
 
 def held_out_chances(some: Sequence[Case], *, folds: int = 5, seed: int = 1) -> list[np.ndarray]:
-    """Return the chances of all words found, float64[n] for each case, learnt from other targets.
+    """Return the chances of all words found, float64[n] for each case, by cross-validation.
+
+    The weights for a case are learned from other targets than its own.
 
     Arguments:
-        folds: parts of the cross-validation. seed: of their draw.
+        some: the cases.
+        folds: number of parts of the cross-validation.
+        seed: of the random division into parts.
     """
     groups = sorted({case.group for case in some})
     order = np.random.default_rng(seed).permutation(len(groups)) % folds
@@ -278,7 +295,13 @@ def held_out_chances(some: Sequence[Case], *, folds: int = 5, seed: int = 1) -> 
 
 
 def chances_by(weights: FinderWeights, kind: str, some: Sequence[Case]) -> list[np.ndarray]:
-    """Return the chances of all words found, float64[n] for each case; kind: a field of Cases."""
+    """Return the chances of all words found, float64[n] for each case.
+
+    Arguments:
+        weights: the weights of the features and their calibration.
+        kind: `in_sentence` or `alone`, a field of Cases.
+        some: the cases.
+    """
     scale: Scale = getattr(weights, kind)
     return [
         scale.chances(case.features, more=case.rules @ weights.grammar)
@@ -289,7 +312,12 @@ def chances_by(weights: FinderWeights, kind: str, some: Sequence[Case]) -> list[
 
 
 def rated(some: Sequence[Case], chances: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the MEASURES of each case, float64[n, 4]; where nothing is found all are 0."""
+    """Return the quality of each case by each of MEASURES, float64[n, 4]; 0 where nothing is found.
+
+    Arguments:
+        some: the cases, with people's choices.
+        chances: float64[n] for each case, the chance of each word found.
+    """
     values = np.zeros((len(some), len(MEASURES)))
     for row, case, own in zip(values, some, chances, strict=True):
         if case.shares.size:
@@ -299,10 +327,13 @@ def rated(some: Sequence[Case], chances: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def measure(cases: Cases, *, folds: int = 5, samples: int = 1000, seed: int = 1) -> list[HeldOut]:
-    """Return how good answers are with weights of other targets, and with those that ship.
+    """Return the quality of answers with weights learned from other targets, and with shipped ones.
 
     Arguments:
-        folds: parts of the cross-validation. samples: of the bootstrap. seed: of both.
+        cases: targets in their sentences, and alone, with people's choices.
+        folds: number of parts of the cross-validation, at least 2.
+        samples: number of samples of the bootstrap.
+        seed: of the random division into parts and of the bootstrap.
 
     Raises:
         ParameterError: fewer than 2 folds.

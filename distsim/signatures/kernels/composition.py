@@ -44,15 +44,23 @@ def centre_rows(sums, centre):
 
 @compiled
 def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, prior_count, spelt):
-    """Mix each row of sums, float64[n, n_dimensions], unit or zero, with its words' vectors.
+    """Replace each row by the mixture of a phrase's own vector with the vectors of its words.
 
-    A phrase of several words, text[ends[p]:ends[p + 1]], becomes unit(share * own +
-    (1 - share) * unit(sum of weight * vector over its words)), share = s / (s + prior_count) for
-    strength s of strengths, int64[n]; 0 where its own vector is zero. A phrase of one word stays as
-    it is, or takes the word's vector if `spelt`; one none of whose words has a vector stays.
-    hashes: uint64[m], sorted; weights: float64[m] and vectors: float32[m, n_dimensions] of words.
+    A phrase of several words becomes unit(share * own + (1 - share) * unit(sum of weight * vector
+    over its words)), share = s / (s + prior_count) for its strength s; share is 0 where its own
+    vector is zero. A phrase of one word stays as it is, or takes the word's vector if `spelt`. A
+    phrase none of whose words has a vector stays.
 
-    text: uint8; ends: int64[n + 1].
+    Arguments:
+        sums: float64[n, n_dimensions], unit or zero vectors of the phrases; written.
+        text: uint8, the text of all phrases. ends: int64[n + 1], phrase p is
+            text[ends[p]:ends[p + 1]].
+        strengths: int64[n], strength of each phrase.
+        hashes: uint64[m], sorted hashes of words.
+        weights: float64[m], weight of each word.
+        vectors: float32[m, n_dimensions], vector of each word.
+        prior_count: strength at which the own vector has a share of one half.
+        spelt: whether a phrase of one word takes the vector of that word.
     """
     n_dimensions = sums.shape[1]
     parts = np.empty(n_dimensions, np.float64)

@@ -13,17 +13,18 @@ from distsim.signatures.projections.training import Training, WordRows
 
 
 def learn_rotation(training: Training, writer: storage.ArtifactWriter, work: Work) -> None:
-    """Learn how vectors are rotated before their bits are cut, and write it as a projection.
+    """Write the projection that rotates vectors before their signs become the bits of a signature.
 
-    Cosines stay what they are, less what vectors of more dimensions than bits have outside of
-    their words' strongest directions, as many as the settings keep, and less the words' mean
-    vector where the model subtracts it. The rotation fits the words where the mean is subtracted;
-    else it is random: one that fits overstates cosines where vectors have a large mean.
+    Vectors with more dimensions than bits are reduced to the strongest directions of the words'
+    vectors; else the rotation keeps cosines. The words' mean vector is subtracted where the
+    model is centred, and the rotation is then fitted to the words (ITQ, Gong and Lazebnik 2011).
+    Otherwise it is random, since a fitted rotation overstates cosines of vectors with a large
+    mean.
 
     Arguments:
-        training: the words, in the order in which they come, and the settings.
-        writer: of the projection's artifact.
-        work: threads and progress.
+        training: the words' vectors, in their order, and the settings.
+        writer: writer of the projection's artifact.
+        work: number of threads and progress.
     """
     learning, n_bits = training.learning, training.n_bits
     n_features = training.features.size
