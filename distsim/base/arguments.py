@@ -18,6 +18,10 @@ Texts = str | Iterable[str]
 def one_path(given: Any, argument: str = "path") -> Path:
     """Return an argument that must be one path, as a Path.
 
+    Arguments:
+        given: the value of the argument.
+        argument: its name, for the message.
+
     Raises:
         ParameterError: it is no path; the message names the argument, what was given and wanted.
 
@@ -99,6 +103,9 @@ def one_text(given: Any, argument: str = "text") -> str:
 
 def utf8_phrase(phrase: str) -> bytes:
     """Return a phrase in UTF-8.
+
+    Arguments:
+        phrase: words separated by spaces.
 
     Raises:
         ParameterError: it is no text, or has bytes that were not UTF-8.

@@ -20,6 +20,9 @@ def program_version() -> str:
 def how_to_install(extra: str) -> str:
     """Return how the packages of an extra are installed, for the end of a message.
 
+    Arguments:
+        extra: name of an extra of the package, such as `serve`.
+
     >>> how_to_install("serve")[:66]
     "install it with pip install '.[serve]' in the clone of distsim, or"
     """

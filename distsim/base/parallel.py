@@ -50,7 +50,11 @@ def interrupt(number: int) -> None:
 
 
 def check_interrupted() -> None:
-    """Raise Interrupted if a signal has asked for it and nothing has stopped yet."""
+    """Raise Interrupted if a signal to stop was received and no exception was raised for it yet.
+
+    Raises:
+        Interrupted: SIGINT or SIGTERM was received.
+    """
     if _signals:
         raise Interrupted(_signals[0])
 
@@ -66,6 +70,9 @@ def interruptible(function: Callable[[], Result]) -> Result:
     """Return function(), computed in a separate thread, so that Ctrl-C need not wait for it.
 
     For one long call into compiled code: the process can end while it is still running.
+
+    Arguments:
+        function: takes no arguments.
     """
     outcome: Future[Result] = Future()
 
@@ -103,6 +110,12 @@ def ordered_map(
 
     jobs: workers; where None as many as `joblib.parallel_config` says, or else all cores.
     Kernels and decompression run side by side in threads.
+
+    Arguments:
+        function: computes the result of one item.
+        items: are read in the caller's thread.
+        workers: where the function may be computed: `here` in threads of this process, `anywhere`,
+            or `processes`.
 
     Raises:
         DistsimError: a worker process was ended from outside.

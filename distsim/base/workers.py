@@ -49,6 +49,10 @@ class Ahead(Parallel):  # type: ignore[misc]  # joblib has no types
 
         What an item or its computation raises comes out after all results before it; an
         interrupt at once.
+
+        Arguments:
+            function: computes the result of one item.
+            items: are read in the caller's thread.
         """
         tasks = self._tasks(function, items)
         outputs = self(tasks)

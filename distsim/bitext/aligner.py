@@ -308,6 +308,9 @@ def jump_probabilities(counts: np.ndarray) -> np.ndarray:
 
     Jumps of more than eleven positions are counted in buckets, which grow with the distance,
     and share their bucket's probability evenly; the prior is JUMP_PRIOR a bucket.
+
+    Arguments:
+        counts: int64[N_JUMPS], number of times that each jump was sampled.
     """
     mass = np.bincount(_BUCKETS, counts, _BUCKET_SIZES.size) + JUMP_PRIOR
     shares: np.ndarray = (mass / (mass.sum() * _BUCKET_SIZES))[_BUCKETS].astype(np.float32)

@@ -27,11 +27,19 @@ class Side(NamedTuple):
     vocabulary: Vocabulary
 
     def ids(self, sentence: int) -> np.ndarray:
-        """Return the word ids of a sentence, uint32."""
+        """Return the word ids of a sentence, uint32.
+
+        Arguments:
+            sentence: number of a sentence, from 0.
+        """
         return self.tokens[int(self.starts[sentence]) : int(self.starts[sentence + 1])]
 
     def words(self, sentence: int) -> list[str]:
-        """Return the words of a sentence."""
+        """Return the words of a sentence.
+
+        Arguments:
+            sentence: number of a sentence, from 0.
+        """
         return self.vocabulary.words(self.ids(sentence))
 
 
@@ -56,6 +64,9 @@ class Trees(NamedTuple):
     def line(self, sentence: int) -> str:
         """Return the bracketed tree of a sentence, empty where it has none.
 
+        Arguments:
+            sentence: number of a sentence, from 0.
+
         Raises:
             ArtifactError: its bytes are damaged.
         """
@@ -67,6 +78,9 @@ class Trees(NamedTuple):
 
     def nodes(self, sentence: int) -> list[Node]:
         """Return the constituents of a sentence, from the top down.
+
+        Arguments:
+            sentence: number of a sentence, from 0.
 
         Raises:
             ArtifactError: their labels are damaged.
@@ -134,7 +148,10 @@ class Bitext:
 
     @classmethod
     def open(cls, path: str | Path) -> "Bitext":
-        """Open a bitext.
+        """Return the opened bitext at a path; arrays are memory-mapped.
+
+        Arguments:
+            path: folder of the bitext.
 
         Raises:
             ArtifactError: there is none at `path`, or it is damaged or of another version.

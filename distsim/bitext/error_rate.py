@@ -26,6 +26,10 @@ class LinkAgreement(NamedTuple):
 def compare_links(links: Links, gold: Links) -> LinkAgreement:
     """Return the agreement of links with those made by hand, for the same sentence pairs.
 
+    Arguments:
+        links: links that were made by an aligner.
+        gold: links made by hand, some of them only possible.
+
     Raises:
         ParameterError: they are of different numbers of pairs.
 

@@ -65,8 +65,10 @@ def parse_pharaoh(text: bytes, name: str = "links", first_line: int = 1) -> Link
 def in_order(pairs: np.ndarray, starts: np.ndarray, possible: np.ndarray | None = None) -> Links:
     """Return links sorted within each sentence pair, without repeats.
 
-    pairs: unsigned[m, 2], positions; starts: uint64[n + 1], the first pair of each sentence;
-    possible: bool[m], which links are only possible; None: no link.
+    Arguments:
+        pairs: unsigned[m, 2], positions.
+        starts: uint64[n + 1], the first link of each sentence pair.
+        possible: bool[m], which links are only possible; None: no link.
     """
     if possible is None:
         possible = np.zeros(len(pairs), bool)
@@ -148,6 +150,9 @@ def pharaoh_text(bitext: Bitext) -> bytes:
     """Return a bitext's links as Pharaoh lines, `English-other`, from 0.
 
     Line n is pair n of the files that were read; it is empty where that pair was left out.
+
+    Arguments:
+        bitext: an aligned bitext.
     """
     rows = np.full(bitext.parameters["counts"]["pairs"], -1, np.int64)
     rows[bitext.lines.astype(np.int64) - 1] = np.arange(len(bitext))

@@ -29,7 +29,11 @@ FINDER = Cost(0.37, 0.1, 4.0)
 
 
 def tokens_in(paths: Iterable[str]) -> int:
-    """Return about how many tokens files have, by their sizes; folders and pipes count nothing."""
+    """Return the estimated number of tokens in files, from their sizes.
+
+    Arguments:
+        paths: of files; folders and pipes count 0.
+    """
     files = [Path(one) for one in paths if Path(one).is_file()]
     sizes = (one.stat().st_size * _UNPACKED.get(one.suffix, 1.0) for one in files)
     return int(sum(sizes) / _BYTES_A_TOKEN)

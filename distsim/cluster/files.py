@@ -19,13 +19,21 @@ _HEAD_BYTES = 4096
 
 
 def attempt_name(path: Path) -> Path:
-    """Return a hidden sibling of `path` that no other attempt has."""
+    """Return a hidden sibling of `path` that no other attempt has.
+
+    Arguments:
+        path: of a file or folder that will be written.
+    """
     return path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield the name of a temporary file, which replaces `path` at the end."""
+    """Yield the name of a temporary file, which replaces `path` at the end.
+
+    Arguments:
+        path: of the file that is written.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = attempt_name(path)
     try:
@@ -40,7 +48,11 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def first_stays(path: Path) -> Iterator[Path]:
-    """Yield the name of a temporary folder, which becomes `path` unless that exists."""
+    """Yield the name of a temporary folder, which becomes `path` unless that exists.
+
+    Arguments:
+        path: of the folder that is written.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = attempt_name(path)
     try:

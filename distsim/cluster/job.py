@@ -83,11 +83,19 @@ class Job:
         return self.folder / stage / (f"{number:06d}{suffix}" if number is not None else "")
 
     def index_path(self, part: int) -> Path:
-        """Return the path of the index of a part."""
+        """Return the path of the index of a part.
+
+        Arguments:
+            part: number of the part, from 0.
+        """
         return self.texts / f"{part:06d}.index"
 
     def index(self, part: int) -> CorpusIndex | None:
-        """Return the index of a part, None where it has no token left."""
+        """Return the index of a part, None where it has no token left.
+
+        Arguments:
+            part: number of the part, from 0.
+        """
         path = self.index_path(part)
         if not storage.holds_artifact(path):
             return None
@@ -149,7 +157,11 @@ class Job:
         return SpectralProjection.open(self.folder / "projection")
 
     def resolved(self, text: ClusterText) -> ResolvedRecipe:
-        """Return the resolved recipe for a text of some ranges, with the learned projection."""
+        """Return the resolved recipe for a text of some ranges, with the learned projection.
+
+        Arguments:
+            text: the counted phrases of some ranges of hashes.
+        """
         return self.plan.recipe.resolve(text, lambda training: self.projection)
 
     @cached_property
@@ -161,17 +173,29 @@ class Job:
         return PartVectors(*(mapped(self.folder / "parts" / f"{name}.npy") for name in names))
 
     def word_packets(self, ranges: range | None = None) -> Iterator[bytes]:
-        """Yield the summed contexts of words, of some ranges or all."""
+        """Yield the summed contexts of words, of some ranges or all.
+
+        Arguments:
+            ranges: numbers of ranges of hashes; None: all.
+        """
         for number in range(self.n_ranges) if ranges is None else ranges:
             yield from read_packets(self.path("word-contexts", number))
 
     def text_of_words(self, ranges: range | None = None) -> ClusterText:
-        """Return the words of some ranges, or of all, as a text."""
+        """Return the words of some ranges, or of all, as a text.
+
+        Arguments:
+            ranges: numbers of ranges of hashes; None: all.
+        """
         blocks = SummedBlocks(lambda: self.word_packets(ranges), self.words)
         return ClusterText(self.plan, self.words, self.space, self.lowest, blocks)
 
 
 @lru_cache(maxsize=2)
 def open_job(folder: Path) -> Job:
-    """Return the run in a folder, once a process."""
+    """Return the run in a folder; each process opens it once.
+
+    Arguments:
+        folder: folder of the run.
+    """
     return Job(folder)

@@ -13,6 +13,9 @@ def worker_bytes(plan: Plan) -> int:
 
     It is the largest of three: counting the phrases of the largest part (indexing it takes less),
     counting contexts, signing a range.
+
+    Arguments:
+        plan: the plan of the run.
     """
     part = max(part.unpacked_size for part in plan.parts) // BYTES_A_TOKEN
     model = plan.recipe.model

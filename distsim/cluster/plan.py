@@ -142,7 +142,11 @@ class Plan:
         return checksum_of_settings([_VERSION, to_plain(replace(self, memory_bytes=0))])[:12]
 
     def folder(self, shared: Path) -> Path:
-        """Return the folder of the run inside the shared folder."""
+        """Return the folder of the run inside the shared folder.
+
+        Arguments:
+            shared: path of the folder that all machines share.
+        """
         return shared / f"sign-{self.name}"
 
 
@@ -211,6 +215,9 @@ def write_plan(plan: Plan, shared: Path) -> Path:
 
 def read_plan(folder: Path) -> Plan:
     """Return the plan of a run's folder.
+
+    Arguments:
+        folder: folder of the run.
 
     Raises:
         ArtifactError: there is none, or it is of another version.

@@ -15,6 +15,9 @@ from distsim.base.errors import ArtifactError
 def to_plain(value: Any) -> Any:
     """Return the JSON value of a setting.
 
+    Arguments:
+        value: a setting.
+
     >>> from distsim import Selection
     >>> to_plain(Selection(min_count=2))
     {'is': 'Selection', 'min_count': 2, 'max_length': 4, 'max_phrases': None}

@@ -52,7 +52,12 @@ class ClusterText(CountedText):
         """Do nothing: all words were counted before."""
 
     def training_limits(self, rows: int, features: int) -> TrainingLimits:
-        """Return the training limits of the corpus: rows, features, minimum count."""
+        """Return the training limits of the corpus: rows, features, minimum count.
+
+        Arguments:
+            rows: maximum number of rows.
+            features: maximum number of features.
+        """
         n_families = len(self.model["families"])
         return limits_of_words(self._words.counts[1:], n_families, rows, features)
 
@@ -75,7 +80,11 @@ class Blocks:
     longest: int
 
     def counted(self, min_count: int) -> Iterator[CountedPhrases]:
-        """Yield the phrases that occur at least `min_count` times, in ascending order of hashes."""
+        """Yield the phrases that occur at least `min_count` times, in ascending order of hashes.
+
+        Arguments:
+            min_count: minimum number of occurrences.
+        """
         raise NotImplementedError
 
 

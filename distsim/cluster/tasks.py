@@ -322,12 +322,14 @@ def word_contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
 
 
 def contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
-    """Yield packets with the contexts of frequent phrases; of words unless counted before.
+    """Yield shuffle blocks with the counted contexts of the frequent phrases of a part.
+
+    Phrases of one word are left out where their contexts were counted in an earlier step.
 
     Arguments:
         job: the run.
-        part: its number.
-        tally: counts of the task.
+        part: number of the part, from 0.
+        tally: totals of the task, which are reported; written.
     """
     plan = job.plan
     shortest = 2 if job.shuffles_words else 1

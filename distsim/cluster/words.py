@@ -71,7 +71,12 @@ class Words:
     def hash_phrases(
         self, words: np.ndarray, starts: np.ndarray, lengths: np.ndarray
     ) -> np.ndarray:
-        """Return the hash of each phrase words[starts[i]:starts[i] + lengths[i]], uint64."""
+        """Return the hash of each phrase words[starts[i]:starts[i] + lengths[i]], uint64.
+
+        Arguments:
+            words: int64, word ids of all phrases end to end.
+            starts, lengths: int64[n], where each phrase begins, and its number of words.
+        """
         found: np.ndarray = kernel.hash_words(
             frozen(words), frozen(starts), frozen(lengths), self.text, self.offsets
         )

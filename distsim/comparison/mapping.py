@@ -126,6 +126,9 @@ class WordSpace:
 def require_vectors(table: StoredTable) -> PartVectors:
     """Return the vectors of a table's words.
 
+    Arguments:
+        table: a table of signatures.
+
     Raises:
         IncompatibleError: the table keeps none.
     """
@@ -320,6 +323,7 @@ class VectorMap:
             pairs: a file of word<TAB>translation lines, or pairs with or without weights.
             path: the map's folder. options: method and penalty; force: replace an artifact there.
             notice: called with a sentence on pairs that are left out.
+            force: replace an artifact at `path`.
 
         Raises:
             InputError: a line of the file is malformed. IncompatibleError: a table has no vectors.

@@ -48,7 +48,7 @@ class Estimate(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """Of so many pairs, how many have a similarity, and how many of those a composed one."""
+    """Number of pairs, of those with a similarity, and of those with a composed similarity."""
 
     pairs: int
     covered: int
@@ -56,7 +56,10 @@ class Coverage(NamedTuple):
 
     @classmethod
     def of(cls, estimates: Sequence[Estimate]) -> "Coverage":
-        """Count the estimates.
+        """Return how many estimates there are, have a similarity, and were composed.
+
+        Arguments:
+            estimates: the estimates of the pairs.
 
         >>> Coverage.of([Estimate(0.5), Estimate(0.25, composed=True), Estimate(None)])
         Coverage(pairs=3, covered=2, composed=1)
@@ -548,6 +551,9 @@ def _ngram_model(table: StoredTable) -> NgramModel:
 
 def checked_pairs(pairs: Iterable[Pair]) -> list[Pair]:
     """Return the pairs as a list.
+
+    Arguments:
+        pairs: (phrase, phrase) each.
 
     Raises:
         ParameterError: one is no pair, or one of its phrases no text; it is named by its number.

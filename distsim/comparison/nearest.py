@@ -200,6 +200,7 @@ class NeighbourSearch:
 
         Arguments:
             k: how many.
+            phrase: words separated by spaces.
 
         Raises:
             ParameterError: the phrase is empty or no text, or k is no whole number above 0.

@@ -17,6 +17,9 @@ class Selection:
         max_length: the longest phrases, in tokens, 1 to 8.
         max_phrases: number of phrases to keep, the most frequent ones; all of them where None.
 
+    Raises:
+        ParameterError: a limit is outside its range.
+
     >>> Selection(min_count=2)
     Selection(min_count=2, max_length=4, max_phrases=None)
     """

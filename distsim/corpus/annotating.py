@@ -57,6 +57,9 @@ class Annotator(Protocol):
 def files_of(output: str | Path) -> tuple[Path, Path, Path]:
     """Return the paths of an output, of its unfinished part, and of the part's progress file.
 
+    Arguments:
+        output: path of the CoNLL-U file that is written.
+
     Raises:
         InputError: what is written there could not be gone on with.
     """
@@ -69,7 +72,14 @@ def files_of(output: str | Path) -> tuple[Path, Path, Path]:
 
 
 def refuse(missing: Sequence[str]) -> None:
-    """Raise ParameterError where something is missing; the message names all of it."""
+    """Raise ParameterError with the names of all missing packages and models, if there are any.
+
+    Arguments:
+        missing: what is not installed, and how it is installed.
+
+    Raises:
+        ParameterError: something is missing.
+    """
     if missing:
         raise ParameterError("; ".join(missing))
 

@@ -62,6 +62,8 @@ def read_blocks(
     Arguments:
         watch: called with each piece of a source as it is read, and the source's number.
         longest: bytes of a line; LINE_BYTES where None, TEXT_LINE_BYTES for plain text.
+        sources: files, in order.
+        block_bytes: size of a block.
 
     Raises:
         InputError: a file cannot be read, has a line longer than `longest`, or is not UTF-8

@@ -47,6 +47,9 @@ class Document(NamedTuple):
 def without_id(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return fields whose `id`, a name of every document's own, is called `given_id`.
 
+    Arguments:
+        fields: fields of a document, name to value.
+
     >>> without_id({"id": 7, "year": 1865})
     {'year': 1865, 'given_id': 7}
     """
@@ -244,6 +247,9 @@ class FileFields:
     def tell_unused(self, notice: Callable[[str], object]) -> None:
         """Call `notice` where files have no fields, or fields no file.
 
+        Arguments:
+            notice: called with a sentence.
+
         Raises:
             InputError: no file has fields.
         """
@@ -262,6 +268,9 @@ def read_file_fields(path: str | Path) -> FileFields:
 
     One column, `file`, `filename` or `path`, has the name of the file, with or without endings such
     as `.txt.gz`; the others are its fields.
+
+    Arguments:
+        path: of the table.
 
     Raises:
         InputError: it cannot be read, has no such column, or a file has two rows.

@@ -19,6 +19,9 @@ _PENN = {
 def unescape(token: str) -> str:
     """Return a token without escapes.
 
+    Arguments:
+        token: a token of tokenised text.
+
     >>> unescape("&apos;s"), unescape("-LRB-"), unescape("&amp;lt;"), unescape("a-b")
     ("'s", '(', '&lt;', 'a-b')
     """
@@ -29,6 +32,9 @@ def unescape(token: str) -> str:
 
 def undo_moses_escapes(text: bytes) -> bytes:
     """Return a text with the entities of Moses' tokenizer replaced by characters.
+
+    Arguments:
+        text: tokenised text.
 
     >>> undo_moses_escapes(b"l &apos; R&amp;D &#124;")
     b"l ' R&D |"

@@ -70,6 +70,9 @@ class KnownTexts:
     def find(self, source: Source) -> Repeated | Grown | None:
         """Return how a source's text is known (Repeated, Grown), None for a new text; all is read.
 
+        Arguments:
+            source: a file that is read in full.
+
         Raises:
             InputError: as open_source.
         """
@@ -119,7 +122,11 @@ def digests_from_manifest(kept: Any, n_sources: int) -> list[TextDigest | None]:
 
 
 def digest_of(source: Source) -> TextDigest:
-    """Return the digest of a source's text; all is read."""
+    """Return the digest of a source's text; all is read.
+
+    Arguments:
+        source: a file that is read in full.
+    """
     return _digests(source, ())[0]
 
 

@@ -32,6 +32,7 @@ def read_line_blocks(
     Arguments:
         path: plain or compressed; `-` for standard input; or a source.
         longest: bytes of a line; LINE_BYTES where None.
+        block_bytes: size of a block.
 
     Raises:
         InputError: the file cannot be opened, is compressed and damaged, or has a line that is
@@ -130,7 +131,11 @@ def read_text_lines(path: str | Path, as_is: bool = False) -> Iterator[tuple[int
 
 
 def split_lines(text: bytes) -> list[bytes]:
-    """Return the lines of a text with their newlines; nothing else breaks a line."""
+    """Return the lines of a text with their newlines; nothing else breaks a line.
+
+    Arguments:
+        text: bytes.
+    """
     if b"\r" not in text:
         return text.splitlines(keepends=True)
     lines = [line + b"\n" for line in text.split(b"\n")]
@@ -156,7 +161,11 @@ def decoded_line(line: bytes, place: str) -> str:
 
 
 def is_utf8(line: bytes) -> bool:
-    """Return whether a line is valid UTF-8."""
+    """Return whether a line is valid UTF-8.
+
+    Arguments:
+        line: bytes.
+    """
     try:
         line.decode()
     except UnicodeDecodeError:

@@ -17,6 +17,11 @@ def split_phrase(phrase: str, normaliser: Normaliser, is_word: Callable[[str], b
     that is no word loses the escapes of Moses and the Penn Treebank first (`&apos;s`, `-lrb-`).
     Words that the normaliser drops are left out.
 
+    Arguments:
+        phrase: words separated by spaces.
+        normaliser: normalises each token, and may drop it.
+        is_word: returns whether a piece is a token of the index.
+
     Raises:
         ParameterError: the phrase has no piece at all, or bytes that were not UTF-8.
 

@@ -93,6 +93,7 @@ def find_sources(
     Arguments:
         written: files and folders that are made of these: passed over in a folder, so that
             nothing reads its own output when it is run again.
+        paths: files and folders.
 
     Raises:
         InputError: a path is empty, does not exist or is one of those `written`, a folder contains
@@ -143,6 +144,7 @@ def find_file(path: str | Path, wanted: str = "a file") -> Source:
 
     Arguments:
         wanted: what the message says of the file that is wanted in place of a folder.
+        path: of the file, or `-`.
 
     Raises:
         InputError: nothing is there, or a folder.
@@ -162,6 +164,7 @@ def find_texts(
 
     Arguments:
         as_is: take them as they are, whatever they look like. written: as of find_sources.
+        paths: files and folders.
 
     Raises:
         InputError: as find_sources; a file looks like something else; it cannot be read.
@@ -185,6 +188,9 @@ def find_texts(
 @contextmanager
 def open_source(source: Source) -> Iterator[BinaryIO]:
     """Yield the bytes of a source as a stream: uncompressed, without a byte order mark.
+
+    Arguments:
+        source: the file.
 
     Raises:
         InputError: the file cannot be opened, or is compressed and damaged, cut short or
@@ -313,6 +319,10 @@ def spooled(path: str | Path, again: bool = True) -> Iterator[str | Path]:
     A regular file is its own; standard input, a pipe and whatever else can be read but once
     is copied, unpacked, into a temporary file that goes at the end.
 
+    Arguments:
+        path: of a file, or `-`.
+        again: whether it is read more than once.
+
     Raises:
         InputError: as open_source.
     """
@@ -325,7 +335,11 @@ def spooled(path: str | Path, again: bool = True) -> Iterator[str | Path]:
 
 @contextmanager
 def spooled_sources(sources: Sequence[Source]) -> Iterator[list[Source]]:
-    """Yield sources that can be read again, with the same names and labels."""
+    """Yield sources that can be read again, with the same names and labels.
+
+    Arguments:
+        sources: files, in order.
+    """
     with ExitStack() as stack:
         found = []
         for source in sources:
@@ -342,7 +356,11 @@ def spooled_sources(sources: Sequence[Source]) -> Iterator[list[Source]]:
 
 
 def is_regular(path: str | Path) -> bool:
-    """Return whether a path can be opened again; True where it does not exist."""
+    """Return whether a path can be opened again; True where it does not exist.
+
+    Arguments:
+        path: of a file.
+    """
     if str(path) == STANDARD_INPUT:
         return False
     try:

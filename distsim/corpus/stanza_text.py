@@ -142,15 +142,14 @@ class StanzaAnnotator:
 
 
 def conllu_text(text: str, parsed: bool = True) -> Annotated:
-    """Return stanza's CoNLL-U as distsim stores it, with totals.
+    """Return stanza's CoNLL-U in the form that distsim stores, with counts of words and sentences.
 
-    Where no dependencies were asked for, stanza hangs each word on the one before: left out.
-
-    The entity class of a multiword token goes to its words; places in the text, which count
-    from the piece's beginning, are left out; so is a tree whose leaves are not the words.
+    The entity class of a multiword token is given to its words. Character offsets are dropped, as
+    is a tree whose leaves are not the words. Where no dependencies were asked for, the default
+    heads that stanza writes are dropped too.
 
     Arguments:
-        text: of stanza.
+        text: CoNLL-U written by stanza.
         parsed: whether dependencies were asked for.
     """
     kept: list[str] = []

@@ -43,6 +43,9 @@ def hash_texts(texts: Sequence[bytes], prefix: bytes = b"") -> np.ndarray:
 def hash_text(text: bytes) -> int:
     """Return the hash of one short text as hash_texts does, without loading a kernel.
 
+    Arguments:
+        text: UTF-8.
+
     >>> hash_text(b"in spite of") == int(hash_texts([b"in spite of"])[0])
     True
     """
@@ -55,7 +58,13 @@ def hash_text(text: bytes) -> int:
 
 
 def hash_blob(text: np.ndarray, offsets: np.ndarray, prefix: bytes = b"") -> np.ndarray:
-    """Return the hash of prefix + text[offsets[i]:offsets[i + 1]] for every i, uint64."""
+    """Return the hash of prefix + text[offsets[i]:offsets[i + 1]] for every i, uint64.
+
+    Arguments:
+        text: uint8, texts end to end.
+        offsets: int64[n + 1], where each text begins.
+        prefix: bytes before each text.
+    """
     start = frozen(np.frombuffer(prefix, np.uint8)) if prefix else _NO_PREFIX
     hashes: np.ndarray = hash_pieces(
         start, frozen(text), frozen(offsets.astype(np.int64, copy=False))
@@ -75,7 +84,11 @@ class GrowingArray:
         self._size = 0
 
     def append(self, values: np.ndarray) -> None:
-        """Append values."""
+        """Append values.
+
+        Arguments:
+            values: of the array's dtype.
+        """
         size = self._size + len(values)
         if size > self._values.size:
             grown = np.empty(max(size, 2 * self._values.size), self._values.dtype)
@@ -217,7 +230,11 @@ class Vocabulary:
         return ids
 
     def word_hashes(self, prefix: bytes = b"") -> np.ndarray:
-        """Return the hash of prefix + word for every id, uint64."""
+        """Return the hash of prefix + word for every id, uint64.
+
+        Arguments:
+            prefix: bytes before each word.
+        """
         return hash_blob(self.text, self.offsets, prefix)
 
 
@@ -268,7 +285,11 @@ class VocabularyBuilder:
         return self._hashes.view()
 
     def texts(self, first: int) -> list[bytes]:
-        """Return the words from id `first` on, of a builder that started empty."""
+        """Return the words from id `first` on, of a builder that started empty.
+
+        Arguments:
+            first: word id.
+        """
         return self._texts[first - 1 :]
 
     def arrays(self) -> dict[str, np.ndarray]:

@@ -71,6 +71,9 @@ def in_common(measures: Sequence[Similarity]) -> list[Similarity]:
     """Return the measures restricted to the pairs for which all of them have a similarity.
 
     So their results rest on the same pairs and can be compared.
+
+    Arguments:
+        measures: measures evaluated on the same pairs.
     """
 
     @lru_cache(maxsize=_PAIR_LISTS)

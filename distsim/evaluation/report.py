@@ -10,12 +10,12 @@ def signature_line(
 ) -> str:
     """Return the settings of an evaluation in one line: fingerprint, corpus, bootstrap, version.
 
-    estimate: how the table's cosines are estimated; what serves it best where None. Told where
-    it is not by bits.
+    The estimate is a part of the line unless it is `bits`.
 
     Arguments:
-        table: that was evaluated.
-        samples, seed: of the bootstrap.
+        table: the table that was evaluated.
+        samples: number of bootstrap samples. seed: seed of the bootstrap.
+        estimate: how the table's cosines are estimated; None: the table's default.
     """
     way = estimate_of(table, estimate)
     fields = {

@@ -249,6 +249,9 @@ class Bleu:
 
         For n = 1 to 4 n-grams that a reference has, then all n-grams; tokens, and those of the
         nearest reference.
+
+        Arguments:
+            tokens: the tokens of the rewriting.
         """
         out = np.zeros(2 * _LONGEST + 2)
         for k, most in enumerate(self._most):

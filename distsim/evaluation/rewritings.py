@@ -189,7 +189,11 @@ class Evaluation:
         self._sari = list(map(SariCounts, map(sari_tokens, source), people))
 
     def counts(self, sentences: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return the sufficient statistics of each measure by name, float64[sentences, columns]."""
+        """Return the sufficient statistics of each measure by name, float64[sentences, columns].
+
+        Arguments:
+            sentences: the rewriting of each sentence, tokenised.
+        """
         tokens = [one.split() for one in sentences]
         pairs = zip(self._sari, map(sari_tokens, sentences), strict=True)
         scored = zip(self._sentence_sari, tokens, strict=True)
@@ -212,7 +216,9 @@ class Evaluation:
     def values(self, counts: dict[str, np.ndarray], times: np.ndarray) -> list[dict[str, float]]:
         """Return the measures of each sample of sentences, from its summed counts.
 
-        times: float64[samples, sentences], the count of each sentence in each sample.
+        Arguments:
+            counts: sufficient statistics by measure, as `counts` returns them.
+            times: float64[samples, sentences], the count of each sentence in each sample.
         """
         sums = {name: times @ rows for name, rows in counts.items()}
         sizes = times.sum(axis=1)

@@ -198,7 +198,12 @@ class TrainingSample:
         return len(self._pairs)
 
     def add(self, block: RuleBlock, wanted: np.ndarray) -> None:
-        """Add the wanted rules of a block to the candidates; wanted: bool[n]."""
+        """Add the wanted rules of a block to the candidates; wanted: bool[n].
+
+        Arguments:
+            block: parsed rules.
+            wanted: bool[n], rules that may be trained on.
+        """
         data = np.frombuffer(block.text, np.uint8)
         hashes = hash_blob(data, block.line_starts)
         rules = np.flatnonzero(wanted)

@@ -54,11 +54,19 @@ class RuleBlock:
         return self.status.size
 
     def line(self, number: int) -> bytes:
-        """Return the bytes of a line; number: its row in the block, from 0."""
+        """Return the bytes of a line.
+
+        Arguments:
+            number: its row in the block, from 0.
+        """
         return self.text[self.line_starts[number] : self.line_starts[number + 1]]
 
     def feature_text(self, number: int) -> bytes:
-        """Return the bytes of a line's features, as written; number: its row, from 0."""
+        """Return the bytes of a line's features, as written.
+
+        Arguments:
+            number: its row in the block, from 0.
+        """
         start, stop = self.features[number].tolist()
         return self.text[start:stop]
 
@@ -104,7 +112,11 @@ class RuleBlock:
         return [(self.first_line + number, self.fault(number)) for number in bad]
 
     def fault(self, number: int) -> str:
-        """Return what is wrong with a line in a few words, "" if it is a rule; number: its row."""
+        """Return what is wrong with a line in a few words, "" if it is a rule.
+
+        Arguments:
+            number: its row in the block, from 0.
+        """
         status = int(self.status[number])
         first, second = self.details[number].tolist()
         if status == kernel.LINK_OUTSIDE:

@@ -87,6 +87,11 @@ def decompose_block(
 
 
 def span_text(block: RuleBlock, span: Sequence[int]) -> str:
-    """Return the symbols of a span (first symbol of the block, length), as written."""
+    """Return the symbols of a span, as written.
+
+    Arguments:
+        block: parsed rules.
+        span: (first symbol of the block, number of symbols).
+    """
     first, length = span
     return b" ".join(block.symbol(k) for k in range(first, first + length)).decode()

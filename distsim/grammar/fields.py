@@ -64,6 +64,9 @@ def is_feature_name(text: str) -> bool:
 def require_utf8(feature: str) -> str:
     """Return the name of a feature, checked to be UTF-8, as grammars are.
 
+    Arguments:
+        feature: name of a feature.
+
     Raises:
         ParameterError: it is of bytes that are not UTF-8.
     """
@@ -75,17 +78,29 @@ def require_utf8(feature: str) -> str:
 
 
 def without_line_end(line: bytes) -> bytes:
-    """Return a line without its newline and one carriage return before it."""
+    """Return a line without its newline and one carriage return before it.
+
+    Arguments:
+        line: bytes.
+    """
     return line.removesuffix(b"\n").removesuffix(b"\r")
 
 
 def with_line_end(line: bytes) -> bytes:
-    """Return a line with a newline at its end, where it has none."""
+    """Return a line with a newline at its end, where it has none.
+
+    Arguments:
+        line: bytes.
+    """
     return line if line.endswith(b"\n") else line + b"\n"
 
 
 def join_fields(fields: list[bytes]) -> bytes:
-    """Return the line of the fields that `split_fields` returned."""
+    """Return the line of the fields that `split_fields` returned.
+
+    Arguments:
+        fields: bytes of each field.
+    """
     return SEPARATOR.join(fields)
 
 

@@ -79,7 +79,10 @@ class LearnedWeights:
 
     @classmethod
     def read(cls, path: str | Path) -> "LearnedWeights":
-        """Return the weights of a file; path: one that `distsim rank` wrote.
+        """Return the weights of a file.
+
+        Arguments:
+            path: of a file that `distsim rank` wrote.
 
         Raises:
             InputError: it cannot be read, or a line is no weight.
@@ -131,7 +134,12 @@ class RuleOrder(LearnedWeights):
     """
 
     def values(self, names: Sequence[str], matrix: np.ndarray) -> np.ndarray:
-        """Return the scores of many rules, float64[n]; matrix: float64[n, len(names)]."""
+        """Return the scores of many rules, float64[n].
+
+        Arguments:
+            names: names of the features.
+            matrix: float64[n, len(names)], values of the features.
+        """
         place = names.index(_SIMILARITY)
         compared = matrix.copy()
         compared[compared[:, place] == 1, place] = np.nan

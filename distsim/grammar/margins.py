@@ -50,7 +50,11 @@ class Numbered:
     n_labels: int
 
     def within(self, side: np.ndarray) -> np.ndarray:
-        """Return a number for each combination of label and side, int64[n]; side: int64[n]."""
+        """Return a number for each combination of label and side, int64[n].
+
+        Arguments:
+            side: int64[n], number of the side of each rule.
+        """
         return numbers_of(side, self.label)
 
 

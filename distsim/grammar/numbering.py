@@ -48,7 +48,11 @@ def order_by(*keys: np.ndarray) -> np.ndarray:
 
 
 def first_rows(numbers: np.ndarray) -> np.ndarray:
-    """Return the first row of each number, int64; numbers: int64[n], 0 to the highest all occur."""
+    """Return the first row of each number, int64.
+
+    Arguments:
+        numbers: int64[n]; 0 to the highest all occur.
+    """
     first = np.empty(int(numbers.max(initial=-1)) + 1, np.int64)
     first[numbers[::-1]] = np.arange(numbers.size)[::-1]
     return first

@@ -46,7 +46,11 @@ def is_of_vectors(name: str) -> bool:
 
 
 def is_feature(name: str) -> bool:
-    """Return whether there is a pair feature of this name."""
+    """Return whether there is a pair feature of this name.
+
+    Arguments:
+        name: name of a feature.
+    """
     return name in _OTHERS or is_of_vectors(name)
 
 
@@ -178,6 +182,9 @@ def _source_of(name: str) -> str:
 
 def without_gaps(side: str) -> str:
     """Return the words of a rule's side as plain text.
+
+    Arguments:
+        side: symbols separated by spaces.
 
     >>> without_gaps("take [NP,1] into account &apos;s")
     "take into account 's"

@@ -37,11 +37,12 @@ class PairedRules:
 def paired_rules(
     translations: Translations, options: PivotOptions, report: PivotReport
 ) -> PairedRules:
-    """Return the distinct rules with their probabilities, pruned; report: counts are added.
+    """Return the distinct rules with their probabilities, pruned.
 
     Arguments:
         translations: the rules read.
         options: how they are pruned.
+        report: counts of rules are added to it.
     """
     label_order = np.array(
         sorted(range(len(translations.labels)), key=translations.labels.__getitem__), np.int64

@@ -146,7 +146,11 @@ class Pairing:
         return told
 
     def chunks(self, most: int) -> Iterator[np.ndarray]:
-        """Yield rules by source side, about `most` pairs, one side's together."""
+        """Yield rules by source side, about `most` pairs, one side's together.
+
+        Arguments:
+            most: number of pairs of a chunk, approximately.
+        """
         by_source, numbers = self._by_source, self._rules.numbers
         label, target = numbers.label[by_source], numbers.target[by_source]
         new = np.flatnonzero((np.diff(label) != 0) | (np.diff(target) != 0)) + 1

@@ -410,5 +410,9 @@ def _says_anew(rule: PackedRule) -> bool:
 
 
 def is_artifact(path: str | Path) -> bool:
-    """Return whether a path is the folder of an artifact."""
+    """Return whether a path is the folder of an artifact.
+
+    Arguments:
+        path: of a file or folder.
+    """
     return (Path(path) / storage.MANIFEST).exists()

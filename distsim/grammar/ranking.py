@@ -429,6 +429,7 @@ def fit_weights(
     Arguments:
         matrix: float64[n, len(names)], NaN where a pair has no such value.
         targets: float64[n], what is to be told but for a constant. penalty: a share of n.
+        names: names of the features.
     """
     n, columns, shapes = len(matrix), [], []
     for column in matrix.T:

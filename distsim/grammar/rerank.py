@@ -62,6 +62,9 @@ class Ranking:
         computed: makes features of sides; those of the text alone where None.
         write: write the sum as a feature of this name, as a bare value where features are.
 
+    Raises:
+        ParameterError: a weight or limit is not valid.
+
     >>> Ranking({"p(e|f)": 1.0}, top=10).ascending
     False
     """

@@ -30,10 +30,11 @@ class TableCounts:
 
     @classmethod
     def of_block(cls, table: TableScores, has_pairs: np.ndarray) -> "TableCounts":
-        """Return the counts of a block; has_pairs: bool[n], rules that have phrase pairs.
+        """Return the counts of a block of rules.
 
         Arguments:
             table: the scores by one table.
+            has_pairs: bool[n], rules that have phrase pairs.
         """
         of = np.bincount(table.outcomes, minlength=COMPOSED + 1).tolist()
         return cls(
@@ -50,10 +51,11 @@ class TableCounts:
         return TableCounts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     def lines(self, name: str, without_pairs: int) -> list[str]:
-        """Return the report of a table, two lines; without_pairs: rules without phrase pairs.
+        """Return the report of a table, two lines.
 
         Arguments:
             name: of the table.
+            without_pairs: number of rules without phrase pairs.
         """
         made = f", {self.composed:,} composed of words" if self.composed else ""
         return [
@@ -78,11 +80,12 @@ class ScoredBlock(NamedTuple):
 
     @classmethod
     def of(cls, block: RuleBlock, scores: BlockScores, packed: bytes) -> "ScoredBlock":
-        """Return the output and the counts of a block; packed: its lines, compressed.
+        """Return the output and the counts of a block of rules.
 
         Arguments:
             block: of lines.
             scores: of its rules.
+            packed: its lines, compressed.
         """
         has_pairs = np.diff(scores.pair_stops, prepend=0) > 0
         fine = block.status == 0

@@ -31,6 +31,9 @@ class OutputOptions:
         missing: what is written for a missing score, among bare values; named
             features are left out.
 
+    Raises:
+        ParameterError: the style is unknown, or `missing` cannot be written in a grammar.
+
     >>> OutputOptions(style="bare", missing="0").coverage
     True
     """
@@ -99,7 +102,12 @@ def lines_with_scores(
 
 
 def lines_with_features(block: RuleBlock, added: Sequence[bytes]) -> list[bytes]:
-    """Return the lines of a block, each with the bytes of `added` behind its last feature."""
+    """Return the lines of a block, each with further features after its last one.
+
+    Arguments:
+        block: parsed rules.
+        added: the bytes to add to each line.
+    """
     text = block.text
     bounds, ends = block.line_starts.tolist(), block.features[:, 1].tolist()
     return [

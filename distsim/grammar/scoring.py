@@ -251,7 +251,11 @@ class WholeScorer:
         self._cosine = EstimatedCosine(table, estimate=estimate)
 
     def score(self, block: RuleBlock) -> TableScores:
-        """Score the rules of a block; the pairs are the rules."""
+        """Return the scores of the rules of a block; the pairs are the whole sides of the rules.
+
+        Arguments:
+            block: parsed rules.
+        """
         sides = [[without_gaps(side) for side in block.side_texts(n)] for n in range(len(block))]
         some = [n for n, (a, b) in enumerate(sides) if a.strip() and b.strip()]
         found = self._cosine.similarities([(sides[n][0], sides[n][1]) for n in some])
@@ -275,7 +279,11 @@ class GapScorer:
         self.gapped = gapped
 
     def score(self, block: RuleBlock) -> TableScores:
-        """Score the rules of a block; the pairs are the rules."""
+        """Return the scores of the rules of a block; the pairs are the rules.
+
+        Arguments:
+            block: parsed rules.
+        """
         values = np.full(len(block), np.nan)
         pairs = np.zeros(len(block), np.int64)
         for number in range(len(block)):
@@ -313,6 +321,9 @@ class RuleScorer:
         whole: also score the whole sides by the first table, for a feature `sim_whole`.
         gapped: compares what fills the rules' gaps, for a feature `sim_gap`.
 
+    Raises:
+        ParameterError: there is no table, or a name is not valid.
+
     >>> scorer = RuleScorer([("sim_ngram", table)])
     >>> round(scorer.score("the king", "the queen", [(0, 0), (1, 1)])[0].similarity, 2) > 0.5
     True
@@ -347,6 +358,7 @@ class RuleScorer:
 
         Arguments:
             aligner: of rules without links.
+            other: a scorer of rules.
         """
         made = cls.__new__(cls)
         made.options, made.names, made.tables = other.options, other.names, other.tables

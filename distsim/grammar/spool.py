@@ -61,9 +61,12 @@ class Spool:
         return before
 
     def write_lines(self, out: LineWriter, wanted: np.ndarray, jobs: int | None) -> None:
-        """Write lines by their numbers, int64, in that order; jobs: threads that compress.
+        """Write lines by their numbers, in the order of the numbers given.
 
-        out: the file; wanted: the numbers.
+        Arguments:
+            out: the file.
+            wanted: int64, numbers of lines.
+            jobs: number of threads that compress.
         """
         lines = self.column("lines", np.uint8)
         starts, stops = (self.column(f"line_{end}", np.int64) for end in ("start", "stop"))

@@ -11,6 +11,9 @@ from distsim.kernels.compiled import frozen
 def texts_of(texts: Sequence[bytes]) -> Texts:
     """Return texts end to end, read-only.
 
+    Arguments:
+        texts: UTF-8 of each text.
+
     >>> texts_of([b"ab", b"", b"c"]).offsets.tolist()
     [0, 2, 2, 3]
     """

@@ -30,7 +30,11 @@ class BlockWords(NamedTuple):
 
 
 def distinct_words(block: RuleBlock) -> BlockWords:
-    """Return the distinct terminals of a block, numbered by first appearance."""
+    """Return the distinct terminals of a block, numbered by first appearance.
+
+    Arguments:
+        block: parsed rules.
+    """
     numbers = np.full(block.gaps.size, -1, np.int64)
     terminals = np.flatnonzero(block.gaps == TERMINAL)
     data = frozen(np.frombuffer(block.text, np.uint8))
@@ -71,7 +75,11 @@ class TokenForms:
         self._lock = threading.Lock()
 
     def forms(self, words: Sequence[bytes]) -> WordForms:
-        """Return the normal forms of words, UTF-8 each."""
+        """Return the normal forms of words, UTF-8 each.
+
+        Arguments:
+            words: UTF-8 of each word.
+        """
         known = self._known
         new = [word for word in words if word not in known]
         if new:

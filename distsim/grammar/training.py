@@ -23,6 +23,7 @@ def trained(
     Arguments:
         path: a grammar. grammar_format: a name in distsim.grammar.formats.FORMATS; inferred from
             the first lines where None. jobs: threads, all cores where None.
+        aligner: aligner of rules without links.
 
     Raises:
         InputError: the grammar cannot be read.

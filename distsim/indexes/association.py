@@ -14,8 +14,11 @@ import numpy as np
 def expected(both: np.ndarray, of_node: float, of_word: np.ndarray, total: float) -> np.ndarray:
     """Return the count expected by chance, of_node * of_word / total, float64.
 
-    both: float64[n], counts of words near the node; of_node: places near it; of_word: float64[n],
-    counts of the words in all; total: all places.
+    Arguments:
+        both: float64[n], counts of words near the node.
+        of_node: number of places near the node.
+        of_word: float64[n], counts of the words in the corpus.
+        total: number of places in the corpus.
     """
     chance: np.ndarray = of_word * (of_node / total) + 0.0 * both
     return chance

@@ -98,6 +98,9 @@ class IndexOptions:
         metadata: a table of the fields of files, see distsim.corpus.documents.read_file_fields;
             each file is then one document. It is read while the index is built.
 
+    Raises:
+        ParameterError: a value is not one of the choices, or options exclude each other.
+
     >>> IndexOptions("text", dedup="exact").dedup
     'exact'
     """
@@ -432,7 +435,11 @@ def text_checksum(of_sentences: int) -> str:
 
 
 def sum_of_sentences(checksum: str) -> int | None:
-    """Return the sum that a checksum tells, modulo 2^64; None where it is of something else."""
+    """Return the sum of sentence hashes in a checksum, modulo 2^64; None in another checksum.
+
+    Arguments:
+        checksum: a checksum in a manifest.
+    """
     digits = checksum.removeprefix(OF_SENTENCES)
     return int(digits, 16) if digits != checksum and _SUM.fullmatch(digits) else None
 
@@ -519,7 +526,11 @@ class IndexBuilder:
         self._source = -1
 
     def drop_lines(self, hashes: np.ndarray) -> None:
-        """Treat lines with these hashes as repeated."""
+        """Treat lines with these hashes as repeated.
+
+        Arguments:
+            hashes: uint64, hashes of lines.
+        """
         self._seen_lines.number(hashes)
 
     def read(self, sources: Sequence[Source], jobs: int | None) -> None:
@@ -528,6 +539,9 @@ class IndexBuilder:
         Arguments:
             sources: the files.
             jobs: threads; as many as the machine has cores where None.
+
+        Raises:
+            InputError: the files have no token.
         """
         first_source = len(self._sources)
         self._sources += [source.name for source in sources]

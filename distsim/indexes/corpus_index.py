@@ -506,6 +506,10 @@ class CorpusIndex:
             sample: number of occurrences to take, evenly spaced in the corpus, before ordering.
             gapped: the phrase is a pattern as in `gapped`.
             query: the phrase is a query as in `query`.
+            phrase: words separated by spaces.
+
+        Raises:
+            ParameterError: the order, sample, gapped phrase or query is not valid.
         """
         if order not in ORDERS and sort_places(order) is None:
             raise ParameterError(
@@ -677,6 +681,7 @@ class CorpusIndex:
 
         Arguments:
             spans: int64[n, 2], begin and end.
+            width: tokens on either side.
         """
         left, right = self.around(spans, width)
         owners = self._owners(spans)
@@ -809,6 +814,9 @@ def _each(given: Texts, answer: Callable[[str], T], argument: str = "phrase") ->
 def sort_places(order: str) -> list[int] | None:
     """Return the places of an order such as `1L,2L,1R`, below 0 on the left; None if it is none.
 
+    Arguments:
+        order: a list of places, or the name of an order.
+
     >>> sort_places("1L,2L,1R"), sort_places("left")
     ([-1, -2, 1], None)
     """
@@ -818,9 +826,13 @@ def sort_places(order: str) -> list[int] | None:
 
 
 def has_text_of(index: storage.Artifact, table: storage.Artifact) -> bool:
-    """Return whether a table was signed from the present text of an index, as far as both tell.
+    """Return whether a table was signed from the present text of an index.
 
     Words and their counts are compared, and the sentences where both have their checksum.
+
+    Arguments:
+        index: a corpus index.
+        table: a table of signatures.
     """
     sums = {sum_of_sentences(one.made_from) for one in (index, table)} - {None}
     corpora: set[str] = {one.parameters["corpus"] for one in (index, table)}
@@ -831,6 +843,10 @@ def knows_text_of(index: storage.Artifact, table: storage.Artifact) -> bool:
     """Return whether a table was signed from an index's text, or from its text before it grew.
 
     An index of before its earlier texts were kept is given the benefit of doubt.
+
+    Arguments:
+        index: a corpus index.
+        table: a table of signatures.
     """
     corpus = table.parameters["corpus"]
     if corpus == index.parameters["corpus"]:

@@ -105,7 +105,11 @@ class Documents:
         self.shares = lengths / lengths.sum()
 
     def of_positions(self, positions: np.ndarray) -> Spread:
-        """Return the dispersion of the occurrences at positions, int64."""
+        """Return the dispersion of the occurrences at positions, int64.
+
+        Arguments:
+            positions: int64, positions of the occurrences in the corpus.
+        """
         return self._spreads(positions, np.zeros(positions.size, np.int64), 1)[0]
 
     def of_phrases(self, phrases: Sequence[np.ndarray]) -> list[Spread]:

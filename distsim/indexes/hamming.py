@@ -26,6 +26,7 @@ def nearest(
         query: uint64[n_words].
         radius: only rows at most so far away; None: however far.
         among: uint32, ascending: only these rows, which are numbered by their place in it.
+        k: number of rows, 1 or more.
 
     Returns (rows int64, distances int64), in order of distance, then row.
     """
@@ -39,9 +40,12 @@ def nearest(
 
 
 def within(bits: np.ndarray, query: np.ndarray, radius: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return all rows at a distance of at most `radius`; arguments and results as `nearest`.
+    """Return all rows at a Hamming distance of at most `radius` from a query, in order of distance.
 
-    bits: uint64[n, words]; query: uint64[words].
+    Arguments:
+        bits: uint64[n, n_words], signatures.
+        query: uint64[n_words], a signature.
+        radius: maximum distance, in bits.
     """
     return nearest(bits, query, len(bits), radius)
 
@@ -49,7 +53,9 @@ def within(bits: np.ndarray, query: np.ndarray, radius: int) -> tuple[np.ndarray
 def distances_to(bits: np.ndarray, query: np.ndarray) -> np.ndarray:
     """Return the Hamming distance of every row to the query, int64.
 
-    bits: uint64[n, words]; query: uint64[words].
+    Arguments:
+        bits: uint64[n, n_words], signatures.
+        query: uint64[n_words], a signature.
     """
     distances: np.ndarray = np.bitwise_count(bits ^ query).sum(axis=1, dtype=np.int64)
     return distances

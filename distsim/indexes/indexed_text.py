@@ -130,7 +130,12 @@ class IndexedText:
         return layers
 
     def compiled(self, query: str, compiled: Callable[[], CompiledQuery]) -> CompiledQuery:
-        """Return a compiled query; the last few are kept, since a page asks four times for one."""
+        """Return a compiled query; the last few queries are cached.
+
+        Arguments:
+            query: text in the query language.
+            compiled: function that compiles a query.
+        """
         with self._compiling:
             if query not in self._compiled:
                 self._compiled[query] = compiled()
@@ -231,11 +236,23 @@ class IndexedText:
         return self.metadata.ids(numbers)
 
     def others(self) -> "IndexedText":
-        """Return the text of the documents that are not selected."""
+        """Return the text of the documents that are not selected.
+
+        Raises:
+            ParameterError: all documents are selected.
+        """
         raise ParameterError(f"{self.path}: all documents are selected: none is left to compare")
 
     def document_mask(self, filters: Sequence[str], documents: Any) -> np.ndarray:
-        """Return which documents fit all filters and are among `documents`, ids or a mask, bool."""
+        """Return which documents fit all filters and are among `documents`, bool[n documents].
+
+        Arguments:
+            filters: conditions on the documents' fields, such as `year=1850..1900`.
+            documents: ids of documents, or a mask of bool; None allows all.
+
+        Raises:
+            ParameterError: a document or a field does not exist.
+        """
         metadata = self.metadata
         if len(metadata) != self.document_edges.size - 1:
             raise damaged(self.path)
@@ -274,7 +291,11 @@ class IndexedText:
         return self._sources
 
     def words(self, phrase: str) -> list[str]:
-        """Return the words by which a phrase is looked up."""
+        """Return the words by which a phrase is looked up.
+
+        Arguments:
+            phrase: words separated by spaces.
+        """
         return split_phrase(phrase, self.options.normaliser, self.known_pieces())
 
     def known_pieces(self) -> Callable[[str], bool]:
@@ -299,6 +320,9 @@ class IndexedText:
 
         Arguments:
             phrases: words separated by spaces.
+
+        Raises:
+            ParameterError: a phrase is empty.
         """
         known = self._ids_of_piece
         normalise = self.options.normaliser.characters
@@ -346,7 +370,12 @@ class IndexedText:
         return total
 
     def positions(self, phrase: str, first: int | None = None) -> np.ndarray:
-        """Return the positions of a phrase, int64, ascending; only the `first` ones if given."""
+        """Return the positions of a phrase, int64, ascending; only the `first` ones if given.
+
+        Arguments:
+            phrase: words separated by spaces.
+            first: maximum number of positions; None: all.
+        """
         ids, _ = self.ids([phrase])
         found, n = [np.empty(0, np.int64)], 0
         for shard in self.shards:

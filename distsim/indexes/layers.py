@@ -39,7 +39,11 @@ class Layers:
         return {layer: words.all_words() for layer, words in self._vocabularies.items()}
 
     def of(self, layer: str) -> np.ndarray:
-        """Return the ids of a layer, uint32 by analysis."""
+        """Return the ids of a layer, such as the lemma of each analysis, uint32.
+
+        Arguments:
+            layer: name of the layer.
+        """
         return self.lemmas if layer == "lemma" else self.tags
 
     def is_sound(self, n_words: int) -> bool:
@@ -96,7 +100,11 @@ class LayersBuilder:
         return words.astype(np.uint64) << np.uint64(32) | numbers
 
     def arrays(self, counts: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the arrays of Layers by name; counts: uint64 by analysis."""
+        """Return the arrays of Layers by name.
+
+        Arguments:
+            counts: uint64, number of occurrences of each analysis.
+        """
         keys = self._numbering.hashes()
         pairs = list(self._pairs)
         lemmas = self._texts["lemma"].add([self._normalise(lemma).encode() for lemma, _ in pairs])

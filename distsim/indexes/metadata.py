@@ -111,7 +111,11 @@ class MetadataWriter:
             self._flush()
 
     def declare(self, fields: Mapping[str, FieldType]) -> None:
-        """Add fields with their types, whether a document has them or not."""
+        """Add fields with their types, whether a document has them or not.
+
+        Arguments:
+            fields: name of each field, to its type.
+        """
         self._types = {**fields, **self._types}
         for name in fields:
             self._learn(name)
@@ -295,7 +299,11 @@ class Metadata:
         return self._n
 
     def numbers(self, ids: Sequence[str]) -> np.ndarray:
-        """Return the numbers of documents with these ids, int64, -1 where there is none."""
+        """Return the numbers of documents with these ids, int64, -1 where there is none.
+
+        Arguments:
+            ids: ids of documents.
+        """
         if self._file is None:
             whole = [int(one) if _PLAIN_WHOLE.fullmatch(one) else 0 for one in ids]
             numbers = np.array(whole, np.int64) - 1
@@ -335,7 +343,11 @@ class Metadata:
         return [known[number] for number in numbers.tolist()]
 
     def rows(self, first: int, stop: int) -> list[tuple[str, dict[str, Value]]]:
-        """Return (id, fields that have a value) of the documents first..stop - 1."""
+        """Return (id, fields that have a value) of each document in a range.
+
+        Arguments:
+            first, stop: half-open range of numbers of documents.
+        """
         stop = min(stop, self._n)
         if self._file is None:
             return [(str(number + 1), {}) for number in range(first, stop)]
@@ -354,6 +366,9 @@ class Metadata:
 
     def groups(self, field: str) -> tuple[list[Value], np.ndarray]:
         """Return (values of a field, ascending, a date's year; for each document which, or -1).
+
+        Arguments:
+            field: name of a field.
 
         Raises:
             ParameterError: there is no such field.
@@ -395,7 +410,11 @@ class Metadata:
         return mask
 
     def described(self, field: str) -> str:
-        """Return a few words about the values of a field: the range, or the first ones."""
+        """Return a few words about the values of a field: the range, or the first ones.
+
+        Arguments:
+            field: name of a field.
+        """
         values, _ = self.groups(field) if field in self.fields else ([], None)
         if not values:
             return ""

@@ -59,7 +59,12 @@ def word_counts(shards: Sequence[Shard], n_words: int) -> np.ndarray:
 
 
 def chunk_words(counts: np.ndarray, chunk_rows: int = CHUNK_ROWS) -> list[FirstWords]:
-    """Return half-open ranges of word ids whose counts sum to about `chunk_rows` each."""
+    """Return half-open ranges of word ids whose counts sum to about `chunk_rows` each.
+
+    Arguments:
+        counts: int64, number of occurrences of each word id.
+        chunk_rows: wanted sum of counts of a range.
+    """
     stops = np.cumsum(counts[1:], dtype=np.int64)
     ranges = []
     first = 0
@@ -76,7 +81,10 @@ def split(
 ) -> list[FirstWords]:
     """Return a single word's phrases in ranges of second words of about `chunk_rows` rows each.
 
-    shards: of the index. words: returned as they are where they are several, or rare.
+    Arguments:
+        shards: of the index.
+        words: half-open range of word ids; several, or a rare one, are returned unchanged.
+        chunk_rows: wanted number of rows of a range.
     """
     rows = [shard.suffixes_of_words(words).size for shard in shards]
     n_pieces = -(-sum(rows) // chunk_rows)

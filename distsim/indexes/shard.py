@@ -129,7 +129,9 @@ class Shard:
     def intervals(self, ids: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return each phrase's half-open interval of suffixes, (lows, highs) int64.
 
-        ids: int64, the phrases' words end to end, -1 for an unknown one; stops: int64.
+        Arguments:
+            ids: int64, the phrases' word ids end to end, -1 for an unknown word.
+            stops: int64[n], where each phrase ends.
         """
         if 0 < stops.size <= _FEW:
             phrases = np.split(ids, stops[:-1])
@@ -163,7 +165,11 @@ class Shard:
         return low, bisect_right(self.suffixes, following, low, high, key=words_after)
 
     def counts(self, ids: np.ndarray, stops: np.ndarray) -> np.ndarray:
-        """Return how often each phrase occurs, int64; ids, stops: as of `intervals`."""
+        """Return the number of occurrences of each phrase, int64.
+
+        Arguments:
+            ids, stops: as of `intervals`.
+        """
         lows, highs = self.intervals(ids, stops)
         counts: np.ndarray = highs - lows
         return counts
@@ -278,7 +284,12 @@ class Shard:
         return row_starts, features, counts
 
     def query(self, query: CompiledQuery, most: int) -> np.ndarray:
-        """Return the spans that match a query, int64[m, 2]; m is above `most` if there are more."""
+        """Return the spans that match a query, int64[m, 2], half-open; m > most if there are more.
+
+        Arguments:
+            query: a compiled query.
+            most: number of spans that are expected.
+        """
         tokens = self.tokens
         if query.layered:
             if self.analyses is None:
@@ -308,7 +319,11 @@ class Shard:
         return np.unique(spans, axis=0) if n <= most else spans
 
     def word_counts(self, n_words: int) -> np.ndarray:
-        """Return how often each word occurs, uint64[n_words]; the boundary's counts sentences."""
+        """Return the number of occurrences of each word, uint64[n_words]; id 0 counts sentences.
+
+        Arguments:
+            n_words: number of words of the vocabulary.
+        """
         counts = np.zeros(n_words, np.uint64)
         starts = self.word_starts.astype(np.int64)
         counts[: starts.size - 1] = np.diff(starts).astype(np.uint64)
@@ -335,7 +350,11 @@ class Shard:
         return self.neighbourhoods(suffixes, before, longest + after, n_words)
 
     def suffixes_of_words(self, words: FirstWords) -> np.ndarray:
-        """Return the suffixes that begin with some words, uint32, in their order."""
+        """Return the suffixes that begin with some words, uint32, in their order.
+
+        Arguments:
+            words: half-open range of word ids.
+        """
         first, stop = (min(word, self.word_starts.size - 1) for word in (words.first, words.stop))
         suffixes = self.suffixes[self.word_starts[first] : self.word_starts[stop]]
         if words.is_whole:
@@ -348,7 +367,11 @@ class Shard:
         return suffixes[low : bisect_left(suffixes, words.second_stop, low, key=second_word)]
 
     def words_after(self, positions: np.ndarray) -> np.ndarray:
-        """Return the words that follow positions, 0 at the end of a sentence, uint32."""
+        """Return the words that follow positions, 0 at the end of a sentence, uint32.
+
+        Arguments:
+            positions: int64, positions in the shard.
+        """
         if np.max(positions, initial=0) + 1 >= self.tokens.size:
             raise damaged()
         return self.tokens[positions.astype(np.int64) + 1]

@@ -52,11 +52,13 @@ class WrittenTextWriter:
         self._n_sentences = 0
 
     def append(self, text: bytes, starts: np.ndarray) -> None:
-        """Append sentences: UTF-8, and where each begins in it, int64.
+        """Append sentences; text before the first sentence belongs to the sentence before.
 
         What stands before the first sentence belongs to the one before.
 
-        text: the UTF-8; starts: ascending.
+        Arguments:
+            text: uint8, the UTF-8 of the sentences.
+            starts: int64, where each sentence begins in it, ascending.
         """
         if not self._pending_starts.size:  # nothing is before it
             text, starts = text[starts[0] :], starts - starts[0]
@@ -113,7 +115,10 @@ class WrittenText:
         )
 
     def passage(self, first: int, stop: int) -> tuple[bytes, np.ndarray]:
-        """Return (the text of the sentences first..stop - 1, where each begins in it, int64).
+        """Return (the text of a range of sentences, where each begins in it, int64).
+
+        Arguments:
+            first, stop: half-open range of sentences.
 
         Raises:
             ValueError: the text is damaged.

@@ -11,9 +11,12 @@ from distsim.kernels.compiled import compiled
 
 @compiled
 def grown(array, n, room):
-    """Return an array of `room` entries, the first n of them those of `array`, of one dimension.
+    """Return an array of one dimension with `room` entries that begins with those of `array`.
 
-    array: of any type; n: at most its size; room: at least n.
+    Arguments:
+        array: of any dtype.
+        n: number of entries that are kept.
+        room: size of the array returned, at least n.
     """
     longer = np.empty(room, array.dtype)
     for i in range(n):
@@ -23,7 +26,11 @@ def grown(array, n, room):
 
 @compiled
 def doubled(rows):
-    """Return an array of two dimensions with twice as many rows, the first of them those given."""
+    """Return an array of two dimensions with twice as many rows, the first of them those given.
+
+    Arguments:
+        rows: array of two dimensions.
+    """
     larger = np.empty((2 * rows.shape[0], rows.shape[1]), rows.dtype)
     for row in range(rows.shape[0]):
         for column in range(rows.shape[1]):

@@ -88,6 +88,9 @@ def folded(function: Callable[..., Any]) -> Any:
 
     For the parts of a long kernel: a call that hands on some tens of arrays takes as long as a
     short part does.
+
+    Arguments:
+        function: of typed arrays and numbers.
     """
     return Kernel(function, "folded_kernel")
 
@@ -114,7 +117,11 @@ def compiled_kernels() -> int:
 
 
 def is_kept(kernel: Any) -> bool:
-    """Return whether numba's cache has a kernel, for any kind of arguments."""
+    """Return whether numba's cache has a kernel, for any kind of arguments.
+
+    Arguments:
+        kernel: a compiled function.
+    """
     from distsim.kernels.compiling import is_cached
 
     return is_cached(kernel)
@@ -125,6 +132,9 @@ def frozen(array: np.ndarray) -> np.ndarray:
 
     Memory maps are read-only, and numba compiles a kernel anew for read-only arguments:
     handing every input over as read-only keeps it at one compilation.
+
+    Arguments:
+        array: of any dtype.
     """
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False

@@ -62,9 +62,10 @@ def _without_literals(kernel: Any) -> Any:
 
 
 def inlined_kernel(function: Callable[..., Any]) -> Any:
-    """Return a function that numba compiles into each kernel that calls it.
+    """Return a function that numba compiles inline into each kernel that calls it.
 
-    function: of typed arrays and numbers.
+    Arguments:
+        function: takes and returns typed arrays and numbers.
     """
     return njit(nogil=True, inline="always")(function)
 
@@ -99,7 +100,11 @@ def intrinsic_kernel(function: Callable[..., Any]) -> Any:
 
 
 def is_cached(kernel: Any) -> bool:
-    """Return whether numba's cache has a kernel, for any kind of arguments."""
+    """Return whether numba's cache has a kernel, for any kind of arguments.
+
+    Arguments:
+        kernel: a compiled function.
+    """
     file = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
     return isinstance(file, _CompiledFiles) and file.holds_any()
 

@@ -227,7 +227,11 @@ def add_rows(starts, features, counts, seen):
 def log_likelihood_ratio(both, row, column, total):
     """Return Dunning's G2 of a 2x2 table, 0 where the pair is no more frequent than by chance.
 
-    both: phrase and feature together; row: the phrase; column: the feature; total: all.
+    Arguments:
+        both: count of phrase and feature together.
+        row: count of the phrase.
+        column: count of the feature.
+        total: count of all.
     """
     if both * total <= row * column:
         return 0.0
@@ -249,9 +253,11 @@ def log_likelihood_ratio(both, row, column, total):
 
 @inlined
 def ln(n, logs):
-    """Return ln n of a number above 0; logs[i] is ln i.
+    """Return the natural logarithm of an integer above 0.
 
-    n: an integer; logs: float64.
+    Arguments:
+        n: the integer.
+        logs: float64, logs[i] is ln i; larger n are computed.
     """
     whole = np.int64(n)
     return logs[whole] if whole == n and whole < logs.size else math.log(n)
@@ -283,7 +289,14 @@ def weight(scheme, count, row, column, total, association, shift, discount):
 
 @compiled
 def require_scheme(scheme):
-    """Raise ValueError where no weighting scheme has this code."""
+    """Raise ValueError where no weighting scheme has this code.
+
+    Arguments:
+        scheme: a code of kernels.schemes.
+
+    Raises:
+        ValueError: no scheme has this code.
+    """
     if math.isnan(weight(scheme, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0)):
         raise ValueError("no weighting scheme has this code")
 
@@ -430,7 +443,9 @@ def weigh(row_starts, features, counts, tables, settings):
 def cosine(features_a, weights_a, features_b, weights_b):
     """Return the cosine of two sparse vectors with ascending features; -2 for a zero one.
 
-    features_a, features_b: uint32 or uint64; weights_a, weights_b: float64.
+    Arguments:
+        features_a, features_b: uint32 or uint64, ascending.
+        weights_a, weights_b: float64, the weight of each feature.
     """
     dot = 0.0
     square_a = 0.0
@@ -459,8 +474,11 @@ def cosine(features_a, weights_a, features_b, weights_b):
 def log_probabilities(families, marginals, log_totals, alpha):
     """Return alpha * ln m(f) - ln (sum of m^alpha over f's family) for every feature, float64.
 
-    families: integer by feature; marginals: m(f), by feature; log_totals: float64 by family, ln of
-    the sum; alpha: the power.
+    Arguments:
+        families: integer, the family of each feature.
+        marginals: m(f), the count of each feature.
+        log_totals: float64, ln of the sum of m^alpha of each family.
+        alpha: exponent that smooths the distribution.
     """
     out = np.empty(marginals.size, np.float64)
     for f in range(marginals.size):

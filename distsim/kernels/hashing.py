@@ -17,7 +17,12 @@ SPACE = np.uint64(32)
 
 @uncounted
 def step(state, byte):
-    """Return the hash state after one more byte (uint64)."""
+    """Return the hash state after one more byte (uint64).
+
+    Arguments:
+        state: uint64.
+        byte: uint8.
+    """
     state = (state ^ byte) * MULTIPLIER
     return state ^ (state >> HALF)
 
@@ -36,7 +41,10 @@ def finish(state):
 def extend(state, text, start, stop):
     """Return the hash state after the bytes text[start:stop].
 
-    state: uint64; text: uint8; start, stop: half-open.
+    Arguments:
+        state: uint64.
+        text: uint8.
+        start, stop: half-open range of text.
     """
     for i in range(start, stop):
         state = step(state, np.uint64(text[i]))
@@ -45,7 +53,13 @@ def extend(state, text, start, stop):
 
 @compiled
 def hash_pieces(prefix, text, offsets):
-    """Return hash(prefix + text[offsets[i]:offsets[i + 1]]) for every piece i, uint64."""
+    """Return hash(prefix + text[offsets[i]:offsets[i + 1]]) for every piece i, uint64.
+
+    Arguments:
+        prefix: uint8, bytes before each piece.
+        text: uint8, the pieces end to end.
+        offsets: int64[n + 1].
+    """
     state = extend(START, prefix, 0, prefix.size)
     out = np.empty(offsets.size - 1, np.uint64)
     for i in range(out.size):
@@ -55,7 +69,12 @@ def hash_pieces(prefix, text, offsets):
 
 @compiled
 def hash_states(text, offsets):
-    """Return the hash state after text[offsets[i]:offsets[i + 1]] for every piece i, uint64."""
+    """Return the hash state after text[offsets[i]:offsets[i + 1]] for every piece i, uint64.
+
+    Arguments:
+        text: uint8, the pieces end to end.
+        offsets: int64[n + 1].
+    """
     out = np.empty(offsets.size - 1, np.uint64)
     for i in range(out.size):
         out[i] = extend(START, text, offsets[i], offsets[i + 1])
@@ -95,7 +114,10 @@ def number_hashes(hashes, keys, values, next_number, first_seen):
 def first_not_below(keys, key, low, high):
     """Return the first place in keys[low:high], which ascend, that is not below key; else high.
 
-    keys: ascending, of the type of key; low, high: half-open.
+    Arguments:
+        keys: ascending, of the type of key.
+        key: a number.
+        low, high: half-open range of keys.
     """
     while low < high:
         middle = (low + high) >> 1
@@ -108,7 +130,12 @@ def first_not_below(keys, key, low, high):
 
 @compiled
 def find_sorted(sorted_hashes, wanted):
-    """Return the first index of each wanted hash in sorted_hashes, -1 where absent; int64."""
+    """Return the first index of each wanted hash in sorted_hashes, -1 where absent; int64.
+
+    Arguments:
+        sorted_hashes: uint64, ascending.
+        wanted: uint64[n].
+    """
     out = np.empty(wanted.size, np.int64)
     for i in range(wanted.size):
         key = wanted[i]
@@ -121,7 +148,11 @@ def find_sorted(sorted_hashes, wanted):
 def find_ids(sorted_hashes, ids, n_ids, wanted):
     """Return the id of each wanted hash by a sorted table, -1 where absent or damaged; int64.
 
-    sorted_hashes: uint64[n]; ids: unsigned[n]; n_ids: ids are below it; wanted: uint64.
+    Arguments:
+        sorted_hashes: uint64[n], ascending.
+        ids: unsigned[n], the id of each.
+        n_ids: ids are below it.
+        wanted: uint64[m].
     """
     out = find_sorted(sorted_hashes, wanted)
     for i in range(out.size):
@@ -135,7 +166,9 @@ def find_ids(sorted_hashes, ids, n_ids, wanted):
 def bucket_starts(sorted_hashes, bits):
     """Return where the hashes with each leading `bits` bits begin, int64[2^bits + 1].
 
-    sorted_hashes: uint64.
+    Arguments:
+        sorted_hashes: uint64, ascending.
+        bits: number of leading bits.
     """
     starts = np.zeros((1 << bits) + 1, np.int64)
     shift = np.uint64(64 - bits)
@@ -150,7 +183,10 @@ def bucket_starts(sorted_hashes, bits):
 def find_in_buckets(sorted_hashes, starts, bits, wanted):
     """Return the index of each wanted hash in sorted_hashes, -1 where absent; int64.
 
-    sorted_hashes, wanted: uint64; starts, bits: of bucket_starts.
+    Arguments:
+        sorted_hashes: uint64, ascending.
+        starts, bits: of bucket_starts.
+        wanted: uint64[n].
     """
     shift = np.uint64(64 - bits)
     out = np.empty(wanted.size, np.int64)

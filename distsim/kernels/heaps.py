@@ -9,9 +9,11 @@ _SMALL = 12  # so many are sorted by insertion, more by heaps
 
 
 def heap_sort(before: Callable[..., Any]) -> Any:
-    """Return a function of kernels, (rows, order, first, last): it sorts order[first:last].
+    """Return a compiled function sort(rows, order, first, last) that sorts order[first:last].
 
-    before: of kernels too, (rows, one, two): whether the row one comes before the row two.
+    Arguments:
+        before: a compiled function (rows, one, two) that returns whether row `one` comes before
+            row `two`.
     """
 
     @uncounted

@@ -54,7 +54,12 @@ def _hash_of(tokens, begin, length):
 
 @compiled
 def hash_phrases(words, stops):
-    """Return the hash of each phrase, uint64; words: int64, end to end, stops: int64."""
+    """Return the hash of each phrase, uint64[n].
+
+    Arguments:
+        words: int64, word ids of all phrases end to end.
+        stops: int64[n], where each phrase ends.
+    """
     hashes = np.empty(stops.size, np.uint64)
     begin = 0
     for p in range(stops.size):
@@ -150,10 +155,11 @@ def walk_contexts(
 def gather_evidence(numbers, contexts, context_weights, n_candidates):
     """Return (weight float64, evidence int64, matches int64) of each candidate.
 
-    numbers: the candidate of each match; contexts: its context, ascending. A context counts
-    once for a candidate, however often they meet; matches counts all meetings.
-
-    context_weights: float64, by context; n_candidates: how many there are.
+    Arguments:
+        numbers: int32, the candidate of each match.
+        contexts: int32, its context, ascending.
+        context_weights: float64, the weight of each context.
+        n_candidates: number of candidates.
     """
     weights = np.zeros(n_candidates, np.float64)
     evidence = np.zeros(n_candidates, np.int64)
@@ -214,9 +220,13 @@ def copy_taken(suffixes, numbers, lows, highs, first_position, thresholds, at, p
 
 @compiled
 def copy_words(tokens, positions, lengths, stops, words):
-    """Copy the words of the phrases at `positions` to words[:stops[p]]; 0, or DAMAGED.
+    """Copy the words of phrases to words[:stops[-1]]; return 0, or DAMAGED.
 
-    tokens: uint32; positions, lengths, stops: int64; words: int64, filled.
+    Arguments:
+        tokens: uint32, of the shard.
+        positions, lengths: int64[n], where each phrase is, and its number of tokens.
+        stops: int64[n], where each phrase ends in words.
+        words: int64, filled.
     """
     for p in range(positions.size):
         begin = positions[p]

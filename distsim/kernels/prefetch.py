@@ -11,7 +11,9 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
 
     Random reads of a large array then wait together, not one after another.
 
-    typing_context: numba's; array, index: types of the arguments in a kernel.
+    Arguments:
+        typing_context: typing context of numba.
+        array, index: types of the arguments in a kernel.
     """
     from llvmlite import ir
     from numba import types

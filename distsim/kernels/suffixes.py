@@ -18,7 +18,9 @@ _AHEAD = 16  # suffixes whose tokens are on their way at once
 def pack_tokens(tokens, width):
     """Return the tokens as big-endian numbers of `width` bytes, end to end; uint8.
 
-    tokens: uint32, below 256 ^ width.
+    Arguments:
+        tokens: uint32, below 256 ^ width.
+        width: bytes of a token.
     """
     out = np.empty(tokens.size * width, np.uint8)
     for i in range(tokens.size):
@@ -30,9 +32,12 @@ def pack_tokens(tokens, width):
 
 @compiled
 def unpack_suffixes(byte_suffixes, width, out):
-    """Keep the suffixes that start at a token, as token positions, in `out` uint32.
+    """Write the suffixes that start at a token into `out`, as token positions.
 
-    byte_suffixes: integers, positions of bytes; width: bytes of a token.
+    Arguments:
+        byte_suffixes: integers, positions of bytes.
+        width: bytes of a token.
+        out: uint32, filled.
     """
     n = 0
     for i in range(byte_suffixes.size):
@@ -127,7 +132,9 @@ def _narrow(tokens, suffixes, patterns, stops, lows, highs, above):
 def count_words(tokens, n_words):
     """Return where the suffixes of each word begin, uint32[n_words + 1]; empty if damaged.
 
-    tokens: uint32; n_words: of the vocabulary.
+    Arguments:
+        tokens: uint32, of the shard.
+        n_words: number of words of the vocabulary.
     """
     out = np.zeros(n_words + 1, np.uint32)
     for i in range(tokens.size):
@@ -211,7 +218,10 @@ def gather_neighbourhoods(tokens, suffixes, before, after, n_words, rows):
 def merge_rows(a, b, first, length, out):
     """Merge two row sets sorted by columns [first, first + length) into out.
 
-    a, b, out: uint32[n, columns].
+    Arguments:
+        a, b: uint32[n, columns], sorted.
+        first, length: rows are sorted by columns first to first + length - 1.
+        out: uint32, filled.
     """
     i = 0
     j = 0
@@ -239,6 +249,11 @@ def common_prefixes(rows, first, longest):
 
     uint8[len(rows)], at most `longest`, 0 for the first row; the 0 beyond a sentence's end
     is shared with nothing.
+
+    Arguments:
+        rows: uint32[n, columns], sorted.
+        first: first column that is compared.
+        longest: maximum number of columns that are compared.
     """
     out = np.zeros(rows.shape[0], np.uint8)
     for i in range(1, rows.shape[0]):
@@ -279,7 +294,9 @@ def find_runs(rows, first, common, length, min_count):
 def count_disorder(tokens, suffixes, depth):
     """Return the number of suffixes that follow a greater one, compared up to `depth` tokens.
 
-    tokens, suffixes: uint32, of the shard.
+    Arguments:
+        tokens, suffixes: uint32, of the shard.
+        depth: maximum number of tokens that are compared.
     """
     n = 0
     for i in range(1, suffixes.size):

@@ -10,7 +10,10 @@ from distsim.kernels.hashing import first_not_below
 def permute_texts(text, starts, order):
     """Return the texts text[starts[i]:starts[i + 1]] for i in order, end to end, and offsets.
 
-    text: uint8; starts: int64[n + 1]; order: int64. The results are uint8 and int64.
+    Arguments:
+        text: uint8, the texts end to end.
+        starts: int64[n + 1], where each begins.
+        order: int64, numbers of texts.
     """
     offsets = np.empty(order.size + 1, np.int64)
     offsets[0] = 0

@@ -48,7 +48,11 @@ class Candidates:
         return np.unique(self._contexts[self._numbers == number])
 
     def on_both_hands(self, contexts: Surroundings) -> "Candidates":
-        """Return, of candidates of one-sided contexts, those with a left and a right one."""
+        """Return the candidates of one-sided contexts that have both a left and a right context.
+
+        Arguments:
+            contexts: the contexts in which candidates were found.
+        """
         is_left = contexts.rights[self._contexts] < 0
         kept = (np.bincount(self._numbers[is_left], minlength=self.size) > 0) & (
             np.bincount(self._numbers[~is_left], minlength=self.size) > 0
@@ -98,6 +102,9 @@ class Candidates:
         """Return the `limit` candidates of the strongest evidence, strongest first.
 
         Ordered by weight, matches and the hash of the words: a total order.
+
+        Arguments:
+            limit: maximum number of candidates.
         """
         numbers = np.arange(self.size)
         if limit is not None and limit < self.size:

@@ -48,6 +48,11 @@ def is_collapsed(focal: Words, candidate: Words, better: Set[Words]) -> bool:
     ends with another. `fall tokyo ap stock prices fell` was gathered for `fall` from the
     context to the left of `fall` and the one to the right of `fell` (Marton 2013, 6.2).
 
+    Arguments:
+        focal: word ids of the focal phrase.
+        candidate: word ids of the candidate.
+        better: word ids of paraphrases that score higher.
+
     >>> is_collapsed((1,), (1, 7, 8, 2), {(1,), (2,)})
     True
     """

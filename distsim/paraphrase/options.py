@@ -70,6 +70,9 @@ class ParaphraseOptions:
         filled: candidates from contexts, with those as long as the focal phrase, are so many in
             all: phrases with few contexts are rare, and found by little but their signatures.
 
+    Raises:
+        ParameterError: a value is outside its range.
+
     >>> ParaphraseOptions().weighting.scheme
     'log-llr'
     """

@@ -25,7 +25,13 @@ class Pool:
 
     @classmethod
     def of(cls, sources: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> "Pool":
-        """Return the phrases of all sources, each given by (words, stops, numbers)."""
+        """Return the union of the phrases of several sources, each phrase once.
+
+        Arguments:
+            sources: (words, stops, numbers) of each source: word ids of its phrases end to end,
+                int64;
+                where each phrase ends, int64[n]; the number of each phrase in the source, int64[n].
+        """
         words = np.concatenate([source[0] for source in sources])
         lengths = np.concatenate([np.diff(source[1], prepend=0) for source in sources])
         stops = np.cumsum(lengths)

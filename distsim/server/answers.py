@@ -38,7 +38,11 @@ class Completion:
 
 @dataclass(frozen=True)
 class Completions:
-    """Phrases that begin as typed, the most frequent first."""
+    """The phrases that begin with a text.
+
+    text: the text that was asked for.
+    rows: phrases with their counts, most frequent first.
+    """
 
     text: str
     rows: tuple[Completion, ...]
@@ -483,9 +487,13 @@ class About:
 
 @dataclass(frozen=True)
 class Health:
-    """Whether questions are answered. opened: how often the index was reopened.
+    """State of the server.
 
-    ready: first answers need not wait any more for what is made once. step: what is being made.
+    ok: queries are answered. ready: everything that is made once for the first queries is made.
+    opened: number of times that the index was reopened.
+    waiting: number of queries that wait.
+    step: what is being made before the first answers.
+    fault: why the index cannot be opened, else None.
     """
 
     ok: bool

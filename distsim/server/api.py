@@ -33,10 +33,10 @@ _BLOCK = 2_000  # lines of a concordance that are read at once
 
 
 def routes(cache: ArtifactCache) -> list[Route]:
-    """Return the routes of the API and of its description.
+    """Return the HTTP routes of the API and of its OpenAPI description.
 
     Arguments:
-        cache: that answers.
+        cache: the artifacts that are served.
     """
     description = as_json(describe())
 

@@ -123,7 +123,8 @@ def concordance(
         k: maximum number of lines.
         skip: number of lines that are left out at the beginning.
         width: context on either side of an occurrence, in tokens.
-        sample: maximum number of occurrences that are drawn and sorted; 0 is the server's limit.
+        sample: number of evenly spaced occurrences that are taken; 0 takes all, or where they are
+            sorted as many as the server's limit.
         where: filter of documents by their fields; "" takes all documents.
     """
     index, one = opened.documents(where), asked(opened.index, phrase)

@@ -31,6 +31,9 @@ class Text:
 
         Arguments:
             given: the values in the request.
+
+        Raises:
+            ParameterError: the text is empty or too long.
         """
         for one in given:
             if len(one) > self.most:
@@ -48,7 +51,7 @@ class Text:
         return given[0]
 
     def schema(self) -> dict[str, Any]:
-        """Return its JSON schema."""
+        """Return the JSON schema of the argument: a string, or a list of strings."""
         one: dict[str, Any] = {"type": "string", "maxLength": self.most}
         if self.default is not None:
             one["default"] = self.default
@@ -73,6 +76,9 @@ class Whole:
 
         Arguments:
             given: the values in the request.
+
+        Raises:
+            ParameterError: the value is no whole number, or outside the range.
         """
         text = given[0].strip()
         if not (text.isascii() and text.isdigit() and len(text) < 19):
@@ -83,7 +89,7 @@ class Whole:
         return number
 
     def schema(self) -> dict[str, Any]:
-        """Return its JSON schema."""
+        """Return the JSON schema of the argument: an integer, its minimum, maximum and default."""
         found = {"type": "integer", "minimum": self.least, "maximum": self.most}
         return found if self.default is None else found | {"default": self.default}
 
@@ -103,6 +109,9 @@ class Choice:
 
         Arguments:
             given: the values in the request.
+
+        Raises:
+            ParameterError: the value is not one of the choices.
         """
         if given[0] not in self.choices:
             raise ParameterError(
@@ -111,7 +120,7 @@ class Choice:
         return given[0]
 
     def schema(self) -> dict[str, Any]:
-        """Return its JSON schema."""
+        """Return the JSON schema of the argument: a string out of a list."""
         return {"type": "string", "enum": list(self.choices), "default": self.default}
 
 

@@ -159,7 +159,7 @@ class Recipe:
 
     @property
     def is_raw(self) -> bool:
-        """Whether counts are their own weights."""
+        """Whether the counts are used as weights without a weighting scheme."""
         return self.weighting.scheme == "raw"
 
     @classmethod

@@ -64,7 +64,7 @@ class SignOptions:
         keep_parts: store the vectors of words, by which longer phrases are composed.
         keep_features: store the weighted features of each phrase, for exact cosines.
         force: replace a table that exists.
-        memory: working memory in bytes; None: a share of the machine's.
+        memory: working memory in bytes; None: half of the memory that is free.
         jobs: number of threads; None: one for each core. The result does not depend on it.
         progress: called with (stage, done, total).
     """
@@ -275,11 +275,7 @@ class Signing:
         self._lowest_count = text.lowest_count(selection)
 
     def made_before(self, path: Path) -> bool:
-        """Return whether the very table that is to be written is at `path`, sound.
-
-        Arguments:
-            path: of a table.
-        """
+        """Return whether the table that would be written already exists, undamaged, at `path`."""
         with suppress(DistsimError, LookupError, TypeError):
             artifact = storage.Artifact(path, storage.SIGNATURES)
             if not self._text.content or artifact.made_from != self._text.content:

@@ -203,7 +203,11 @@ def _begun(target: Path) -> tuple[Path, BinaryIO]:
 
 
 def remove_abandoned(unfinished: Path) -> None:
-    """Remove an unfinished file of a writer that has ended; a running writer has its lock."""
+    """Remove an unfinished file whose writer has ended; a writer that runs holds its lock.
+
+    Arguments:
+        unfinished: path of the file; nothing is done where it is missing or locked.
+    """
     with suppress(OSError):
         handle = os.open(unfinished, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:

@@ -19,6 +19,9 @@ def locked(folder: Path, path: Path, make: bool = False) -> Iterator[None]:
         folder: the folder.
         path: of the artifact, for messages.
         make: make the folder where there is none.
+
+    Raises:
+        ArtifactError: the folder cannot be locked, or another process holds the lock.
     """
     while True:
         flags = os.O_RDONLY | os.O_DIRECTORY
@@ -60,7 +63,14 @@ def locked(folder: Path, path: Path, make: bool = False) -> Iterator[None]:
 
 
 def require_writable(folder: Path) -> None:
-    """Raise, before any work, where a folder cannot be written."""
+    """Check that a folder can be written, before any work is done.
+
+    Arguments:
+        folder: path of the folder.
+
+    Raises:
+        ArtifactError: it cannot be written.
+    """
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ArtifactError(
             f"{folder}: cannot be written: change its permissions or name another place"

@@ -93,6 +93,9 @@ def require_kind(path: Path, manifest: dict[str, Any], kind: Kind | None) -> Kin
         path: of the artifact.
         manifest: as read.
         kind: that is wanted; any where None.
+
+    Raises:
+        ArtifactError: the artifact is of another kind or of an unknown format version.
     """
     found = KINDS.get(manifest["kind"])
     if found is None:

@@ -59,9 +59,10 @@ class ArrayStream:
         self._size = 0
 
     def append(self, values: np.ndarray) -> None:
-        """Append values, converted to the array's dtype.
+        """Append values to the array's file, converted to the array's dtype.
 
-        values: of the stream's type and width.
+        Arguments:
+            values: rows of the array's width.
         """
         data = raw_bytes(np.asarray(values, self._dtype))
         with naming(self._part):

@@ -28,13 +28,18 @@ AHEAD = 256  # cells past the last one: what is read ahead must exist
 
 @compiled
 def number_cells(source, source_starts, target, target_starts, n_source_words, n_target_words):
-    """Number the co-occurrences.
+    """Return the number of the co-occurring word pair of every cell, with two counts.
 
-    source, target: uint32, the tokens of both sides; source_starts, target_starts: int64[n + 1];
-    their words are below n_source_words and n_target_words.
+    A cell is a pair of a source and a target token of one sentence pair.
 
-    Returns (the co-occurrence of every cell, uint32, with AHEAD zeros at the end; how many
-    there are; with how many target words each source word co-occurs, uint32).
+    Arguments:
+        source, target: uint32, the tokens of both sides.
+        source_starts, target_starts: int64[n + 1], the first token of each sentence.
+        n_source_words, n_target_words: words of either side have ids below these.
+
+    Returns (number of the co-occurrence of every cell, uint32, with AHEAD zeros at the end; number
+    of co-occurrences; for each source word the number of target words that it co-occurs with,
+    uint32).
     """
     n = source_starts.size - 1
     cell_starts = np.empty(n + 1, np.int64)
@@ -82,7 +87,9 @@ def number_cells(source, source_starts, target, target_starts, n_source_words, n
 def same_words(source, source_starts):
     """Return uint8 a token: the next position of the same word in its sentence, in a ring.
 
-    source: uint32, tokens; source_starts: int64[n + 1].
+    Arguments:
+        source: uint32, tokens.
+        source_starts: int64[n + 1], the first token of each sentence.
     """
     ring = np.empty(source.size, np.uint8)
     for s in range(source_starts.size - 1):
@@ -409,9 +416,11 @@ def sweep(stage, source, target, ring, cells, links, counts, model, marginals, s
 def best_links(source_starts, target_starts, marginals, n_sweeps):
     """Return the most probable link of each target token, uint8; of equal ones the first.
 
-    marginals: float32 a cell, summed over n_sweeps; what is missing to 1 is that of no link.
-
-    source_starts, target_starts: int64[n + 1], where each sentence of a side begins.
+    Arguments:
+        source_starts, target_starts: int64[n + 1], where each sentence of a side begins.
+        marginals: float32 for each cell, link probabilities summed over the sweeps; the rest to
+            n_sweeps is the probability of no link.
+        n_sweeps: number of sweeps.
     """
     links = np.empty(target_starts[-1], np.uint8)
     cell = 0

@@ -16,8 +16,11 @@ U = np.uint64
 def name_co_occurrences(source, source_starts, target, target_starts, cells, n):
     """Return (source word, target word) of each of n co-occurrences as one key, uint64.
 
-    source, target: uint32, tokens; source_starts, target_starts: int64[n + 1]; cells: uint32, the
-    co-occurrence of every cell.
+    Arguments:
+        source, target: uint32, tokens.
+        source_starts, target_starts: int64[k + 1], the first token of each sentence.
+        cells: uint32, number of the co-occurrence of each cell.
+        n: number of co-occurrences.
     """
     keys = np.empty(n, np.uint64)
     cell = 0

@@ -80,7 +80,10 @@ def _write_number(value, text, size):
 def format_links(pairs, starts, rows):
     """Return uint8: for each of `rows` a line of its links, an empty line where it is -1.
 
-    pairs: whole numbers[m, 2]; starts: uint64[n + 1] into it.
+    Arguments:
+        pairs: int[m, 2], links.
+        starts: uint64[n + 1], the first link of each sentence pair.
+        rows: int64, numbers of sentence pairs, -1 for an empty line.
     """
     largest = 0
     for k in range(pairs.shape[0]):

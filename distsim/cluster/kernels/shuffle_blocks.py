@@ -11,9 +11,14 @@ from distsim.kernels.hashing import SPACE, START, extend, finish, first_not_belo
 def count_phrases(rows, common, longest, words):
     """Return (key uint64, occurrences int64) of every phrase of 1..longest tokens in rows.
 
-    rows: uint32, suffixes in order, from column 0 on; common: from common_prefixes. words: uint64,
-    the hash of each word. The key of a phrase goes on from that of the phrase without its last
-    word, by the hash of that word: it says less than the hash of its text, and is made in one step.
+    The key of a phrase is made of that of the phrase without its last word and the hash of that
+    word. It distinguishes less than the hash of the phrase's text, and is faster to compute.
+
+    Arguments:
+        rows: uint32[n, columns], sorted suffixes; phrases begin in column 0.
+        common: number of tokens that each row shares with the row before, by common_prefixes.
+        longest: maximum length of a phrase, in tokens.
+        words: uint64, the hash of each word.
     """
     capacity = 1024
     keys = np.empty(capacity, np.uint64)
@@ -62,7 +67,9 @@ def _find_key(keys, starts, bits, key):
 def mark_keys(keys, bits):
     """Return a bit for each value of the leading `bits` bits, uint8[2 ** bits / 8].
 
-    keys: uint64.
+    Arguments:
+        keys: uint64, hashes.
+        bits: number of leading bits.
     """
     marks = np.zeros(1 << (bits - 3), np.uint8)
     for key in keys:
@@ -148,7 +155,13 @@ def frequent_phrases(
 
 @compiled
 def take_rows(starts, order, features, counts):
-    """Return sparse rows in another order: (starts int64, features, counts)."""
+    """Return sparse rows in another order: (starts int64, features, counts).
+
+    Arguments:
+        starts: int64[n + 1], the first feature of each row.
+        order: int64[m], rows in the order wanted.
+        features, counts: the features of all rows end to end, and their counts.
+    """
     out_starts = np.empty(order.size + 1, np.int64)
     out_starts[0] = 0
     for p in range(order.size):

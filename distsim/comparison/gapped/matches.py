@@ -55,7 +55,11 @@ class Matcher:
         self._found = lru_cache(_KEPT)(self._match)
 
     def matches(self, parts: Parts) -> Matches | None:
-        """Return sampled matches of parts with a gap between neighbours; None without any."""
+        """Return sampled matches of parts with a gap between neighbours; None without any.
+
+        Arguments:
+            parts: the phrases between the gaps, in order.
+        """
         return self._found(parts)
 
     def fillers(self, found: Matches, slot: int, most: int) -> np.ndarray:

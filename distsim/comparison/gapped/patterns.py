@@ -25,7 +25,11 @@ class Pattern:
 
     @classmethod
     def of_symbols(cls, symbols: Sequence[tuple[str, Hashable | None]]) -> "Pattern":
-        """Return the pattern of symbols, each (word, None) or (anything, the gap's name)."""
+        """Return the pattern of symbols, each (word, None) or (anything, the gap's name).
+
+        Arguments:
+            symbols: (word, None) for a word, (anything, name) for a gap.
+        """
         parts: list[list[str]] = []
         gaps: list[list[Hashable]] = [[]]
         inside = False
@@ -47,6 +51,9 @@ class Pattern:
     @classmethod
     def of_text(cls, text: str) -> "Pattern":
         """Return the pattern of a text in which each `_` is a gap, named 0, 1 ... from the left.
+
+        Arguments:
+            text: words separated by spaces, `_` for a gap.
 
         Raises:
             ParameterError: it has no word, or no gap.

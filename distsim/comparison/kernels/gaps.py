@@ -23,14 +23,18 @@ def _stands_at(tokens, position, words, first, stop):
 
 @compiled
 def match_parts(tokens, positions, words, starts, anchor, longest_gap, begins):
-    """Find the parts of a pattern around each place of one part, over the shortest gaps.
+    """Return the number of matches of a pattern's parts around the places of one part, or DAMAGED.
 
-    positions: int64, where part `anchor` is. words: int64, the parts end to end, part k being
-    words[starts[k]:starts[k + 1]]. Gaps have 1 to `longest_gap` tokens of one sentence. Fills
-    begins, int64[n, n_parts], with where each part is; of a place where the others are not
-    around it, nothing is written. Returns how many rows were filled, or DAMAGED.
+    The shortest gaps are taken; a gap lies within one sentence.
 
-    tokens: uint32, of the shard.
+    Arguments:
+        tokens: uint32, of the shard.
+        positions: int64, positions of part `anchor`.
+        words: int64, word ids of the parts end to end.
+        starts: int64[n_parts + 1], part k is words[starts[k]:starts[k + 1]].
+        anchor: number of the part whose positions are given.
+        longest_gap: maximum length of a gap, in tokens; a gap has at least 1.
+        begins: int64[n, n_parts], position of each part of each match; filled.
     """
     n_parts = starts.size - 1
     found = 0
@@ -72,12 +76,14 @@ def match_parts(tokens, positions, words, starts, anchor, longest_gap, begins):
 
 @compiled
 def gather_fillers(tokens, firsts, stops, step, n_words, rows):
-    """Copy the tokens from each place on, in steps of 1 or -1, up to a stop or a sentence's end.
+    """Return 0, or DAMAGED, after copying the tokens from each place to a stop.
 
-    firsts, stops: int64; the stop is left out. rows: uint32[n, most], the first words from each
-    place on, 0 behind the last. Returns 0, or DAMAGED.
-
-    tokens: uint32, of the shard; step: 1 or -1; n_words: ids are below it.
+    Arguments:
+        tokens: uint32, of the shard.
+        firsts, stops: int64[n], half-open; copying also ends at a sentence's end.
+        step: 1 or -1, direction of reading.
+        n_words: word ids are below it.
+        rows: uint32[n, most], the first words from each place on, then 0; filled.
     """
     for i in range(firsts.size):
         for k in range(rows.shape[1]):

@@ -34,14 +34,20 @@ def _token(tokens, position):
 
 @compiled
 def find_joins(tokens, positions, length, others, window, out):
-    """Find the tokens between each position and the nearest of others on either side.
+    """Return the number of pairs of a phrase and the nearest of other phrases on either side.
 
-    positions: int64, where a phrase of `length` tokens is. others: int64[m, k], phrases of k
-    tokens. At most `window` tokens between the two, none a sentence's end. Fills out,
-    int64[n, COLUMNS]: in OFFSET the tokens between, + 1, negative where the other is first; in
-    BEFORE the token before the first; in PARALLEL 1 where the same token is behind both, + 2
-    where before both, 0 where they touch; from FIRST_BETWEEN on the tokens between, NONE behind the
-    last one, where there are at most BETWEEN. Returns how many there are; writes as many as fit.
+    The tokens between the two are written to out, for as many pairs as fit into it.
+
+    Arguments:
+        tokens: uint32, of the shard.
+        positions: int64, positions of a phrase.
+        length: its number of tokens.
+        others: int64[m, k], word ids of phrases of k tokens.
+        window: maximum number of tokens between the two; no sentence ends there.
+        out: int64[n, COLUMNS], filled. Column OFFSET: tokens between, + 1, negative where the other
+            phrase is first. BEFORE: the token before the first. PARALLEL: 1 where the same token
+            follows both, + 2 where it precedes both, 0 where they touch. From FIRST_BETWEEN on: the
+            tokens between, then NONE, where there are at most BETWEEN.
     """
     n = 0
     size = others.shape[1]
@@ -79,13 +85,16 @@ def find_joins(tokens, positions, length, others, window, out):
 
 @compiled
 def count_joins(tokens, positions, numbers, passed, befores, betweens, found):
-    """Add to found, int64[n], how often each word is joined by a pattern with one at positions.
+    """Count in found how often each word is joined by a pattern with a word at positions.
 
-    positions: int64. numbers: int32[n_words], the place of a word in found, -1 for others. passed:
-    bool[n_words], words that are passed over between the two. befores: int64[m], the word before
-    the first of the two, 0 for any; betweens: int64[m, k], the words between, then -1.
-
-    tokens: uint32, of the shard.
+    Arguments:
+        tokens: uint32, of the shard.
+        positions: int64, positions of the word.
+        numbers: int32[n_words], place of a word in found, -1 for others.
+        passed: bool[n_words], words that are skipped between the two.
+        befores: int64[m], the word before the first of the two, 0 for any.
+        betweens: int64[m, k], the words between the two, then -1.
+        found: int64[n], counts; added to.
     """
     most = betweens.shape[1]
     between = np.empty(most + 1, np.int64)

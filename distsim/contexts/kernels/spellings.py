@@ -16,7 +16,10 @@ WORD_BITS = 28
 def hash_words(words, starts, lengths, text, offsets):
     """Return the hash of each phrase words[starts[i]:starts[i] + lengths[i]], uint64.
 
-    text, offsets: the words' UTF-8 by id.
+    Arguments:
+        words: uint32, word ids end to end.
+        starts, lengths: int64[n], where each phrase begins, and its number of words.
+        text, offsets: uint8 and int64, the words' UTF-8 by id.
     """
     out = np.empty(starts.size, np.uint64)
     for p in range(starts.size):
@@ -33,8 +36,12 @@ def hash_words(words, starts, lengths, text, offsets):
 def spell_phrases(words, starts, lengths, hashes):
     """Return triples (hash, spelling, 1 per number) of phrases words[starts[i]:+lengths[i]].
 
-    words: uint32 ids below 2^28, none 0. Returns (hashes uint64, spellings uint64, index of
-    the phrase of each int64).
+    Arguments:
+        words: uint32, word ids from 1 to 2^28 - 1.
+        starts, lengths: int64[n], where each phrase begins, and its number of words.
+        hashes: uint64[n], the hash of each phrase.
+
+    Returns (hashes uint64, spellings uint64, number of the phrase of each int64).
     """
     n = 0
     for p in range(starts.size):
@@ -62,6 +69,11 @@ def read_spellings(starts, spellings, longest):
 
     Phrase i has spellings[starts[i]:starts[i + 1]]. Its length is 0 where they are not one
     phrase's: two phrases have the same hash.
+
+    Arguments:
+        starts: int64[n + 1], the first spelling of each phrase.
+        spellings: uint64, sorted within a phrase.
+        longest: maximum length of a phrase, in words.
     """
     words = np.zeros((starts.size - 1, longest), np.uint32)
     lengths = np.zeros(starts.size - 1, np.int64)

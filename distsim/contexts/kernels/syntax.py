@@ -76,8 +76,11 @@ class Templates(NamedTuple):
 def index_arcs(n_tokens, dependents, governors, types, graphs):
     """Return (arc_starts, arcs) of Sentences; governors below 0 are the root.
 
-    dependents, governors: int64, token positions; types: int64, the text of each arc's type;
-    graphs: int64, 0 basic, 1 enhanced; n_tokens: of all sentences.
+    Arguments:
+        n_tokens: number of tokens of all sentences.
+        dependents, governors: int64, token positions.
+        types: int64, number of the text of each arc's type.
+        graphs: int64, 0 basic, 1 enhanced.
     """
     starts = np.zeros(n_tokens + 1, np.int64)
     for a in range(dependents.size):
@@ -109,8 +112,10 @@ def index_arcs(n_tokens, dependents, governors, types, graphs):
 def index_nodes(n_tokens, tokens, lengths, labels):
     """Return (starts, nodes) of Sentences: the nodes of each token in the order given.
 
-    tokens, lengths: int64, where each node begins and how many tokens it has; labels: int64, texts;
-    n_tokens: of all sentences.
+    Arguments:
+        n_tokens: number of tokens of all sentences.
+        tokens, lengths: int64, where each node begins, and its number of tokens.
+        labels: int64, number of the text of each label.
     """
     starts = np.zeros(n_tokens + 1, np.int64)
     for a in range(tokens.size):
@@ -131,10 +136,12 @@ def index_nodes(n_tokens, tokens, lengths, labels):
 def hash_phrases(words, after, text, offsets, first_position, longest):
     """Return (hash, occurrence) of all phrases of 1..longest tokens, uint64 each.
 
-    words: int32, the text of each token; text[offsets[w]:offsets[w + 1]] spells text w.
-
-    after: uint8, tokens of the sentence behind each token; first_position: of the first token, in
-    the corpus; longest: tokens of a phrase at most.
+    Arguments:
+        words: int32, number of the text of each token.
+        after: uint8, number of tokens of the sentence after each token.
+        text, offsets: uint8 and int64, text[offsets[w]:offsets[w + 1]] is text w.
+        first_position: position of the first token in the corpus.
+        longest: maximum length of a phrase, in tokens.
     """
     capacity = words.size * longest
     hashes = np.empty(capacity, np.uint64)
@@ -157,7 +164,9 @@ def hash_phrases(words, after, text, offsets, first_position, longest):
 def pack(template, a, b):
     """Return a feature as one integer, never 0 because text 0 is empty and a is not.
 
-    template: its number; a, b: numbers of texts.
+    Arguments:
+        template: number of the feature's template.
+        a, b: numbers of the texts in it.
     """
     return (np.uint64(template) << TEMPLATE_SHIFT) | (np.uint64(a) << TEXT_SHIFT) | np.uint64(b)
 
@@ -166,7 +175,11 @@ def pack(template, a, b):
 def ngram_features(i, j, sentences, templates, out, n):
     """Return the number of features after appending the uni- and bigrams beside [i, j).
 
-    sentences, templates: Sentences and Templates; out: uint64, packed features, n of them so far.
+    Arguments:
+        i, j: half-open span of the phrase.
+        sentences, templates: Sentences and Templates.
+        out: uint64, packed features; appended to.
+        n: number of features in out.
     """
     texts = sentences.texts
     ngrams = templates.ngrams
@@ -201,7 +214,9 @@ def ngram_features(i, j, sentences, templates, out, n):
 def arc_features(i, j, sentences, templates, out, n):
     """Return the number of features after appending arcs across the edges of [i, j).
 
-    sentences, templates, out, n: as of ngram_features.
+    Arguments:
+        i, j: half-open span of the phrase.
+        sentences, templates, out, n: as of ngram_features.
     """
     texts = sentences.texts
     attached = 0  # tokens with a basic head
@@ -243,7 +258,9 @@ def arc_features(i, j, sentences, templates, out, n):
 def tree_features(i, j, sentences, templates, out, n):
     """Return the number of features after appending constituents over [i, j) and slashed labels.
 
-    sentences, templates, out, n: as of ngram_features.
+    Arguments:
+        i, j: half-open span of the phrase.
+        sentences, templates, out, n: as of ngram_features.
     """
     begin = sentences.begin
     end = sentences.end
@@ -294,7 +311,9 @@ def _slash(whole, missing, side, templates, out, first, n):
 def most_features(i, j, sentences, templates):
     """Return an upper bound of the features of the phrase [i, j).
 
-    sentences, templates: Sentences and Templates.
+    Arguments:
+        i, j: half-open span of the phrase.
+        sentences, templates: Sentences and Templates.
     """
     nodes = sentences.begin_starts[i + 1] - sentences.begin_starts[i]
     bound = 4 * 4 * templates.ngrams.shape[3] + nodes + 4
@@ -311,7 +330,10 @@ def most_features(i, j, sentences, templates):
 def occurrence_features(i, j, sentences, templates, out):
     """Return the number of features of the phrase [i, j), written to `out` in order of families.
 
-    sentences, templates: Sentences and Templates; out: uint64, with room for most_features.
+    Arguments:
+        i, j: half-open span of the phrase.
+        sentences, templates: Sentences and Templates.
+        out: uint64, with room for most_features; filled.
     """
     n = ngram_features(i, j, sentences, templates, out, 0)
     n = tree_features(i, j, sentences, templates, out, n)
@@ -350,7 +372,9 @@ def _grown(keys, counts, slots, n, wanted):
 def count_packed(occurrences, sentences, templates):
     """Return the distinct features of one phrase's occurrences and their counts.
 
-    occurrences: uint64, as of hash_phrases; sentences, templates: Sentences and Templates.
+    Arguments:
+        occurrences: uint64, as of hash_phrases.
+        sentences, templates: Sentences and Templates.
     """
     keys = np.zeros(_FIRST_SLOTS, np.uint64)
     counts = np.zeros(_FIRST_SLOTS, np.uint32)
@@ -401,7 +425,10 @@ def _count_phrase(
 def name_hash(key, templates, text, offsets):
     """Return the hash of a packed feature's name.
 
-    key: a packed feature; templates: Templates; text: uint8, offsets: int64, the texts end to end.
+    Arguments:
+        key: a packed feature.
+        templates: Templates.
+        text, offsets: uint8 and int64, the texts end to end.
     """
     template = np.int64(key >> TEMPLATE_SHIFT)
     a = np.int64((key >> TEXT_SHIFT) & TEXT_MASK)
@@ -420,8 +447,11 @@ def count_features(occurrences, starts, sentences, templates, text, offsets):
     Phrase p has occurrences[starts[p]:starts[p + 1]]. families: uint8, the template of each
     feature. Features whose names are equal are one, of the lowest of their templates.
 
-    occurrences: uint64; starts: int64[n + 1]; sentences, templates: Sentences and Templates; text:
-    uint8, offsets: int64, the texts end to end.
+    Arguments:
+        occurrences: uint64, as of hash_phrases.
+        starts: int64[n + 1], the first occurrence of each phrase.
+        sentences, templates: Sentences and Templates.
+        text, offsets: uint8 and int64, the texts end to end.
     """
     row_starts = np.zeros(starts.size, np.int64)
     capacity = 1 << 12

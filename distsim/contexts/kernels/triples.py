@@ -15,7 +15,9 @@ def sort_triples(phrases, features, counts, out_phrases, out_features, out_count
     One pass by the phrases' leading bits, then a quicksort of each bucket: hashes spread
     evenly, so buckets are small; where one phrase fills one, its features are sorted.
 
-    phrases, features, counts: uint64[n]; out_phrases, out_features, out_counts: uint64[n], filled.
+    Arguments:
+        phrases, features, counts: uint64[n].
+        out_phrases, out_features, out_counts: uint64[n], filled.
     """
     if phrases.size == 0:
         return

@@ -31,7 +31,14 @@ from distsim.storage import checksum_of_settings, scratch_folder
 
 
 def require_syntax(model: Model) -> SyntaxModel:
-    """Return the model if it is the syntactic one, or raise ParameterError."""
+    """Return the model after checking that it is a syntactic one.
+
+    Arguments:
+        model: a model of contexts.
+
+    Raises:
+        ParameterError: the model counts other contexts.
+    """
     if not isinstance(model, SyntaxModel):
         raise ParameterError(
             "annotated text is signed with the syntactic model: give a recipe with a SyntaxModel, "
@@ -171,15 +178,28 @@ class CountedSentences(CountedText):
         self._marginals = marginals
 
     def lowest_count(self, selection: Selection) -> int:
-        """Return the lowest count of the `selection` by which the text was read."""
+        """Return the lowest count of the `selection` by which the text was read.
+
+        Arguments:
+            selection: selection of phrases.
+        """
         return self._lowest_count
 
     def training_limits(self, rows: int, features: int) -> TrainingLimits:
-        """Return `rows` and `features`, of all words that are signed."""
+        """Return `rows` and `features`, of all words that are signed.
+
+        Arguments:
+            rows: maximum number of rows.
+            features: maximum number of features.
+        """
         return TrainingLimits(rows, features, self._lowest_count)
 
     def frequent_features(self, most: int) -> np.ndarray:
-        """Return the hashes of the `most` most frequent features, uint64, ascending."""
+        """Return the hashes of the `most` most frequent features, uint64, ascending.
+
+        Arguments:
+            most: maximum number of features.
+        """
         self.gather_marginals()
         assert self._marginals is not None
         return self._marginals.most_frequent(most)
@@ -195,7 +215,11 @@ class CountedSentences(CountedText):
             yield Part(batch, batch.occurrences.size)
 
     def count(self, part: Part) -> list[PhraseBatch]:
-        """Return the one batch of a part; its features are numbered by their places in the rows."""
+        """Return the one batch of a part; its features are numbered by their places in the rows.
+
+        Arguments:
+            part: one of the parts that `parts` yields.
+        """
         batch: Occurrences = part.content
         rows = self._counter.count(batch)
         text, ends = self._counter.render(batch)

@@ -130,7 +130,12 @@ class IndexSource:
 
     @contextmanager
     def counted(self, model: Model, selection: Selection, work: Work) -> Iterator["IndexText"]:
-        """Return the text; model, selection and work as of PhraseSource.
+        """Return the phrases of the index with their counts.
+
+        Arguments:
+            model: an n-gram model of contexts.
+            selection: which phrases are counted.
+            work: threads, memory and progress.
 
         Raises:
             ParameterError: the model is no n-gram model.
@@ -178,7 +183,11 @@ class IndexText(CountedText):
         return counts
 
     def lowest_count(self, selection: Selection) -> int:
-        """Return the lowest count that a phrase of the `selection` can have."""
+        """Return the lowest count that a phrase of the `selection` can have.
+
+        Arguments:
+            selection: selection of phrases.
+        """
         if selection.max_phrases is None:
             return selection.min_count
         index = self._index
@@ -194,7 +203,12 @@ class IndexText(CountedText):
         return max(selection.min_count, int(enough[-1]) if enough.size else 0)
 
     def training_limits(self, rows: int, features: int) -> TrainingLimits:
-        """Return the size of the training set, at most `rows` and `features`."""
+        """Return the size of the training set, at most `rows` and `features`.
+
+        Arguments:
+            rows: maximum number of rows.
+            features: maximum number of features.
+        """
         counts = np.sort(self._counts[1:])[::-1]
         return limits_of_words(counts, len(self.model["families"]), rows, features)
 
@@ -214,7 +228,11 @@ class IndexText(CountedText):
             yield from self._parts(min_count, range(1, max_length + 1))
 
     def words(self, min_count: int, max_count: int) -> Iterator[Part]:
-        """Yield the parts of all words; min_count and max_count as of CountedText."""
+        """Yield the parts of all words; min_count and max_count as of CountedText.
+
+        Arguments:
+            min_count, max_count: range of the counts of the words.
+        """
         ids = self._frequent(min_count)
         more = self._counts[ids] > max_count
         yield from self._word_parts(ids[more], self._bare_words)
@@ -260,7 +278,11 @@ class IndexText(CountedText):
             yield Part(partial(count, some), int(self._counts[some].sum()))
 
     def count(self, part: Part) -> list[PhraseBatch]:
-        """Return the batches of a part."""
+        """Return the batches of a part.
+
+        Arguments:
+            part: one of the parts that `parts` yields.
+        """
         return list(part.content())
 
     def _bare_words(self, ids: np.ndarray) -> list[PhraseBatch]:

@@ -63,7 +63,11 @@ class PhraseBatch:
         return lengths
 
     def where(self, kept: np.ndarray) -> "PhraseBatch":
-        """Return the phrases for which kept, bool[n], is true."""
+        """Return the batch of those phrases that are marked.
+
+        Arguments:
+            kept: bool[n], which phrases are returned.
+        """
         if kept.all():
             return self
         starts, sizes = self.contexts.starts, np.diff(self.contexts.starts)
@@ -202,10 +206,10 @@ class CountedText:
         return None
 
     def count(self, part: Part) -> list[PhraseBatch]:
-        """Return the batches of a part; threads may ask at the same time.
+        """Return the batches of phrases of a part with their counts; threads may call it together.
 
         Arguments:
-            part: one of this text's.
+            part: one of the parts that `parts` yields.
         """
         return [part.content]
 

@@ -92,7 +92,7 @@ class VectorFile:
         self.report = VectorReport()
 
     def read(self) -> WordVectors:
-        """Return the words and their vectors."""
+        """Return the words of the file and their vectors."""
         return read_vectors(self.file)
 
     @contextmanager
@@ -122,6 +122,9 @@ class GivenVectors(VectorFile):
         words: the words.
         vectors: float[n, dimensions], a row for each.
         others: the keyword arguments of VectorFile.
+
+    Raises:
+        ParameterError: the words and vectors are not as many, or not of these types.
 
     >>> import numpy as np
     >>> from distsim import sign
@@ -201,11 +204,20 @@ class ReadVectors(CountedText):
         return dimension_space(self._vectors.shape[1])
 
     def training_limits(self, rows: int, features: int) -> TrainingLimits:
-        """Return the words, at most `rows`, and all dimensions, whatever `features` is."""
+        """Return the words, at most `rows`, and all dimensions, whatever `features` is.
+
+        Arguments:
+            rows: maximum number of words.
+            features: ignored.
+        """
         return TrainingLimits(min(rows, len(self._texts)), self.space.hashes.size, 1)
 
     def frequent_features(self, most: int) -> np.ndarray:
-        """Return the hashes of all dimensions, uint64, ascending, whatever `most` is."""
+        """Return the hashes of all dimensions, uint64, ascending, whatever `most` is.
+
+        Arguments:
+            most: ignored.
+        """
         return np.sort(self.space.hashes)
 
     def parts(self, min_count: int, max_length: int) -> Iterator[Part]:
@@ -224,7 +236,11 @@ class ReadVectors(CountedText):
                     yield Part(partial(self._indexed, piece, min_count, max_length), 1)
 
     def count(self, part: Part) -> list[PhraseBatch]:
-        """Return the batches of a part."""
+        """Return the batches of a part.
+
+        Arguments:
+            part: one of the parts that `parts` yields.
+        """
         return list(part.content())
 
     def _words(self, begin: int, stop: int) -> Iterator[PhraseBatch]:

@@ -51,6 +51,7 @@ def find_documents(
         file_format: of all files; `text` and `lines` both for plain text. `auto`: each file's own,
             by the ending of its name, or by its first bytes where that tells nothing.
         options: of the readers. as_is, written: as of find_texts.
+        paths: files and folders.
 
     Raises:
         InputError: as find_texts; annotated files are mixed with others.

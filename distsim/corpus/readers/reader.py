@@ -34,7 +34,14 @@ class ReadOptions:
     empty: int = 0
 
     def skip(self, error: InputError) -> None:
-        """Count a broken record, or raise its error."""
+        """Count a broken record, or raise its error where broken records are not skipped.
+
+        Arguments:
+            error: what is wrong with the record.
+
+        Raises:
+            InputError: `error`, where broken records are not skipped.
+        """
         if not self.skip_broken:
             raise InputError(f"{error}, or leave broken records out with `skip_broken`")
         self.first_skipped = self.first_skipped or str(error)
@@ -99,6 +106,9 @@ class Reader:
 
 def flat(values: dict[str, Any]) -> dict[str, Any]:
     """Return fields whose values are texts, numbers, dates or None; inner ones as `outer.inner`.
+
+    Arguments:
+        values: fields of a record, which may be nested.
 
     >>> flat({"a": {"b": 1}, "c": ["x", "y"], "d": True, "e": ""})
     {'a.b': 1, 'c': '["x", "y"]', 'd': 'true', 'e': None}

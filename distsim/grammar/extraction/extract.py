@@ -118,6 +118,9 @@ def write_rules(
     Arguments:
         text: the linked text.
         output, options, features, memory, jobs, progress, numeric: as of extract_rules.
+
+    Raises:
+        ParameterError: options or paths exclude each other.
     """
     place = output if output is not None else numeric
     if place is None:
@@ -153,7 +156,12 @@ def write_rules(
 
 
 def frequent(rules: RuleChunk, min_count: int) -> RuleChunk:
-    """Return the rules that occur at least min_count times, and those of one word without gaps."""
+    """Return the rules that occur at least min_count times, and those of one word without gaps.
+
+    Arguments:
+        rules: counted rules.
+        min_count: minimum number of occurrences.
+    """
     if min_count <= 1:
         return rules
     one_word = (rules.gaps == 0) & (rules.places >> np.uint64(16) & np.uint64(255) == 1)

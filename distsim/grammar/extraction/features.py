@@ -44,7 +44,11 @@ class FeatureChoice:
             one_of(name, FEATURES, "feature")
 
     def columns(self, n_bitexts: int) -> np.ndarray:
-        """Return the columns to write, in order, int64; n_bitexts: Bitexts needs several."""
+        """Return the numbers of the feature columns to write, in order, int64.
+
+        Arguments:
+            n_bitexts: number of bitexts; the feature Bitexts is written for two or more.
+        """
         order = list(range(len(FEATURES)))
         if self.names == "ppdb":
             order[LEX_EF], order[LEX_FE] = LEX_FE, LEX_EF
@@ -65,7 +69,11 @@ class FeatureChoice:
 
 
 def word_weights(text: LinkedText) -> Weights:
-    """Return the lexical weights of the words of a text; words without links are linked to NULL."""
+    """Return the lexical weights of the words of a text; words without links are linked to NULL.
+
+    Arguments:
+        text: the linked text.
+    """
     n_links = np.diff(text.link_starts)
     f_word = _linked_words(text.foreign, text.links[:, 0], n_links)
     e_word = _linked_words(text.english, text.links[:, 1], n_links)

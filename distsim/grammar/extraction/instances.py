@@ -40,7 +40,12 @@ class Runs:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, rows: np.ndarray, n: int) -> bool:
-        """Add rows[:n], which are reordered, as a run; return whether it stays in memory."""
+        """Add rows[:n] as a run and return whether it stays in memory; the rows are reordered.
+
+        Arguments:
+            rows: uint64[m, 5], occurrences of rules.
+            n: number of rows that are filled.
+        """
         counts = partition_rows(rows, n, PART_BITS, np.empty((n, COLUMNS), np.uint64))
         with self.lock:
             is_held = n <= self.most_held
@@ -59,7 +64,11 @@ class Runs:
         return [run for run in self.runs if isinstance(run, Path)]
 
     def groups(self, most_rows: int) -> list[tuple[int, int]]:
-        """Return ranges of parts (first, stop) of at most most_rows rows, or of a single part."""
+        """Return ranges of parts (first, stop) of at most most_rows rows, or of a single part.
+
+        Arguments:
+            most_rows: maximum number of rows of a range.
+        """
         sizes = np.sum(self.counts, axis=0).tolist() if self.counts else []
         groups: list[tuple[int, int]] = []
         first = total = 0

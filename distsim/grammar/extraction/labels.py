@@ -21,10 +21,13 @@ _ODD = re.compile(r"[,\[\]|/\\+=]|[\s\x00-\x20\x7f]")
 
 
 def written_label(label: str) -> str:
-    r"""Return a tree's label as it is written in rules.
+    """Return a tree's label as it is written in rules.
 
     The comma is COMMA, as in Joshua; what parts a rule's symbols, fields or the parts of a
     label gets a name too; blanks and control characters are underlines.
+
+    Arguments:
+        label: of a node of a tree.
 
     >>> written_label(","), written_label("NP"), written_label("a|/ b")
     ('COMMA', 'NP', 'aBARSLASH_b')
@@ -34,6 +37,9 @@ def written_label(label: str) -> str:
 
 def number_labels(labels: Iterable[str]) -> list[str]:
     """Return the distinct labels as written, in byte order, X first; positions are their numbers.
+
+    Arguments:
+        labels: of nodes of trees.
 
     Raises:
         InputError: there are more than 1,023 of them.
@@ -48,7 +54,11 @@ def number_labels(labels: Iterable[str]) -> list[str]:
 
 
 def label_text(code: int, names: list[str]) -> str:
-    r"""Return the text of a label; code: as `kernels.extraction.span_label` returns it.
+    """Return the text of a label.
+
+    Arguments:
+        code: as `kernels.extraction.span_label` returns it.
+        names: texts of the base labels.
 
     >>> names = ["X", "NP", "VP"]
     >>> label_text(0, names), label_text(2 | 1 << 10 | 1 << 30, names), label_text(1 | 2 << 10, names)

@@ -51,7 +51,11 @@ class RuleChunk:
         return self.labels.size
 
     def where(self, kept: np.ndarray) -> "RuleChunk":
-        """Return some of the rules; kept: bool[n]."""
+        """Return the rules that are marked.
+
+        Arguments:
+            kept: bool[n], which rules are returned.
+        """
         return RuleChunk(*(getattr(self, one.name)[kept] for one in fields(self)))
 
 
@@ -75,7 +79,11 @@ class CountedRules:
         return sum(self._n_english)
 
     def chunks(self, most: int) -> Iterator[RuleChunk]:
-        """Yield the rules in order; most: rules of a chunk."""
+        """Yield the rules in order, in chunks.
+
+        Arguments:
+            most: maximum number of rules of a chunk.
+        """
         columns = self._columns
         for column in [*columns.values(), *self._parts]:
             column.rewind()

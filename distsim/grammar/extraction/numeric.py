@@ -94,7 +94,11 @@ class RulesWriter:
             writer.add(f"{name}/words/offsets", side.words.offsets)
 
     def columns(self, rules: RuleChunk) -> dict[str, np.ndarray]:
-        """Return the columns of rules that need no other rules, by name; thread-safe."""
+        """Return the columns of rules that need no other rules, by name; thread-safe.
+
+        Arguments:
+            rules: the rules.
+        """
         text = self._text
         values = features_of(rules, text, self._weights, self._options, FeatureChoice())
         pairs, n_links = rule_links(
@@ -112,7 +116,12 @@ class RulesWriter:
         }
 
     def add(self, rules: RuleChunk, columns: dict[str, np.ndarray]) -> None:
-        """Append rules, in order; columns: as `columns` returns them."""
+        """Append rules to the stored grammar, in ascending order of foreign sides.
+
+        Arguments:
+            rules: the next rules.
+            columns: arrays with one value a rule, by name, as `columns` returns them.
+        """
         if not len(rules):
             return
         for name, values in columns.items():
@@ -243,14 +252,22 @@ class NumericRules:
         return texts
 
     def n_gaps(self, some: np.ndarray) -> np.ndarray:
-        """Return the number of gaps of some English sides, int64[n]; some: int64[n]."""
+        """Return the number of gaps of some English sides, int64[n].
+
+        Arguments:
+            some: int64[n], numbers of sides.
+        """
         symbols, starts = self._symbols("english", some)
         gaps = np.concatenate([[0], np.cumsum(symbols >> np.uint32(31), dtype=np.int64)])
         n_gaps: np.ndarray = gaps[starts[1:]] - gaps[starts[:-1]]
         return n_gaps
 
     def n_symbols(self, some: np.ndarray) -> np.ndarray:
-        """Return the number of symbols of some English sides, int64[n]; some: int64[n]."""
+        """Return the number of symbols of some English sides, int64[n].
+
+        Arguments:
+            some: int64[n], numbers of sides.
+        """
         lengths: np.ndarray = self.artifact.array("english/lengths", np.uint8)[some]
         return lengths.astype(np.int64)
 

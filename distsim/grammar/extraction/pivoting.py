@@ -167,6 +167,7 @@ def evidence_for(rules: NumericRules, source: str, target: str) -> list[Evidence
 
     Arguments:
         source, target: symbols separated by spaces; gaps are numbered along the source, `[NP,1]`.
+        rules: an artifact of extracted rules.
 
     Raises:
         InputError: one of the sides is not among the rules.

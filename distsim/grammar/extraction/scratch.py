@@ -16,6 +16,9 @@ from distsim.base.errors import InputError
 def scratch_folder(output: str | Path) -> Iterator[Path]:
     """Yield an empty folder beside the output, which is removed at the end.
 
+    Arguments:
+        output: path of the file that will be written.
+
     Raises:
         InputError: the output's folder does not exist.
     """
@@ -47,7 +50,11 @@ class Column:
         return (n,) if self._width == 1 else (n, self._width)
 
     def append(self, values: np.ndarray) -> None:
-        """Append values, converted to the column's dtype."""
+        """Append values, converted to the column's dtype.
+
+        Arguments:
+            values: int or float array.
+        """
         self.size += len(values)
         if self._file is None:
             self._held.append(np.array(values, self._dtype, order="C"))
@@ -66,7 +73,11 @@ class Column:
             self._file.seek(0)
 
     def read(self, n: int) -> np.ndarray:
-        """Return the next n values; those in memory are not to be changed."""
+        """Return the next n values; those in memory are not to be changed.
+
+        Arguments:
+            n: number of values.
+        """
         if self._file is None:
             self._n_read += n
             return self._held[0][self._n_read - n : self._n_read]

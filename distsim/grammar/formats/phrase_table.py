@@ -53,6 +53,9 @@ class PhraseTableEntry:
     def parse(cls, line: bytes) -> "PhraseTableEntry":
         """Return the entry of a line.
 
+        Arguments:
+            line: bytes of a line of a phrase table.
+
         Raises:
             LineFaultError: it has too few fields, an empty side, or is not UTF-8.
         """
@@ -141,7 +144,11 @@ class PhraseTableEntry:
         return links
 
     def with_score(self, *scores: bytes) -> "PhraseTableEntry":
-        """Return the entry with further scores behind the present ones."""
+        """Return the entry with further scores behind the present ones.
+
+        Arguments:
+            scores: written after the present ones.
+        """
         fields = list(self.fields)
         number = self.scores_field
         for score in scores:
@@ -153,6 +160,9 @@ class PhraseTableEntry:
 
         The new phrase has no links to inherit: the column is left empty, in the older
         layout `( )` for every token on either side.
+
+        Arguments:
+            source: the source phrase, words separated by spaces.
         """
         fields = list(self.fields)
         fields[0] = replace_field(fields[0], source)

@@ -33,7 +33,10 @@ class Features:
 
     @classmethod
     def parse(cls, text: bytes) -> "Features":
-        """Return the features of a field; text: its bytes, without the line end.
+        """Return the features of a field.
+
+        Arguments:
+            text: its bytes, without the line end.
 
         >>> Features.parse(b"0.5 p(e|f)=1.2 NA").bare
         [b'0.5', b'NA']
@@ -100,6 +103,9 @@ class RuleEntry:
     @classmethod
     def parse(cls, line: bytes) -> "RuleEntry":
         """Return the rule of a line.
+
+        Arguments:
+            line: bytes of a line of a grammar.
 
         Raises:
             LineFaultError: it has too few fields, no label, or is not UTF-8.

@@ -17,6 +17,10 @@ def read_number(text, start, stop):
     A number is an optional sign, digits with perhaps a point among or beside them, and perhaps
     an exponent; it is finite. Nothing else is one: no `nan`, no `inf`, no `1_0`. Correct to a
     unit in the last place.
+
+    Arguments:
+        text: uint8.
+        start, stop: half-open range in it.
     """
     i = start
     negative = False

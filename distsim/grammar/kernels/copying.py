@@ -16,7 +16,14 @@ class Texts(NamedTuple):
 
 @uncounted
 def put_bytes(out, n, source, start, stop):
-    """Copy source[start:stop], uint8, to out from n on; return the end."""
+    """Copy source[start:stop] to out from n on; return the end.
+
+    Arguments:
+        out: uint8, filled up to n.
+        n: position in out.
+        source: uint8.
+        start, stop: half-open range of source.
+    """
     for k in range(stop - start):
         out[n + k] = source[start + k]
     return n + stop - start
@@ -24,9 +31,11 @@ def put_bytes(out, n, source, start, stop):
 
 @uncounted
 def put_bar(out, n):
-    """Append ` ||| `; return the end.
+    """Append ` ||| `; return the new number of bytes.
 
-    out: uint8, filled up to n.
+    Arguments:
+        out: uint8, written.
+        n: number of bytes that are filled.
     """
     out[n] = 32
     out[n + 1] = 124
@@ -38,9 +47,12 @@ def put_bar(out, n):
 
 @uncounted
 def put_integer(out, n, value):
-    """Append a whole number of at least 0; return the end.
+    """Append a whole number of at least 0; return the new number of bytes.
 
-    out: uint8, filled up to n; value: the number.
+    Arguments:
+        out: uint8, written.
+        n: number of bytes that are filled.
+        value: the number.
     """
     size = 1
     rest = value // 10
@@ -55,9 +67,12 @@ def put_integer(out, n, value):
 
 @uncounted
 def put_decimals(out, n, scaled):
-    """Append a number, given as 100,000 times it, with five decimals; return the end.
+    """Append a number with five decimals; return the new number of bytes.
 
-    out: uint8, filled up to n; scaled: a whole number of at least 0.
+    Arguments:
+        out: uint8, written.
+        n: number of bytes that are filled.
+        scaled: 100,000 times the number, a whole number of at least 0.
     """
     n = put_integer(out, n, scaled // 100000)
     out[n] = 46

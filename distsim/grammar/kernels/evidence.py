@@ -13,8 +13,11 @@ def find_lacking(token_stops, gaps, link_stops, links):
     A rule lacks links where it has words on both sides and no link between two words. The
     arguments are as `parse_rules` returns them.
 
-    token_stops: int64[n, 2]; link_stops: int64[n]; gaps: int64, the gap of each token or TERMINAL;
-    links: int64[m, 2].
+    Arguments:
+        token_stops: int64[n, 2], where the symbols of each side end.
+        gaps: int64, the gap of each token or TERMINAL.
+        link_stops: int64[n], where the links of each rule end.
+        links: int64[m, 2].
     """
     n_rules = token_stops.shape[0]
     lacking = np.zeros(n_rules, np.bool_)

@@ -95,7 +95,10 @@ class Room(NamedTuple):
 def fill_chart(chart, nodes, first, last):
     """Write the label of every node into chart[start, stop].
 
-    chart: uint16[CHART, CHART]; nodes: uint16[k, 3], of which first:last are taken.
+    Arguments:
+        chart: uint16[CHART, CHART].
+        nodes: uint16[k, 3], (start, stop, label) of each node.
+        first, last: half-open range of nodes.
     """
     for k in range(first, last):
         chart[nodes[k, 0], nodes[k, 1]] = nodes[k, 2]
@@ -255,7 +258,9 @@ def _links_key(links, f_link, start, stop, e_start, is_drawn, one, two):
 def e_symbol(word, spans):
     """Return which symbol of a rule's English side a word of it (by its sentence) is.
 
-    spans: of unpack_place.
+    Arguments:
+        word: position of the word in the sentence.
+        spans: of unpack_place.
     """
     symbol = word - spans[0, 2]
     for gap in range(1, 3):
@@ -703,8 +708,9 @@ def _packed_gap(f_start, f_length, e_start, e_length):
 def unpack_place(place, gaps, spans):
     """Write the spans of a rule: spans[0] the pair, [1] and [2] its gaps; return the sentence.
 
-    place, gaps: uint64, as rules are stored; spans: int64[3, 4], of (foreign start, length, English
-    start, length).
+    Arguments:
+        place, gaps: uint64, as rules are stored.
+        spans: int64[3, 4], (foreign start, length, English start, length) of each; filled.
     """
     spans[0, 0] = np.int64((place >> np.uint64(24)) & np.uint64(255))
     spans[0, 1] = np.int64((place >> np.uint64(16)) & np.uint64(255))

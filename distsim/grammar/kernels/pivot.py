@@ -201,7 +201,12 @@ def _hash(text, start, stop):
 
 @compiled
 def eight_bytes(text, starts, stops):
-    """Return the first bytes of each text[starts[i]:stops[i]] as uint64 in their order."""
+    """Return the first bytes of each text[starts[i]:stops[i]] as uint64 in their order.
+
+    Arguments:
+        text: uint8.
+        starts, stops: int64[n], half-open ranges of the texts.
+    """
     out = np.zeros(starts.size, np.uint64)
     for i in range(starts.size):
         value = np.uint64(0)
@@ -242,9 +247,11 @@ _sort_keys = heap_sort(_key_before)
 def order_texts(text, starts, stops, heads, order):
     """Sort texts by all bytes that are in the order of their first eight bytes, heads.
 
-    order: int64, texts; changed in place.
-
-    text: uint8; starts, stops: int64, of each text; heads: uint64, by text.
+    Arguments:
+        text: uint8.
+        starts, stops: int64, half-open range of each text.
+        heads: uint64, the first eight bytes of each text.
+        order: int64, numbers of texts, sorted by heads; changed in place.
     """
     texts = (text, starts, stops)
     begin = 0

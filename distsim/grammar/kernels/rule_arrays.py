@@ -38,12 +38,13 @@ def are_rules_sound(
 
 @compiled
 def are_links_sound(links, n_links, foreign, english, foreign_lengths, english_lengths):
-    """Return whether the links of rules, uint8[m, 2], are within their sides.
+    """Return whether the links of rules are within their sides.
 
-    n_links: of each rule, together m; foreign, english: the sides of each; the lengths of sides
-    in symbols.
-
-    foreign, english: numbers of sides; foreign_lengths, english_lengths: by side.
+    Arguments:
+        links: uint8[m, 2].
+        n_links: number of links of each rule, together m.
+        foreign, english: numbers of the two sides of each rule.
+        foreign_lengths, english_lengths: number of symbols of each side.
     """
     k = 0
     for rule in range(n_links.size):
@@ -60,7 +61,9 @@ def are_links_sound(links, n_links, foreign, english, foreign_lengths, english_l
 def are_symbols_sound(symbols, n_words, n_labels):
     """Return whether all words of sides are below n_words and all labels of gaps below n_labels.
 
-    symbols: uint32, words, or gaps with the highest bit set.
+    Arguments:
+        symbols: uint32, words, or gaps with the highest bit set.
+        n_words, n_labels: the limits.
     """
     for symbol in symbols:
         if symbol & _GAP:

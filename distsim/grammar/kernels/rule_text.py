@@ -44,8 +44,13 @@ def _log_ratio(target, source):
 def gap_labels(chart, text, sentence, spans, how, labels):
     """Write the labels of a rule's gaps into labels[0] and labels[1].
 
-    chart: room for fill_chart; text: a Text; sentence: its number; spans: of unpack_place; how:
-    X_ONLY or which labels are made; labels: uint32[2].
+    Arguments:
+        chart: working memory for fill_chart.
+        text: a Text.
+        sentence: number of the sentence.
+        spans: of unpack_place.
+        how: which labels are made, X_ONLY to EVERY.
+        labels: uint32[2], filled.
     """
     labels[0] = 0
     labels[1] = 0
@@ -63,9 +68,12 @@ def gap_labels(chart, text, sentence, spans, how, labels):
 
 @uncounted
 def gap_at(spans, side, i):
-    """Return the gap, 1 or 2, that begins at token i of a side (0 foreign, 2 English), 0: none.
+    """Return the number of the gap that begins at a token of a side, 1 or 2; 0: none.
 
-    spans: of unpack_place.
+    Arguments:
+        spans: of unpack_place.
+        side: 0 foreign, 2 English.
+        i: position of the token.
     """
     if spans[1, 1] > 0 and i == spans[1, side]:
         return 1
@@ -261,9 +269,12 @@ def rule_features(label, place, gaps, counts, by_bitext, text, weights, how):
 
 @uncounted
 def put_value(text, n, value):
-    """Write a feature: whole numbers as such, others with five decimals; return the end.
+    """Append a feature's value; return the new number of bytes.
 
-    text: uint8, filled up to n; value: float64.
+    Arguments:
+        text: uint8, written.
+        n: number of bytes that are filled.
+        value: float64; whole numbers are written as such, others with five decimals.
     """
     if value < 0:
         text[n] = 45

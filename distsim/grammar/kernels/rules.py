@@ -66,7 +66,9 @@ def _split_line(text, begin, fields):
 def next_token(text, i, stop):
     """Return where the first token of text[i:stop] starts and stops; stop, stop without one.
 
-    text: uint8; i, stop: positions in it.
+    Arguments:
+        text: uint8.
+        i, stop: half-open range of positions.
     """
     while i < stop and _is_blank(text[i]):
         i += 1

@@ -115,7 +115,10 @@ class GrammarIndex:
 
     @classmethod
     def open(cls, path: str | Path) -> "GrammarIndex":
-        """Return the opened index of a packed grammar; path: its folder, or `index` inside it.
+        """Return the opened index of a packed grammar.
+
+        Arguments:
+            path: its folder, or `index` inside it.
 
         Raises:
             ArtifactError: there is none, or it is damaged.
@@ -278,12 +281,19 @@ class GrammarIndex:
             raise self._damaged() from None
 
     def at(self, rules: np.ndarray) -> Results[PackedRule]:
-        """Return some rules; rules: int64, their numbers, from 0."""
+        """Return the rules of given numbers.
+
+        Arguments:
+            rules: int64, numbers of rules, from 0.
+        """
         with self._read():
             return Results(self._made(np.asarray(rules, np.int64)))
 
     def feature(self, name: str) -> np.ndarray:
-        """Return a feature of all rules, float64[n], NaN where a rule has none; name: of it.
+        """Return a feature of all rules, float64[n], NaN where a rule has none.
+
+        Arguments:
+            name: name of the feature.
 
         Raises:
             ParameterError: there is no such feature.

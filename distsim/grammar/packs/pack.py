@@ -70,6 +70,9 @@ class PackOptions:
         parquet: write Parquet beside text; needs pyarrow.
         index: write the index that GrammarIndex opens.
 
+    Raises:
+        ParameterError: a size, kind or weight is not valid.
+
     >>> PackOptions({"p(e|f)": 1.0, "sim_ngram": -2.0}, missing=0.0).sizes
     ('S', 'M', 'L', 'XL', 'XXL', 'XXXL')
     """

@@ -13,7 +13,9 @@ BLOCK = 256  # rows whose distances are taken before they are looked at
 def count_ones(typing_context: Any, value: Any) -> Any:
     """Return the number of set bits of a uint64: one instruction where the processor has it.
 
-    typing_context: numba's; value: the type of the argument in a kernel.
+    Arguments:
+        typing_context: typing context of numba.
+        value: type of the argument in a kernel.
     """
     from numba import types
 

@@ -69,7 +69,11 @@ class Drawing:
     shapes: list[Shape] = field(default_factory=list)
 
     def put(self, *shapes: Shape) -> None:
-        """Add shapes."""
+        """Add shapes to the drawing, above those that it has.
+
+        Arguments:
+            shapes: SVG elements.
+        """
         self.shapes += shapes
 
     def svg(self) -> str:
@@ -95,6 +99,10 @@ def width_of(text: str, size: float) -> float:
 
 def shortened(text: str, most: int) -> str:
     """Return a text of at most `most` characters, cut with an ellipsis.
+
+    Arguments:
+        text: the text.
+        most: maximum number of characters.
 
     >>> shortened("in spite of", 6)
     'in sp…'

@@ -32,6 +32,9 @@ def spread(distances: np.ndarray) -> NDArray[np.float64]:
     Starts from the two strongest axes of classical scaling and lowers the stress by
     majorisation (de Leeuw 1977), short distances weighing more: 1 / distance^2. The mean is 0.
 
+    Arguments:
+        distances: float64[n, n], symmetric.
+
     >>> places = spread(np.array([[0.0, 3, 4], [3, 0, 5], [4, 5, 0]]))
     >>> round(float(np.hypot(*(places[1] - places[2]))), 3)
     5.0
@@ -66,7 +69,9 @@ def spread(distances: np.ndarray) -> NDArray[np.float64]:
 def links(distances: np.ndarray, each: int = 2) -> list[tuple[int, int]]:
     """Return the pairs (i, j), i < j, in which one is among the `each` nearest of the other.
 
-    distances: float[n, n].
+    Arguments:
+        distances: float64[n, n], symmetric.
+        each: number of neighbours of each point.
 
     >>> links(np.array([[0.0, 1, 9], [1, 0, 8], [9, 8, 0]]), 1)
     [(0, 1), (1, 2)]

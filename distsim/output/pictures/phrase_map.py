@@ -48,6 +48,7 @@ def lay_out(
 
     Arguments:
         estimator: of the table. phrase: in the table's normal form. near: its neighbours.
+        table: a table of signatures.
     """
     phrases = [phrase, *(one.phrase for one in near)]
     rows = table.find_normal(phrases)
@@ -82,6 +83,7 @@ def draw_map(
     Arguments:
         joined: pairs of marks, by number, between which a line is drawn.
         link: where a click on a phrase leads; None: nowhere.
+        marks: positions and texts of the phrases.
 
     >>> "alice" in draw_map([Mark("alice", 0, 0, 1, 3)], []).svg()
     True

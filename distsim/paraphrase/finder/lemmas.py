@@ -56,7 +56,11 @@ class Lemmas(NamedTuple):
         )
 
     def of_words(self, n_words: int) -> np.ndarray:
-        """Return the lemma of every word by its id, int32[n_words], -1 where it has none."""
+        """Return the lemma of every word by its id, int32[n_words], -1 where it has none.
+
+        Arguments:
+            n_words: number of words of the index.
+        """
         found = np.full(n_words, -1, np.int32)
         found[self.forms] = np.repeat(np.arange(self.counts.size), np.diff(self.starts))
         return found

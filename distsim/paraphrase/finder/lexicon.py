@@ -45,12 +45,20 @@ class Lexicon:
         return np.where(ids > 0, self._counts[ids], 0)
 
     def counts_of(self, ids: np.ndarray) -> np.ndarray:
-        """Return how often the words of these ids, above 0, occur, int64."""
+        """Return the number of occurrences of words, int64[n].
+
+        Arguments:
+            ids: int64[n], word ids above 0.
+        """
         counts: np.ndarray = self._counts[ids]
         return counts
 
     def most_frequent(self, most: int) -> list[str]:
-        """Return the most frequent words, the most frequent first."""
+        """Return the most frequent words, the most frequent first.
+
+        Arguments:
+            most: maximum number of words.
+        """
         order = np.argsort(-self._counts[1:], kind="stable")[:most] + 1
         return self.index.vocabulary.words(order[self._counts[order] > 0])
 

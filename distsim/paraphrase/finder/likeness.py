@@ -53,7 +53,11 @@ class WordVectors:
         return vector
 
     def rows(self, phrases: Sequence[Words]) -> np.ndarray:
-        """Return the vectors of phrases, float64[n, n_dimensions], zeros where there is none."""
+        """Return the vectors of phrases, float64[n, n_dimensions], zeros where there is none.
+
+        Arguments:
+            phrases: words separated by spaces.
+        """
         rows = np.zeros((len(phrases), self.space.n_dimensions))
         for row, words in zip(rows, phrases, strict=True):
             vector = self.of(words)
@@ -79,6 +83,10 @@ def likeness_by_bits(table: StoredTable, target: Words, candidates: Sequence[Wor
 
 
 def unit(vector: np.ndarray) -> np.ndarray:
-    """Return a vector scaled to length 1, a zero one as it is."""
+    """Return a vector scaled to length 1, a zero one as it is.
+
+    Arguments:
+        vector: float[n].
+    """
     length = float(np.sqrt(vector @ vector))
     return vector / length if length > 0.0 else vector

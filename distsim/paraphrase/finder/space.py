@@ -126,7 +126,15 @@ class LearntSpace:
 
 
 def open_space(index: CorpusIndex, table: StoredTable | None) -> LearntSpace | None:
-    """Return the space of a learnt table signed from an index; None where it has none."""
+    """Return the vector space of a learned table that was signed from an index, or None.
+
+    None is returned for a table that is not learned, or is of syntactic contexts or of word
+    vectors, or does not store the vectors of words.
+
+    Arguments:
+        index: the corpus index.
+        table: a table signed from it; None has no space.
+    """
     if table is None or not table.fingerprint.is_learnt:
         return None
     if table.fingerprint.is_syntactic or table.fingerprint.is_of_vectors or table.parts is None:

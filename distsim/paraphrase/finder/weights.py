@@ -51,9 +51,10 @@ class Scale(NamedTuple):
 
 
 class FinderWeights(NamedTuple):
-    """What each feature weighs. alone: as of ALONE; in_sentence: as of IN_SENTENCE.
+    """The weights of the features by which the finder ranks substitutes.
 
-    grammar: float64[2], as of RULES: for what the costs of a rule are below the highest one.
+    alone: weights and calibration for a word without a sentence, of the features ALONE.
+    in_sentence: the same for a word in a sentence, of the features IN_SENTENCE.
     """
 
     alone: Scale

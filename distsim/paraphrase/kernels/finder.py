@@ -309,12 +309,14 @@ def sentences_of_lemmas(tokens, lemmas, n_lemmas):
 
 @compiled
 def count_cooccurrences(tokens, positions, lemmas, last, found):
-    """Add to found, int64[n_lemmas], the sentences around positions that each lemma is in.
+    """Return the number of distinct sentences around positions; count each lemma's sentences.
 
-    positions: int64, ascending; those of one sentence count once. last: int64[n_lemmas], -1, and
-    numbers of positions afterwards. Returns how many sentences there were.
-
-    tokens: uint32, 0 behind each sentence; lemmas: int32[n_words], -1 for a word that has none.
+    Arguments:
+        tokens: uint32, word ids of a shard, 0 after each sentence.
+        positions: int64, ascending; several in one sentence count once.
+        lemmas: int32[n_words], -1 for a word that has none.
+        last: int64[n_lemmas], -1; overwritten.
+        found: int64[n_lemmas], number of the sentences that contain each lemma; added to.
     """
     end = np.int64(-1)
     n = 0

@@ -29,6 +29,9 @@ class RewriteOptions:
             no limit.
         keep: words that must not be changed or deleted.
         avoid: words that must not be used.
+
+    Raises:
+        ParameterError: a value is outside its range.
     """
 
     span: int = 10

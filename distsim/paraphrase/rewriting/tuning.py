@@ -61,6 +61,9 @@ class TuneOptions:
         penalty: L2 penalty on the weights of features scaled to a standard deviation of 1.
         features: the only ones that get weights; all where empty.
         without: features that get no weight; a name that ends in * stands for all that begin so.
+
+    Raises:
+        ParameterError: a value is outside its range, or the objective is unknown.
     """
 
     objective: str = "sari"

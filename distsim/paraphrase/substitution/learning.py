@@ -69,13 +69,7 @@ class Cases(NamedTuple):
 
 
 class HeldOut(NamedTuple):
-    """How good answers are to targets that the weights were not learnt from.
-
-    kind: `in_sentence` or `alone`. measure: the share of people's choices on the first answer
-    (best) or the first ten (oot), or the share of the first one or five that anybody named (P@1,
-    P@5).
-    shipped: with the weights that ship. cases: the number of targets, each in each sentence.
-    """
+    """Quality of answers to targets other than those that the weights were learned from."""
 
     kind: str
     measure: str

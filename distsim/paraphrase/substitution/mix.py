@@ -32,13 +32,16 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Mix:
-    """How much each kind of evidence weighs; 0 leaves it out.
+    """Weights of the kinds of evidence in a substitute's score; 0 leaves a kind out.
 
     The defaults are RANKING's, for named candidates.
 
     Arguments:
-        likeness, fit, company, shared_fit: for a cosine of 1.
-        fluency, frequency: for a probability or a count e times as high.
+        likeness, fit, company, shared_fit: weight of each cosine.
+        fluency, frequency: weight of the natural logarithm of a probability and of a count.
+
+    Raises:
+        ParameterError: a weight is not a finite number.
 
     >>> Mix(fluency=0.0).likeness
     1.0

@@ -60,7 +60,11 @@ class Occurrence:
         return replace(self, left=self.left[1:], left_words=self.left_words[1:])
 
     def word_at(self, place: int) -> str:
-        """Return the context word at a place: 1, 2 ... to the right, -1, -2 ... to the left."""
+        """Return the context word at a position relative to the target.
+
+        Arguments:
+            place: 1, 2 ... for the words to the right, -1, -2 ... for those to the left.
+        """
         return self.right_words[place - 1] if place > 0 else self.left_words[-place - 1]
 
 
