@@ -14,7 +14,10 @@ from distsim.corpus.sources import printable
 
 @dataclass(frozen=True)
 class Validation:
-    """How agreement is measured: parts of the cross-validation, bootstrap samples, their seed."""
+    """Settings of the cross-validation and bootstrap that measure agreement.
+
+    folds: number of parts. samples: number of bootstrap samples. seed: of both.
+    """
 
     folds: int = 5
     samples: int = 1000

@@ -34,7 +34,10 @@ USUAL: dict[str, SignPreset] = {
 
 @dataclass(frozen=True)
 class StoredSettings:
-    """Which parts a table stores beside its bits; see SignatureTable.build."""
+    """Parts that a table stores beside its signatures.
+
+    keep_parts: the vectors of words. keep_features: the weighted features of each phrase.
+    """
 
     keep_parts: bool = True
     keep_features: bool = False

@@ -66,33 +66,34 @@ class Found(NamedTuple):
 class NeighbourSearch:
     """Searches a table, or a part of it chosen once, for the phrases nearest to others.
 
-    What it needs of the table is made once and kept with the table, also for later searches
-    with the same limits. May be shared by threads; pickled, it is made anew from the table's path.
+    Data computed from the table are cached with it, also for later searches with the same limits.
+    May be shared by threads; a pickled search is made again from the table's path.
 
     Arguments:
         table: a table, an index that was signed, or the path of either.
-        candidates: only these phrases; those without a signature are passed over.
-        min_strength: only phrases with at least so many occurrences behind them; None: 30
-            where distinct, since the rarest are many and mostly noise; fewer in a text of less
-            than 1.5 million words, one for every 50,000.
+        candidates: only these phrases; those without a signature are left out.
+        min_strength: only phrases with at least so many occurrences. None: where `distinct`, 30,
+            since the rarest phrases are many and mostly noise; fewer in a text of less than 1.5
+            million words, one for every 50,000.
         lengths: only phrases of these numbers of tokens.
-        estimate: how similarities are estimated, see EstimatedCosine; None: what serves the table
-            best. The first cut is by bits in any way, and what says the same again is told by
-            them: another estimate orders what is then listed of the 1,024 nearest rows, behind
-            these what is listed of the 8,192 nearest, and so on, whatever k is; under a threshold,
-            all that reaches it.
-        distinct: leave out what says the same again. Phrases are compared by their distinctive
-            words (`the king ,` and `of king` by `king`): none whose distinctive words are all in
-            the focal phrase, or hold all of its, and one for the same distinctive words, the
-            longest that has half of their occurrences (`due to`, not `due` or `due to the`).
-            None that holds all distinctive words of one listed before (`despite the lack of`
-            behind `despite`); of those that share some with the focal phrase, none whose
-            distinctive words are all in one listed before. One that is spelt like the focal phrase
-            but for accents and case is listed in any case. None: where the table composes
-            phrases of their words, which crowd otherwise, and no candidates are named.
+        estimate: how similarities are estimated, see EstimatedCosine; None: the table's default.
+            Rows are always searched by the Hamming distance of their bits, which also decides on
+            near-duplicates. Another estimate then sorts the phrases listed among the 1,024 nearest
+            rows, after these the ones among the 8,192 nearest, and so on, for any k; under a
+            threshold, all phrases that reach it.
+        distinct: leave out near-duplicates. Phrases are compared by their distinctive words
+            (`king` for `the king ,` and `of king`). Left out are phrases whose distinctive words
+            all occur in the focal phrase, or include all of its. Of phrases with the same
+            distinctive words one is listed, the longest that has half of their occurrences
+            (`due to`, not `due` or `due to the`). A phrase that includes all distinctive words of
+            one listed before is left out (`despite the lack of` after `despite`); so is one that
+            shares words with the focal phrase and whose distinctive words are all in one listed
+            before. A phrase that differs from the focal one in accents and case alone is listed
+            in any case. None: where the table composes phrases of their words and no candidates
+            are named.
 
     Raises:
-        ParameterError: the limits leave no phrase; the one that left none is named.
+        ParameterError: the limits leave no phrase; the limit that left none is named.
 
     >>> search = NeighbourSearch(table, min_strength=5)
     >>> [one.phrase for one in search.nearest("the king", k=2)]

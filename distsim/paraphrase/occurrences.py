@@ -74,7 +74,11 @@ class Occurrences:
         return self.counts / np.maximum(1, np.diff(self.starts))
 
     def thinned(self, sample: int | None) -> "Occurrences":
-        """Return at most `sample` positions of the only phrase, evenly spaced."""
+        """Return at most `sample` positions of the only phrase, evenly spaced.
+
+        Arguments:
+            sample: maximum number of positions.
+        """
         if sample is None or self.positions.size <= sample:
             return self
         positions = _evenly(self.positions, sample)
@@ -151,7 +155,9 @@ class Sampler:
 
         Those are taken whose hash is low enough: nothing need be sorted.
 
-        located, numbers: int64, the phrases.
+        Arguments:
+            located, numbers: int64, the phrases.
+            few: wanted number of occurrences.
         """
         counts = located.counts[numbers]
         common = counts > max(self._most_taken, few)
@@ -230,6 +236,8 @@ def words_around(
     Arguments:
         index: the corpus.
         window: words on either side.
+        positions: int64[n], positions in the corpus.
+        lengths: int64[n], length of each phrase in tokens.
     """
     rows = np.empty((positions.size, 2 * window), np.uint32)
     starts = [shard.first_position for shard in index.shards]

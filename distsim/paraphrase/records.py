@@ -43,8 +43,14 @@ def settings_line(settings: dict[str, Any]) -> bytes:
 
 
 def answer_line(phrase: str, times: int, answer: Answer | None, empty: str = "") -> bytes:
-    """Return the line of one phrase of a text; times: its occurrences there; empty: the reason
-    given where there is no answer."""
+    """Return the line that reports the answer for one phrase of a text.
+
+    Arguments:
+        phrase: words separated by spaces.
+        times: number of its occurrences in the text.
+        answer: its paraphrases.
+        empty: the reason given where there is no answer.
+    """
     if answer is None:
         return _line({"phrase": phrase, "times": times, "paraphrases": [], "reason": empty})
     return _line({"phrase": phrase, "times": times, **asdict(answer)})

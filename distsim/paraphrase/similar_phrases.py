@@ -34,6 +34,11 @@ class SimilarPhrases:
 
         k in the first way, `as_long` in the second, in order of distance, strength and text in
         each way, each phrase once; none without a signature.
+
+        Arguments:
+            phrase: words separated by spaces.
+            k: number of nearest phrases.
+            as_long: number of nearest phrases of the same length.
         """
         row = self._table.find_normal([phrase])[0]
         if row < 0 or k < 1:

@@ -24,7 +24,11 @@ class TableOrder:
         self._of_lines = self._of_phrases = True
 
     def see(self, source: bytes) -> bool:
-        """Take in the source phrase of the next rule; return whether it is another one."""
+        """Take in the source phrase of the next rule; return whether it is another one.
+
+        Arguments:
+            source: a source phrase.
+        """
         previous, self._previous = self._previous, source
         if source == previous:
             return False
@@ -39,7 +43,11 @@ class TableOrder:
         return self._of_lines or self._of_phrases
 
     def key(self, source: bytes) -> bytes:
-        """Return that by which source phrases are in order."""
+        """Return the sort key of a source phrase.
+
+        Arguments:
+            source: a source phrase.
+        """
         return _as_in_lines(source) if self._of_lines else source
 
 

@@ -113,7 +113,11 @@ def _attached(name: str, shape: str) -> dict[str, str]:
 
 
 def fault_of(error: Exception) -> tuple[int, str, str]:
-    """Return (status, code, message) of an error, without paths of the machine."""
+    """Return (status, code, message) of an error, without paths of the machine.
+
+    Arguments:
+        error: the exception raised.
+    """
     if isinstance(error, HTTPException):
         code = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "refused")
         told = {404: "There is no such page.", 405: "Only GET and HEAD are answered."}
@@ -133,7 +137,11 @@ def fault_of(error: Exception) -> tuple[int, str, str]:
 
 
 def as_json_fault(error: Exception) -> Response:
-    """Return the response of the API to an error."""
+    """Return the response of the API to an error.
+
+    Arguments:
+        error: the exception raised.
+    """
     status, code, message = fault_of(error)
     body = as_json({"error": {"code": code, "message": message, "status": status}})
     headers = {"retry-after": "2"} if code == "busy" else None
@@ -213,7 +221,11 @@ def _sentence(message: str) -> str:
 
 
 def as_json(value: Any) -> bytes:
-    """Return a plain value as JSON in UTF-8."""
+    """Return a value as JSON in UTF-8.
+
+    Arguments:
+        value: dicts, lists, texts, numbers, booleans and None.
+    """
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode(
         errors="replace"
     )

@@ -45,7 +45,11 @@ class Progress:
     compiles: bool = False
 
     def next(self, step: str) -> None:
-        """Begin a step."""
+        """Begin a step.
+
+        Arguments:
+            step: name of the step.
+        """
         self.step, self.number = step, min(self.number + 1, self.steps)
 
     def seconds(self) -> float:
@@ -214,7 +218,11 @@ class ArtifactCache:
             self._opening = None
 
     def without_paths(self, message: str) -> str:
-        """Return a message without the machine's paths."""
+        """Return a message without the machine's paths.
+
+        Arguments:
+            message: of an error.
+        """
         for place in list(vars(self._places).values())[1:]:
             message = message.replace(str(place), "it") if place else message
         return message.replace(str(self._places.index), "INDEX")

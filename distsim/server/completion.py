@@ -27,6 +27,10 @@ class Completer:
 
         The last word is taken as unfinished, unless a blank is behind it: then the words
         that follow most often are added, counted among 20,000 occurrences at most.
+
+        Arguments:
+            text: the beginning of a phrase.
+            k: maximum number of phrases.
         """
         normal = self._index.options.normaliser.characters(text)
         begun, _, last = (

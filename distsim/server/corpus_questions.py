@@ -48,10 +48,14 @@ class Asked(NamedTuple):
 
 
 def asked(index: CorpusIndex, text: str) -> Asked:
-    """Return how a typed text is looked up.
+    """Return a typed text classified as phrase, gapped phrase or query.
 
     A text with signs of the query language is a query, unless it has no `*` and occurs as it is.
-    A phrase between quotation marks, as search engines have it, is the phrase.
+    A text between quotation marks is a phrase.
+
+    Arguments:
+        index: the corpus index.
+        text: as typed.
 
     >>> asked(index, "mock turt*").kind, asked(index, '"in spite of"').text
     ('query', 'in spite of')

@@ -142,7 +142,10 @@ class Opened:
         return self.index.select(where=filters)
 
     def table(self, name: str = MAIN) -> SignatureTable:
-        """Return a table.
+        """Return the table of a name.
+
+        Arguments:
+            name: name of a table that is served.
 
         Raises:
             NotThereError: there is none of this name.
@@ -228,7 +231,7 @@ class Opened:
         return [_tallied(table.strengths[tokens == n]) for n in range(2, table.longest + 1)]
 
     def completer(self) -> Completer:
-        """Return the completer of phrases."""
+        """Return the object that completes beginnings of phrases; it is made at the first call."""
         return self._once("completer", lambda: Completer(self.index, self.word_counts()))
 
     def weigher(self, window: int, scheme: str) -> PhraseWeigher:

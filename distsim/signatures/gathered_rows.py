@@ -116,7 +116,11 @@ class GatheredRows:
         self.n_without_context = 0
 
     def add(self, batch: SignedBatch) -> None:
-        """Add the phrases of a batch that have a signature; count the others."""
+        """Add the phrases of a batch that have a signature; count the others.
+
+        Arguments:
+            batch: phrases with their signatures.
+        """
         some, phrases = batch.some, batch.phrases
         lengths = phrases.text_lengths.astype(np.int32)
         rows = _Rows(phrases.hashes, batch.bits, phrases.strengths, lengths, phrases.text)

@@ -26,7 +26,11 @@ class Rows(Protocol):
     n_without_context: int
 
     def add(self, batch: SignedBatch) -> None:
-        """Add the phrases of a batch that have a signature; count the others."""
+        """Add the phrases of a batch that have a signature; count the others.
+
+        Arguments:
+            batch: phrases with their signatures.
+        """
         ...
 
     def finish(self) -> int:
@@ -48,7 +52,11 @@ class StreamedRows:
         self.n_without_context = 0
 
     def add(self, batch: SignedBatch) -> None:
-        """Add the phrases of a batch that have a signature; count the others."""
+        """Add the phrases of a batch that have a signature; count the others.
+
+        Arguments:
+            batch: phrases with their signatures.
+        """
         some, phrases = batch.some, batch.phrases
         text = phrases.text[np.repeat(some, phrases.text_lengths)]
         self._phrases.append(

@@ -51,7 +51,11 @@ class RunningChecksum:
 
 
 def checksum_of_file(file: Path) -> str:
-    """Return the checksum of a file's bytes."""
+    """Return the checksum of a file's bytes.
+
+    Arguments:
+        file: path.
+    """
     digest = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
     with naming(file), open(file, "rb") as stream:
         while data := stream.read(_READ_BYTES):

@@ -39,7 +39,11 @@ _COMPRESS: dict[str, Callable[[bytes], bytes]] = {".gz": _gzipped, ".zst": _zsta
 
 @contextmanager
 def naming(file: Path) -> Iterator[None]:
-    """Add the file's name to an OSError that has none."""
+    """Add the file's name to an OSError that has none.
+
+    Arguments:
+        file: path.
+    """
     try:
         yield
     except OSError as error:
@@ -60,6 +64,9 @@ def raw_bytes(values: np.ndarray) -> memoryview:
 
 def new_file(path: Path) -> BinaryIO:
     """Return a new file opened for writing; no link is followed.
+
+    Arguments:
+        path: of the file.
 
     Raises:
         ArtifactError: the path exists already.
@@ -86,14 +93,22 @@ class LineWriter:
         self._n_waiting = 0
 
     def write(self, line: bytes | memoryview) -> None:
-        """Write a line, or any bytes."""
+        """Write a line, or any bytes.
+
+        Arguments:
+            line: bytes.
+        """
         self._waiting.append(line)
         self._n_waiting += len(line)
         if self._n_waiting >= _MEMBER_BYTES:
             self.flush()
 
     def pack(self, text: bytes) -> bytes:
-        """Return text as it is stored in the file; may be called from any thread."""
+        """Return text as it is stored in the file; may be called from any thread.
+
+        Arguments:
+            text: bytes.
+        """
         return self._compress(text) if self._compress and text else text
 
     def write_packed(self, packed: bytes) -> None:
@@ -231,7 +246,11 @@ class ResumableLines:
         self.done = done
 
     def write(self, record: bytes) -> None:
-        """Write the next record; it stays when the process is killed."""
+        """Write the next record; it stays when the process is killed.
+
+        Arguments:
+            record: bytes of one line.
+        """
         self._stream.write(record)
         self._stream.flush()
         self.done += 1
@@ -242,12 +261,20 @@ class ResumableLines:
 
 
 def is_stream(path: Path) -> bool:
-    """Return whether `path` cannot be read again: standard output, a pipe, a device."""
+    """Return whether `path` cannot be read again: standard output, a pipe, a device.
+
+    Arguments:
+        path: of an output.
+    """
     return str(path) == STANDARD_OUTPUT or (path.exists() and not path.is_file())
 
 
 def is_finished(path: Path, head: bytes) -> bool:
     """Return whether `path` is the complete file of a run with this head line.
+
+    Arguments:
+        path: of the file.
+        head: first line of the file, which names the run.
 
     Raises:
         InputError: the file there is of another run; or there can be none.
@@ -275,6 +302,7 @@ def resumable_lines(
             under the same one.
         record_of: tells which record a line is of, where one may have several lines; the last
             record of a part may then lack some, and is written again. A line each where None.
+        path: of the file.
 
     Raises:
         InputError: the part has another head, another process is writing it, or the name of the

@@ -178,13 +178,16 @@ def count_parts(rows, bounds, part_bits, text_bounds, links, link_offsets, rules
 
 @uncounted
 def links_of(links, link_offsets, sentence, spans, pairs, n):
-    """Write the links of a rule between words, by symbols, into pairs from n on; return the end.
+    """Write the links of a rule between words, by symbols, into pairs; return the end of the links.
 
-    links: uint8[m, 2] of (foreign, English) words, sorted within a sentence; links within
-    gaps are not the rule's.
-
-    link_offsets: int64[sentences + 1], the first link of each; spans: of unpack_place; pairs:
-    uint8[m, 2].
+    Arguments:
+        links: uint8[m, 2] of (foreign, English) words, sorted within a sentence; links within
+            gaps are not links of the rule.
+        link_offsets: int64[sentences + 1], the first link of each sentence.
+        sentence: number of the sentence.
+        spans: of unpack_place.
+        pairs: uint8[k, 2], written.
+        n: number of pairs that are filled.
     """
     first = spans[0, 0]
     stop = first + spans[0, 1]

@@ -99,7 +99,10 @@ def gap_index(text, start, stop, on_target):
 
     `[2]`, without a label, is a gap on the target side only (cdec): -2 - index.
 
-    text: uint8, of which start:stop is the symbol; on_target: whether it is of a target side.
+    Arguments:
+        text: uint8.
+        start, stop: half-open range of the symbol.
+        on_target: whether it is of a target side.
     """
     if stop - start < 3 or text[start] != 91 or text[stop - 1] != 93:
         return TERMINAL

@@ -61,7 +61,11 @@ class LearntSpace:
         return self._parts.compose(list(words))
 
     def phrases(self, phrases: Sequence[tuple[str, ...]]) -> np.ndarray:
-        """Return the unit vectors of phrases, float64[n, n_dimensions], zeros where unknown."""
+        """Return the unit vectors of phrases, float64[n, n_dimensions], zeros where unknown.
+
+        Arguments:
+            phrases: words separated by spaces.
+        """
         rows = np.zeros((len(phrases), self.n_dimensions))
         for row, words in zip(rows, phrases, strict=True):
             vector = self.phrase(words)
@@ -80,7 +84,11 @@ class LearntSpace:
         return found
 
     def vectors_at(self, rows: np.ndarray) -> np.ndarray:
-        """Return the unit vectors of words by their rows, float32[n, n_dimensions]."""
+        """Return the unit vectors of words by their rows, float32[n, n_dimensions].
+
+        Arguments:
+            rows: int64[n], rows of words in the table.
+        """
         vectors: np.ndarray = self._parts.vectors[rows].astype(np.float32)
         return vectors
 

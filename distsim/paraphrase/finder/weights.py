@@ -88,7 +88,11 @@ class FinderWeights(NamedTuple):
         return cls(alone, in_sentence, values[2])
 
     def text(self, notes: Iterable[str]) -> str:
-        """Return the TOML file that `open` reads; notes: lines of comment before it."""
+        """Return the TOML file that `open` reads.
+
+        Arguments:
+            notes: lines of comment before it.
+        """
         lines = [f"# {note}" for note in notes]
         for table, names, scale in (
             ("alone", ALONE, self.alone), ("in_sentence", IN_SENTENCE, self.in_sentence)

@@ -140,14 +140,23 @@ class WordFinder:
         return int(self._lemma_of[word_id]) if known else -1
 
     def forms(self, lemmas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (the ids of the forms of lemmas, end to end; where those of each start), int64."""
+        """Return (the ids of the forms of lemmas, end to end; where those of each start), int64.
+
+        Arguments:
+            lemmas: int64[n], numbers of lemmas.
+        """
         starts, sizes = self._starts[lemmas], self._starts[lemmas + 1] - self._starts[lemmas]
         first = np.cumsum(sizes) - sizes
         places = np.arange(int(sizes.sum())) + np.repeat(starts - first, sizes)
         return self.all_forms[places], first
 
     def fit(self, lemmas: np.ndarray, slot: np.ndarray) -> np.ndarray:
-        """Return the cosine of lemmas with a slot's unit vector, float64[n]."""
+        """Return the cosine of lemmas with a slot's unit vector, float64[n].
+
+        Arguments:
+            lemmas: int64[n], numbers of lemmas.
+            slot: float[n_dimensions], a unit vector.
+        """
         lengths = np.sqrt(np.maximum(self._squares["vectors"][lemmas], 1.0))
         cosines: np.ndarray = (self.vectors[lemmas].astype(np.float64) @ slot) / lengths
         return cosines

@@ -60,7 +60,11 @@ class Rows(NamedTuple):
 
 
 def finder_of(table: StoredTable) -> storage.Artifact | None:
-    """Return the stored finder of a table's substitutes; None where there is none for it."""
+    """Return the stored finder of a table's substitutes; None where there is none for it.
+
+    Arguments:
+        table: a table of signatures.
+    """
     folder = finder_inside(table.path)
     if not storage.holds_artifact(folder):
         return None

@@ -39,6 +39,8 @@ class WordParts(NamedTuple):
 
         Arguments:
             inflections: the rules of the language; English where None.
+            index: a corpus index.
+            table: a table signed from it.
         """
 
         def opened() -> "WordParts":
@@ -204,7 +206,11 @@ class WordSubstitutes:
         return np.column_stack([best.astype(np.float64), agrees]), nearest
 
     def bases(self, target: Words) -> list[str]:
-        """Return the base word of a word that is known, none of others; target: its words."""
+        """Return the base word of a target of one known word; () for other targets.
+
+        Arguments:
+            target: its words.
+        """
         lemma = self._lemma(target)
         return [self.finder.words[lemma]] if lemma >= 0 else []
 

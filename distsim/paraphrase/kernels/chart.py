@@ -46,9 +46,12 @@ class Chart(NamedTuple):
 
 @compiled
 def empty_chart(n_tokens, longest, reach):
-    """Return a chart without items; reach: words on either edge that an item keeps.
+    """Return a chart without items.
 
-    n_tokens: of the sentence; longest: tokens of a span at most.
+    Arguments:
+        n_tokens: tokens of the sentence.
+        longest: maximum length of a span, in tokens.
+        reach: words at either edge that an item keeps.
     """
     rows = np.full((1024, 5), NO, np.int64)
     rows[0, 1] = 0
@@ -76,7 +79,9 @@ def is_full(chart):
 def enlarged(chart, n_views):
     """Return a chart with room for an item, an edge, and n_views entries and rows of views.
 
-    chart: a Chart, as it is or larger; n_views: an integer.
+    Arguments:
+        chart: a Chart, returned unchanged where it has room.
+        n_views: number of entries and rows of views.
     """
     items, scores, edges, edge_scores = chart.items, chart.scores, chart.edges, chart.edge_scores
     views, rows, sizes = chart.views, chart.rows, chart.sizes
@@ -171,9 +176,13 @@ def close_cell(chart, i, length, first_item, any_label, by_words):
 
 @compiled
 def close_prefix(chart, j, first_item, by_words):
-    """Add the view of the items of the first j tokens; return the chart.
+    """Return the chart after adding the view of the items of the first j tokens.
 
-    chart: a Chart; first_item: the first of these items; by_words: whether numbers of words matter.
+    Arguments:
+        chart: a Chart.
+        j: number of tokens.
+        first_item: the first of these items.
+        by_words: whether items are grouped by their number of words.
     """
     order = _ordered(chart, first_item, by_words)
     chart = enlarged(chart, order.size)

@@ -138,7 +138,9 @@ def count_profiles(
 def order_rows(starts, features, counts):
     """Put the features of each row in ascending order, in place, with their counts.
 
-    starts: int64[n + 1]; features, counts: uint32, changed.
+    Arguments:
+        starts: int64[n + 1], where each row begins.
+        features, counts: uint32, changed.
     """
     for row in range(starts.size - 1):
         begin = starts[row]
@@ -196,10 +198,14 @@ def weigh_profiles(starts, features, counts, shares, log_p, shift, out_starts, o
 def similar_rows(starts, features, weights, squares, row, dense, out):
     """Fill out, float64[n], with the cosine of one row and each; 0 where one has nothing.
 
-    squares: float64[n], the sum of the squared weights of each row. dense: int32[n_features] of
-    zeros, and zeros again afterwards.
-
-    starts: int64[n + 1], features: uint16, weights: uint8, the rows.
+    Arguments:
+        starts: int64[n + 1], where each row begins.
+        features: uint16.
+        weights: uint8, the weight of each feature.
+        squares: float64[n], the sum of the squared weights of each row.
+        row: number of the row compared with.
+        dense: int32[n_features] of zeros; zeros again afterwards.
+        out: float64[n], filled.
     """
     for i in range(starts[row], starts[row + 1]):
         dense[features[i]] = weights[i]
@@ -217,7 +223,11 @@ def similar_rows(starts, features, weights, squares, row, dense, out):
 def similar_vectors(vectors, squares, row, out):
     """Fill out, float64[n], with the cosine of one row of vectors, int8, and each.
 
-    squares: float64[n], of the lengths of vectors.
+    Arguments:
+        vectors: int8[n, n_dimensions].
+        squares: float64[n], squared length of each vector.
+        row: number of the row compared with.
+        out: float64[n], filled.
     """
     for other in range(vectors.shape[0]):
         total = np.int32(0)
@@ -290,8 +300,10 @@ def ranks_among(thresholds, log_ranks, rows, cosines):
 def sentences_of_lemmas(tokens, lemmas, n_lemmas):
     """Return (the number of sentences that each lemma is in, uint32; sentences).
 
-    tokens: uint32, 0 behind each sentence; lemmas: int32[n_words], -1 for a word that has none;
-    n_lemmas: how many there are.
+    Arguments:
+        tokens: uint32, word ids, 0 after each sentence.
+        lemmas: int32[n_words], -1 for a word that has none.
+        n_lemmas: number of lemmas.
     """
     found = np.zeros(n_lemmas, np.uint32)
     last = np.full(n_lemmas, -1, np.int64)

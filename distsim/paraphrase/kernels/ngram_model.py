@@ -23,7 +23,9 @@ _EMPTY = np.uint64(0)
 def mixed(state, word):
     """Return the key of a row of words continued by a word; never 0.
 
-    state: uint64, the key of the words before.
+    Arguments:
+        state: uint64, the key of the words before.
+        word: word id.
     """
     own = (np.uint64(word) + _THREE) * _MIX  # -1 is no 0
     state = (state ^ own ^ (own >> _SHIFT)) * _FINISH
@@ -175,7 +177,9 @@ def log_probability(model, words, first, stop):
 def add_to_table(keys, values, new_keys, new_values):
     """Put rows into a table that is kept at least half empty; the later of two alike stays.
 
-    keys: uint64, values: float64[size, 2], the table; new_keys, new_values: the rows.
+    Arguments:
+        keys: uint64[size], values: float64[size, 2], the table.
+        new_keys, new_values: the rows that are added.
     """
     for i in range(new_keys.size):
         slot = _slot_of(keys, new_keys[i])
@@ -186,7 +190,12 @@ def add_to_table(keys, values, new_keys, new_values):
 
 @compiled
 def keys_of_rows(words, length):
-    """Return the key of every `length` words of an array, end to end; uint64."""
+    """Return the key of every `length` words of an array, end to end; uint64.
+
+    Arguments:
+        words: int64, word ids of all rows end to end.
+        length: number of words of a row.
+    """
     out = np.empty(words.size // length, np.uint64)
     for i in range(out.size):
         state = _EMPTY
@@ -200,8 +209,11 @@ def keys_of_rows(words, length):
 def sentence_log(model, words, order, end):
     """Return ln p of a sentence's words and of its end, given its beginning, summed.
 
-    model: of log_probability; words: int64 ids; order: the longest n-gram; end: the id of the
-    sentence's end.
+    Arguments:
+        model: of log_probability.
+        words: int64, word ids.
+        order: maximum length of an n-gram.
+        end: id of the sentence's end.
     """
     row = np.empty(words.size + 2, np.int64)
     row[0] = 0

@@ -283,8 +283,11 @@ def profile_cosines(
 def profile_cosine(collocates, weights, square, focal_places, focal, focal_square):
     """Return the cosine of a profile with a focal one; 0 for a zero one.
 
-    collocates: uint32; weights: float64, of these; square, focal_square: of the lengths of both;
-    focal_places, focal: see profile_cosines.
+    Arguments:
+        collocates: uint32.
+        weights: float64, the weight of each.
+        square, focal_square: sum of the squared weights of either profile.
+        focal_places, focal: see profile_cosines.
     """
     dot = 0.0
     for t in range(collocates.size):

@@ -59,9 +59,14 @@ class Spans(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """pops: combinations of a span; last_pops: those of a beginning of the sentence. wanted: the
-    number of words of the sentences, -1 for any; the nearest lower number where there is none,
-    else the lowest. window: beginnings of at most so many words from the middle number."""
+    """Limits of the search for rewritings of a sentence.
+
+    pops: maximum number of combinations taken for a span.
+    last_pops: maximum number of combinations taken for a beginning of the sentence.
+    wanted: number of words of the rewritings, -1 for any; where there is none of this length, the
+        nearest lower length, else the lowest.
+    window: beginnings are kept whose number of words differs by at most this from the middle one.
+    """
 
     pops: int
     last_pops: int

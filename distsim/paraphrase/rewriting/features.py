@@ -152,6 +152,10 @@ def of_rules(source: Side, target: Side) -> dict[str, np.ndarray]:
 def of_whole(changes: int, unchanged: bool) -> dict[str, float]:
     """Return the features of a sentence with a number of changes.
 
+    Arguments:
+        changes: number of changes.
+        unchanged: whether the sentence is unchanged.
+
     >>> of_whole(2, unchanged=False)
     {'TwoChanges': 1.0}
     """

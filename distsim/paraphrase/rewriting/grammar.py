@@ -82,11 +82,18 @@ class Grammar:
         """Return tokens as symbols of the trie, -1 where no rule knows them; int64.
 
         A capital letter is only overlooked in the first token: elsewhere it marks a name.
+
+        Arguments:
+            tokens: of a sentence.
         """
         return np.array([self._code(token, i == 0) for i, token in enumerate(tokens)], np.int64)
 
     def symbol(self, word: str) -> int:
-        """Return the symbol of a word as it is written, -1 where no rule has it."""
+        """Return the symbol of a word as it is written, -1 where no rule has it.
+
+        Arguments:
+            word: a token.
+        """
         return self._symbol_of.get(word, -1)
 
     def _code(self, token: str, is_first: bool) -> int:
@@ -177,7 +184,11 @@ class Grammar:
         return out
 
     def scorer(self, weights: Weights) -> "RuleScores":
-        """Return the scores of rules under some weights."""
+        """Return the scores of rules under some weights.
+
+        Arguments:
+            weights: weight of each feature, by name.
+        """
         return RuleScores(self, weights)
 
     def _trie(self, longest: int) -> tuple[Trie, np.ndarray, int]:

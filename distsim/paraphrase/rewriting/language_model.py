@@ -88,11 +88,19 @@ class LanguageModel:
         return (*self._parts, caches)
 
     def log_probability(self, words: Sequence[str]) -> float:
-        """Return ln p of a sentence of words, its end included."""
+        """Return ln p of a sentence of words, its end included.
+
+        Arguments:
+            words: of the sentence.
+        """
         return self.of_ids(self.ids(words))
 
     def of_ids(self, ids: np.ndarray) -> float:
-        """Return ln p of a sentence by its words' ids."""
+        """Return ln p of a sentence by its words' ids.
+
+        Arguments:
+            ids: int64, ids of the sentence's words.
+        """
         return float(kernel.sentence_log(self.model, frozen(ids), self.order, self.end))
 
 

@@ -155,6 +155,7 @@ class Rewriter:
         Arguments:
             sentence: its tokens separated by white space.
             tree: of the same tokens; its labels let syntactic rules and deletions apply.
+            k: maximum number of rewritings.
 
         Raises:
             ParameterError: the sentence is too long, or the tree is not of it.

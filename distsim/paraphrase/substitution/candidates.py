@@ -115,6 +115,7 @@ class Candidates:
 
         Arguments:
             slot: the occurrence's own signature, for a target that the corpus does not know.
+            target: the word or phrase to replace.
         """
         found: dict[Words, Candidate] = {}
         for name, scores in self._sources(target, slot):

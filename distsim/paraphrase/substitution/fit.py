@@ -39,7 +39,11 @@ class Slot:
         return cls(vector, parts * scale, places)
 
     def fit(self, rows: np.ndarray) -> np.ndarray:
-        """Return the cosine of the slot with each unit row, float64[n]; 0 for zero rows."""
+        """Return the cosine of the slot with each unit row, float64[n]; 0 for zero rows.
+
+        Arguments:
+            rows: float[n, n_dimensions], unit or zero vectors.
+        """
         fits: np.ndarray = rows @ self.vector
         return fits
 

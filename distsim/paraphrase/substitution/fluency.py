@@ -55,14 +55,16 @@ class Fluency:
         candidates: Sequence[Words],
         kinds: Sequence[str] | None = None,
     ) -> Filled:
-        """Return how probable each candidate is in the slot, and how it is written there.
+        """Return the probability of each candidate in the slot, and the form that is shown there.
 
-        Where the word before the slot is one of those that the next word chooses (`a`, `an`), each
-        candidate stands behind the likelier one.
+        Where the word before the slot depends on the next word (`a`, `an`), the likelier of its
+        forms
+        is taken for each candidate.
 
         Arguments:
-            occurrence: of the target. candidates: words of each.
-            kinds: of each candidate that is a base word, the inflection (`Forms.kind`) whose forms
+            occurrence: the target in its sentence.
+            candidates: words of each candidate.
+            kinds: for each candidate that is a base word, the inflection (`Forms.kind`) whose forms
                 are preferred, unless they are much rarer.
         """
         before = occurrence.left_words[0] if occurrence.left_words else ""

@@ -71,7 +71,11 @@ class ParaphraseGrammar:
         return cls(rules)
 
     def of(self, target: Words) -> dict[Words, tuple[float, ...]]:
-        """Return what the rules put for a target, in their order, with both costs."""
+        """Return the targets of the rules for a source side, in the rules' order, with both costs.
+
+        Arguments:
+            target: the word or phrase to replace.
+        """
         if isinstance(self._rules, dict):
             return self._rules.get(target, {})
         found: dict[Words, tuple[float, ...]] = {}

@@ -168,6 +168,9 @@ def _case(
 def learn_weights(cases: Cases) -> FinderWeights:
     """Return the weights learnt from all cases; of a kind with too few, those that ship.
 
+    Arguments:
+        cases: targets in their sentences, and alone, with people's choices.
+
     Raises:
         ParameterError: fewer than 20 targets have a word found that people chose.
     """

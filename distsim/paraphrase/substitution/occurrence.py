@@ -71,6 +71,9 @@ class Occurrence:
 def split_marked(sentence: str) -> tuple[str, str, str]:
     """Return (left, target, right) of a sentence with its target in brackets.
 
+    Arguments:
+        sentence: text with one pair of square brackets.
+
     >>> split_marked("the bright [boy] read")
     ('the bright ', 'boy', ' read')
 

@@ -115,7 +115,11 @@ class KnownWords:
         return [(rule.target, rule.weight / total) for rule in rules]
 
     def escape(self, word: str) -> str:
-        """Return a word as the table writes it."""
+        """Return a word as the table writes it.
+
+        Arguments:
+            word: as in plain text.
+        """
         return word.translate(_ESCAPES) if self.escaped else word
 
     def new_line(self, source: str, target: str, p: float) -> bytes:

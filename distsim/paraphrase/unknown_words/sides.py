@@ -53,7 +53,11 @@ class SourceSide:
         return out
 
     def log_counts(self, words: Sequence[str]) -> NDArray[np.float64]:
-        """Return ln(1 + occurrences) of words, float64[n]."""
+        """Return ln(1 + occurrences) of words, float64[n].
+
+        Arguments:
+            words: n words.
+        """
         rows = self._table.find_normal(self._forms(words))
         counts = np.where(rows >= 0, self._table.strengths[np.maximum(rows, 0)], 0)
         return np.log1p(counts.astype(np.float64))
@@ -143,7 +147,11 @@ class TargetSide:
         self._places = {gram: np.array(rows, np.int64) for gram, rows in places.items()}
 
     def shared_trigrams(self, word: str) -> NDArray[np.float64]:
-        """Return the Dice coefficient of a word's trigrams and every target word's, float64[n]."""
+        """Return the Dice coefficient of a word's trigrams and every target word's, float64[n].
+
+        Arguments:
+            word: a source word.
+        """
         grams = trigrams(word)
         found = [self._places[gram] for gram in sorted(grams) if gram in self._places]
         if not found:
@@ -152,7 +160,11 @@ class TargetSide:
         return np.asarray(2 * shared / (len(grams) + self._sizes), np.float64)
 
     def of_stem(self, word: str) -> list[str]:
-        """Return target words that begin like a word, the longest common prefix first."""
+        """Return target words that begin like a word, the longest common prefix first.
+
+        Arguments:
+            word: a source word.
+        """
         start = word[: max(SHORTEST_STEM, math.ceil(STEM_SHARE * len(word)))]
         at, found = bisect_left(self._sorted, start), list[str]()
         while at < len(self._sorted) and self._sorted[at].startswith(start):

@@ -16,6 +16,9 @@ _MOST_LONGER = 5
 def plain(word: str) -> str:
     """Return a word without accents.
 
+    Arguments:
+        word: a text.
+
     >>> plain("señal")
     'senal'
     """
@@ -26,6 +29,9 @@ def plain(word: str) -> str:
 @lru_cache(1 << 18)
 def trigrams(word: str) -> frozenset[str]:
     """Return the runs of three characters of ^word$ without accents.
+
+    Arguments:
+        word: a text.
 
     >>> sorted(trigrams("así"))
     ['^as', 'asi', 'si$']
@@ -83,12 +89,19 @@ def edit_similarity(one: str, other: str) -> float:
 
 
 def has_letters(word: str) -> bool:
-    """Return whether a word has a letter."""
+    """Return whether a word has a letter.
+
+    Arguments:
+        word: a text.
+    """
     return any(map(str.isalpha, word))
 
 
 def script_of(word: str) -> str:
     """Return the script of a word's first letter, by its name in Unicode; empty without letters.
+
+    Arguments:
+        word: a text.
 
     >>> script_of("3D"), script_of("мир")
     ('LATIN', 'CYRILLIC')
@@ -98,7 +111,11 @@ def script_of(word: str) -> str:
 
 
 def scripts_of(words: Iterable[str]) -> set[str]:
-    """Return the scripts that a hundredth of the words or more begin with."""
+    """Return the scripts that a hundredth of the words or more begin with.
+
+    Arguments:
+        words: a sample of a language.
+    """
     counts = Counter(script_of(word) for word in words)
     return {script for script, n in counts.items() if n >= _SHARE_OF_SCRIPT * counts.total()}
 
@@ -129,6 +146,9 @@ class Endings:
         """Return the mean of ln p(target's ending | source's) / p(target's ending).
 
         The pair itself is left out, where it is among those seen.
+
+        Arguments:
+            source, target: a word and a possible translation.
         """
         own = float((source, target) in self._pairs)
         total = 0.0

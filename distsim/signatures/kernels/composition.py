@@ -30,7 +30,9 @@ def normalise(row):
 def centre_rows(sums, centre):
     """Replace each row by unit(unit(row) - centre), a zero row by zeros; return which are not.
 
-    sums: float64[n, dimensions], changed; centre: float[dimensions].
+    Arguments:
+        sums: float64[n, n_dimensions], changed.
+        centre: float[n_dimensions].
     """
     some = np.zeros(sums.shape[0], np.bool_)
     for p in range(sums.shape[0]):

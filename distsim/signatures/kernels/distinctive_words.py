@@ -16,7 +16,9 @@ SPACE = 32
 def count_tokens(text, bounds):
     """Return the number of tokens of every phrase, int64.
 
-    text: uint8, of all phrases end to end; bounds: integers[n + 1].
+    Arguments:
+        text: uint8, UTF-8 of all phrases end to end.
+        bounds: int64[n + 1], where each phrase begins.
     """
     counts = np.ones(bounds.size - 1, np.int64)
     for r in range(counts.size):

@@ -20,7 +20,10 @@ def rounding_steps(weights, begin, stop, largest):
     4096, and half as many again and again where the sum of |weight| * largest could leave
     the range in which float64 sums are exact; the result depends on no order.
 
-    begin, stop: of the row, in weights, float64.
+    Arguments:
+        weights: float64.
+        begin, stop: half-open range of the row.
+        largest: maximum absolute value of a vector's entries.
     """
     total = 0.0
     for f in range(begin, stop):
@@ -102,7 +105,12 @@ def project(row_starts, features, weights, offsets, vectors, unit, largest, sums
 
 @compiled
 def cut_row(row, bits):
-    """Fill bits, uint64[n_bits / 64], with row > 0; return whether any of it is nonzero."""
+    """Fill bits, uint64[n_bits / 64], with row > 0; return whether any of it is nonzero.
+
+    Arguments:
+        row: float64[n_bits], projected sums.
+        bits: uint64[n_bits / 64], filled.
+    """
     some = False
     for w in range(bits.size):
         word = np.uint64(0)
@@ -122,7 +130,9 @@ def cut_bits(sums, bits):
 
     Bit i is bit i % 64 of word i // 64.
 
-    sums: float64[n, n_dimensions].
+    Arguments:
+        sums: float64[n, n_dimensions].
+        bits: uint64[n, n_bits / 64], filled.
     """
     some = np.zeros(sums.shape[0], np.bool_)
     for p in range(sums.shape[0]):

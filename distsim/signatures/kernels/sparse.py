@@ -23,7 +23,11 @@ def multiply(row_starts, columns, values, dense, rows, out):
     rows go through a tile of `dense` before the next tile is read, which would else be waited for
     again and again.
 
-    row_starts, columns, values: the sparse matrix; dense: float[m, width]; rows: integers.
+    Arguments:
+        row_starts, columns, values: the sparse matrix.
+        dense: float[m, width].
+        rows: int64[n], rows of the matrix.
+        out: float[n, width], filled.
     """
     width = dense.shape[1]
     tile = max(1, _TILE // max(1, width))
@@ -81,6 +85,9 @@ def rounded_cells(row_starts, columns, weights):
 
     As (row_starts int64, columns int32, values float32, bound, highest), without those that are
     rounded to 0. bound: the largest sum of a row's |weight|, each rounded up; highest: of values.
+
+    Arguments:
+        row_starts, columns, weights: sparse rows.
     """
     starts = np.zeros(row_starts.size, np.int64)
     kept_columns = np.empty(columns.size, np.int32)
@@ -111,7 +118,10 @@ def transposed_rows(row_starts, columns, values, rows, n_columns):
 
     As (starts int64, int32, values), ascending in each row.
 
-    row_starts, columns, values: the sparse matrix; n_columns: of the matrix.
+    Arguments:
+        row_starts, columns, values: the sparse matrix.
+        rows: int64[n], numbers of rows of the matrix, which become columns 0 to n - 1.
+        n_columns: number of columns of the matrix.
     """
     starts = np.zeros(n_columns + 1, np.int64)
     for i in range(rows.size):

@@ -11,10 +11,15 @@ _BEGIN, _END = np.uint64(60), np.uint64(62)  # < and >
 
 @compiled
 def word_grams(text, ends, chosen, shortest, longest):
-    """Return the pieces of `shortest` to `longest` characters of `<word>`, with repetitions.
+    """Return the character n-grams of words, written `<word>`, with repetitions.
 
-    The words are text[ends[i]:ends[i + 1]], UTF-8; those with chosen[i] are looked at. Returns
-    (hashes uint64[m], words int64[m]), by word, then by where a piece begins, then by length.
+    Arguments:
+        text: uint8, UTF-8 of the words end to end.
+        ends: int64[n + 1], word i is text[ends[i]:ends[i + 1]].
+        chosen: bool[n], which words are used.
+        shortest, longest: range of n, in characters.
+
+    Returns (hashes uint64[m], words int64[m]), by word, position and length.
     """
     hashes = np.empty(1024, np.uint64)
     words = np.empty(1024, np.int64)
