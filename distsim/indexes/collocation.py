@@ -15,7 +15,11 @@ _WIDEST = 100
 
 
 class Collocate(NamedTuple):
-    """A word in the windows of a phrase: its counts there, in all, expected there; and its score.
+    """A word in the windows of a phrase, with its counts and association.
+
+    word: the collocate. together: occurrences in the windows of the phrase.
+    in_corpus: occurrences in the corpus. expected: occurrences in the windows expected by chance.
+    score: value of the association measure.
 
     >>> collocates(index, "mock", k=1)[0].together
     56

@@ -78,7 +78,11 @@ class WrittenTextWriter:
         self._n_sentences += starts.size
 
     def finish(self, last: bool) -> None:
-        """Write what is left, of the last shard without line ends; the arrays are to be closed."""
+        """Write the text that is still in memory; the caller then closes the arrays.
+
+        Arguments:
+            last: whether this is the last shard, whose final line ends are dropped.
+        """
         text = self._pending.rstrip(b"\n") if last else self._pending
         self._write(text, self._pending_starts)
 

@@ -84,9 +84,9 @@ def uncounted(function: Callable[..., Any]) -> Any:
 
 
 def folded(function: Callable[..., Any]) -> Any:
-    """Return an `uncounted` function that is compiled into each of its callers.
+    """Return a kernel that is not counted on its own and is compiled into each of its callers.
 
-    For the parts of a long kernel: a call that hands on some tens of arrays takes as long as a
+    It is meant for parts of a long kernel: a call with tens of arrays costs as much time as a
     short part does.
 
     Arguments:

@@ -115,11 +115,11 @@ class Candidates:
 
 
 def context_weights(contexts: Surroundings, n_tokens: int) -> np.ndarray:
-    """Return the rarity of each context, float64: the information in its rarer side's count.
+    """Return the rarity of each context, float64[n]: ln(n_tokens / count of its rarer side).
 
     Arguments:
-        contexts: of the phrase.
-        n_tokens: of the corpus.
+        contexts: contexts of the focal phrase, with their counts.
+        n_tokens: number of tokens of the corpus.
     """
     rarities: np.ndarray = np.log(max(2, n_tokens) / np.maximum(1, contexts.costs)).astype(
         np.float64

@@ -23,14 +23,17 @@ class PhraseCount:
 
 @dataclass(frozen=True)
 class Counts:
-    """Phrases' occurrences, in the order asked."""
+    """The number of occurrences of phrases and queries.
+
+    rows: one for each, in the order asked.
+    """
 
     rows: tuple[PhraseCount, ...]
 
 
 @dataclass(frozen=True)
 class Completion:
-    """A phrase that begins as typed, and its occurrences."""
+    """A phrase that begins with the text asked for, and its number of occurrences."""
 
     phrase: str
     count: int
@@ -83,7 +86,12 @@ class Concordance:
 
 @dataclass(frozen=True)
 class Collocate:
-    """A word in the windows of a phrase; see distsim.indexes.Collocate."""
+    """A word in the windows of a phrase, with its counts and association.
+
+    word: the collocate. together: occurrences in the windows of the phrase.
+    in_corpus: occurrences in the corpus. expected: occurrences in the windows expected by chance.
+    score: value of the association measure.
+    """
 
     word: str
     together: int
@@ -94,7 +102,11 @@ class Collocate:
 
 @dataclass(frozen=True)
 class Collocates:
-    """The collocates of a phrase, the highest score first."""
+    """The collocates of a phrase.
+
+    phrase: in the index's normal form. window: tokens on either side.
+    measure: association measure of the scores. rows: the highest score first.
+    """
 
     phrase: str
     window: int
@@ -104,7 +116,15 @@ class Collocates:
 
 @dataclass(frozen=True)
 class Keyword:
-    """A word that is more or less frequent than in the reference; see distsim.indexes.Keyword."""
+    """A word that is more or less frequent than in the reference corpus.
+
+    here, there: occurrences in the corpus and in the reference.
+    log_likelihood: G2, negative where the word is rarer here.
+    log_ratio: binary logarithm of the ratio of relative frequencies.
+    p: p-value of log_likelihood, adjusted by Holm for all compared words.
+    documents: number of documents here that contain it.
+    dp, dp_norm: deviation of proportions over the documents (Gries 2008), and normalised.
+    """
 
     word: str
     here: int
@@ -119,7 +139,12 @@ class Keyword:
 
 @dataclass(frozen=True)
 class Keywords:
-    """Keywords against the reference corpus. reference: its tokens."""
+    """Words that are more or less frequent than in the reference corpus.
+
+    measure: keyness measure that orders the rows.
+    tokens, reference: number of tokens of the corpus and of the reference.
+    rows: the words, highest keyness first.
+    """
 
     measure: str
     tokens: int
@@ -256,7 +281,12 @@ class Context:
 
 @dataclass(frozen=True)
 class Contexts:
-    """The context words of a phrase, the strongest first on each side."""
+    """The context words of a phrase.
+
+    phrase, count: the phrase in the index's normal form, and its number of occurrences.
+    window: tokens on either side. weights: name of the weighting scheme.
+    left, right: context words of each side, highest weight first.
+    """
 
     phrase: str
     count: int
@@ -304,7 +334,14 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Paraphrased:
-    """A paraphrase with its evidence; see distsim.paraphrase.Paraphrase."""
+    """A paraphrase of a phrase with its evidence.
+
+    rank: from 1. phrase: the paraphrase. score: of the paraphrase, higher is better.
+    count: its occurrences in the corpus.
+    evidence: number of distinct contexts that it shares with the phrase.
+    found_by: source of the candidate. contexts: some of the shared contexts.
+    opposite: whether it is an opposite of the phrase.
+    """
 
     rank: int
     phrase: str
@@ -359,7 +396,10 @@ class RuleShown:
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules with a source side. total: their number in the grammar."""
+    """The rules of a grammar with a source side.
+
+    source: the source side. total: number of its rules in the grammar. rows: the best of them.
+    """
 
     source: str
     total: int
@@ -418,7 +458,17 @@ class Because:
 
 @dataclass(frozen=True)
 class Substituted:
-    """A substitute of the target; see distsim.paraphrase.Substitute."""
+    """A substitute of a target in a sentence.
+
+    rank: from 1. substitute: its words.
+    score: combination of the evidence; None where the corpus has no evidence.
+    likeness: cosine with the target.
+    fit: cosine with the signature of the slot's context words.
+    fluency: ln of its probability in the slot, less that of the target.
+    count: occurrences in the corpus, of all its forms.
+    found_by: source of the candidate: `given`, `finder`, `words`, `contexts` or `grammar`.
+    because: the context words that contribute most, highest first.
+    """
 
     rank: int
     substitute: str
@@ -433,7 +483,10 @@ class Substituted:
 
 @dataclass(frozen=True)
 class Substitutes:
-    """The substitutes of a target in its sentence."""
+    """The substitutes of a target in its sentence.
+
+    left, target, right: the sentence in three parts. rows: substitutes, best first.
+    """
 
     left: str
     target: str

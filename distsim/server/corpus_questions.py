@@ -37,7 +37,10 @@ _COUNTED = 200_000
 
 
 class Asked(NamedTuple):
-    """A phrase as it is looked up. kind: `phrase`, `gapped` (`take _ into`) or `query`."""
+    """A phrase or query as it is looked up.
+
+    kind: `phrase`, `gapped` (a phrase with gaps, `take _ into`) or `query`. text: its text.
+    """
 
     kind: str
     text: str
@@ -72,12 +75,15 @@ def spans(
     index: CorpusIndex, one: Asked, order: str = "corpus", k: int | None = None,
     sample: int | None = None, width: int = 10,
 ) -> np.ndarray:  # fmt: skip
-    """Return the spans of a concordance, int64[n, 2]; see CorpusIndex.spans.
+    """Return the spans of the occurrences of a phrase or query, int64[n, 2], half-open, in order.
 
     Arguments:
         index: the corpus.
         one: the phrase or query.
-        order, k, sample, width: as there.
+        order: order of the occurrences, one of the keys of ORDERS.
+        k: maximum number of spans, the first of the order; None: all.
+        sample: number of evenly spaced occurrences that are sorted; None: all.
+        width: context in tokens that is compared in sorting.
     """
     return index.spans(
         one.text, k=k, width=width, order=order, sample=sample,

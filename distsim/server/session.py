@@ -235,11 +235,11 @@ class Opened:
         return self._once("completer", lambda: Completer(self.index, self.word_counts()))
 
     def weigher(self, window: int, scheme: str) -> PhraseWeigher:
-        """Return the weighting of contexts in a window.
+        """Return the weighting of the context words of phrases; it is cached.
 
         Arguments:
-            window: words on either side.
-            scheme: how they are weighed.
+            window: context words on either side, in tokens.
+            scheme: name of the weighting scheme, such as `ppmi`.
         """
         key = ("weigher", window, scheme)
         counts = self.word_counts()

@@ -80,11 +80,11 @@ class Candidates:
 
     Arguments:
         table: the signatures.
-        lexicon: the words that occur.
+        lexicon: the words that occur in the corpus.
         forms: inflected forms.
-        vectors: of words; None where the table is not learnt.
-        most: so many from each source.
-        grammar: paraphrase rules; none where None.
+        vectors: vectors of words; None where the table is not learned.
+        most: maximum number of candidates from each source.
+        grammar: paraphrase rules whose targets are candidates; None: no rules.
     """
 
     def __init__(

@@ -51,17 +51,20 @@ class ContextWord(NamedTuple):
 
 
 class Substitute(NamedTuple):
-    """Substitutes of a target.
+    """A substitute of a target, with its evidence.
 
-    substitute: as it was given, or the words found. score: the mix of the others, None where
-    the corpus knows nothing of it. likeness: cosine with the target. fit: cosine with the
-    slot's own signature. fluency: ln p in the slot, all forms together, less the target's.
-    occurrences: in the corpus, of all forms. because: the context words that speak for
-    it, strongest first. opposite: whether it is an opposite of the target, told of words found by
-    what `sign` stored; these come last. origin: `given`, `finder`, `words`, `contexts`, `grammar`.
+    substitute: as it was given, or the words found.
+    score: combination of the evidence, None where the corpus has no evidence. For candidates of
+        the finder it is the chance that people name the substitute; in a language or size of text
+        for which it was not calibrated, its share among all that are found.
+    likeness: cosine with the target.
+    fit: cosine with the signature of the slot's context words.
+    fluency: ln of the probability in the slot, all forms together, less that of the target.
+    occurrences: in the corpus, of all forms.
+    because: the context words that contribute most to the fit, highest first.
+    origin: `given`, `finder`, `words`, `contexts` or `grammar`.
+    opposite: whether it is an opposite of the target; opposites come last.
     article: `a` or `an` where the word before the target has to become that, else "".
-    Of the finder the score is the chance that people name the substitute; in a language or size of
-    text that it was not calibrated on, its share among all that are found.
 
     >>> best = Substituter(index, learnt).substitutes("said the", "king", "to alice")[0]
     >>> best.occurrences > 0

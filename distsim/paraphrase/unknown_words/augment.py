@@ -47,11 +47,14 @@ _SHOWN_BEHIND = 3
 
 
 class RankedTranslation(NamedTuple):
-    """A rule for an unknown word.
+    """A translation of an unknown word, with its evidence.
 
     Attributes:
-        p: its probability. cosine: to the mapped vector. edits: 1 less the edit distance over
-        the longer word's length. behind: known words with this translation, or one of its stem.
+        target: the translation.
+        p: its probability.
+        cosine: cosine with the unknown word's vector mapped into the target language.
+        edits: 1 minus the edit distance divided by the longer word's length.
+        behind: known words with this translation, or with one of its stem.
 
     >>> RankedTranslation("ejes", 0.14, 0.24, 0.5, ("axis",)).p
     0.14
