@@ -200,7 +200,7 @@ class NeighbourSearch:
         strength (strongest first) and text.
 
         Arguments:
-            k: how many.
+            k: maximum number of results.
             phrase: words separated by spaces.
 
         Raises:
@@ -257,7 +257,7 @@ class NeighbourSearch:
         together.
 
         Arguments:
-            k: how many.
+            k: maximum number of results.
             positive, negative: phrases, at least one of both.
 
         Raises:
@@ -345,7 +345,7 @@ class NeighbourSearch:
         similarity NaN. None without a signature.
 
         Arguments:
-            k: how many.
+            k: maximum number of results.
             among: of how many.
             phrase: words separated by spaces. measure: the other measure.
         """
@@ -709,7 +709,7 @@ def neighbours(
 
     Arguments:
         phrase: words separated by spaces; or many.
-        k: how many.
+        k: maximum number of results.
         table: a table, an index that was signed, or the path of either; give many phrases at once,
             or a table, since a search keeps what it needs with the table.
         threshold: only phrases at least so similar.

@@ -106,7 +106,7 @@ def feature_space(index: CorpusIndex, window: int, sides: bool = False) -> Featu
 
     Arguments:
         index: of the text.
-        window, sides: as of NgramModel.
+        window: context words on either side, in tokens. sides: as of NgramModel.
     """
     counts = index.word_counts()
     counts[0] = 0
@@ -142,7 +142,7 @@ def space_of_words(
         offsets: int64[n_words + 1], where each begins in `text`.
         counts: uint64[n_words], occurrences of each, 0 for id 0.
         slots: as of `neighbour_slots`, at least `window` of them.
-        window, sides: as of NgramModel.
+        window: context words on either side, in tokens. sides: as of NgramModel.
     """
     names = family_names(window, sides)
     marginals = counts * _times_counted(window, sides)
@@ -172,7 +172,7 @@ class NgramCounter:
 
     Arguments:
         n_words: words of the index.
-        window, sides: as of NgramModel.
+        window: context words on either side, in tokens. sides: as of NgramModel.
     """
 
     def __init__(self, n_words: int, window: int, sides: bool = False) -> None:
@@ -225,9 +225,9 @@ def phrase_contexts(
     """Return the contexts of one phrase, features ascending; a single empty row if unseen.
 
     Arguments:
-        index: where they are counted.
-        phrase: as typed.
-        window, sides: as of NgramModel.
+        index: the corpus index in which they are counted.
+        phrase: words separated by spaces.
+        window: context words on either side, in tokens. sides: as of NgramModel.
 
     Raises:
         ParameterError: the phrase is empty or the window out of range.
@@ -245,7 +245,7 @@ class PhraseWeigher:
 
     Arguments:
         index: of the text.
-        window, sides: as of NgramModel.
+        window: context words on either side, in tokens. sides: as of NgramModel.
         weighting: how counts become weights.
         counts: uint64[n_words], occurrences by id; counted where None.
     """
@@ -337,9 +337,9 @@ def named_contexts(
     """Return a phrase's contexts, or those of each of several, strongest first, then by count.
 
     Arguments:
-        index: where they are counted.
+        index: the corpus index in which they are counted.
         phrase: one or several, as typed.
-        window, sides: as of NgramModel.
+        window: context words on either side, in tokens. sides: as of NgramModel.
         weighting: how counts become weights; raw counts where None.
 
     Raises: as phrase_contexts.

@@ -220,7 +220,7 @@ def peeked(stream: io.BufferedReader, size: int) -> tuple[bytes, io.BufferedRead
 
     Arguments:
         stream: read up to there.
-        size: how many bytes.
+        size: number of bytes.
     """
     head = stream.peek(size)[:size]
     if len(head) < size:  # a pipe gives what it has

@@ -28,16 +28,16 @@ _ENTITIES = {"&quot;": '"', "&apos;": "'"}
 
 
 def read_toolkit(blocks: Iterable[Block], sources: Sequence[Source]) -> Iterator[AnnotatedSentence]:
-    """Yield the sentences in the blocks of one or more files.
+    """Yield the annotated sentences in the blocks of files in the toolkit's line format.
 
     A token that no basic dependency mentions (punctuation, in Stanford's) has no head.
 
     Arguments:
         blocks: of whole lines.
-        sources: of the blocks, by number.
+        sources: the files; a block's `source` is an index into it.
 
     Raises:
-        InputError: a line is not what it should be; file and line are named.
+        InputError: a line is not in this format; file and line are named.
     """
     normal = Normalised()
     trees = TreeReader()

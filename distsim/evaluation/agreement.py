@@ -67,9 +67,9 @@ def spearman_interval(
 
     Arguments:
         a, b: float64[n].
-        groups: n names; what has the same name is drawn together.
-        samples: how often is drawn.
-        seed: of the random numbers.
+        groups: name of the group of each pair of values; groups are drawn whole.
+        samples: number of bootstrap samples.
+        seed: of the random draw.
     """
     return _interval(_members(groups), lambda rows: spearman(a[rows], b[rows]), samples, seed)
 
@@ -91,7 +91,7 @@ def area_interval(positive: np.ndarray, negative: np.ndarray, samples: int, seed
 
     Arguments:
         positive, negative: float64, scores of both classes.
-        samples: how often is drawn.
+        samples: number of bootstrap samples.
         seed: of the random numbers.
     """
     generator = np.random.default_rng(seed)

@@ -12,10 +12,13 @@ from distsim.grammar.scoring import COMPOSED, IDENTICAL, SCORED, SKIPPED, BlockS
 
 @dataclass
 class TableCounts:
-    """Counts of one table.
+    """Counts of the scores by one table.
 
-    scored, unknown: rules. pairs: phrase pairs; of them identical, found in the table, composed.
-    unescaped, split, dropped: words of the rules.
+    scored, unknown: rules with and without a score.
+    pairs: phrase pairs. identical, found, composed: those of identical phrases, those found in the
+        table, those composed of their words.
+    unescaped, split, dropped: words of the rules that were unescaped, split or dropped to be
+        looked up.
     """
 
     scored: int = 0

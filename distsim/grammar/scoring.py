@@ -207,9 +207,9 @@ class OppositeScorer:
         self.opposites = opposites
 
     def score(self, words: BlockWords, pair_stops: np.ndarray, spans: np.ndarray) -> TableScores:
-        """Score the phrase pairs of a block; a rule has the highest score of its pairs.
+        """Return the scores of a block's phrase pairs; a rule has the highest score of its pairs.
 
-        Of identical pairs nothing is known, nor of those of which the one holds the other.
+        Pairs of identical phrases, and pairs in which one phrase contains the other, have no score.
 
         Arguments:
             words, pair_stops, spans: as of TableScorer.score.

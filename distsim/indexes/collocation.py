@@ -59,7 +59,7 @@ def collocates(
         min_count: leave out words that are rarer in the windows.
         words_only: leave out what has no letter or digit.
         query: the phrase is a query as of CorpusIndex.query.
-        k: how many; all where None.
+        k: maximum number of results; None: all.
 
     Raises:
         ParameterError: there is no such measure, or a number is out of range.

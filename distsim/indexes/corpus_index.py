@@ -386,7 +386,7 @@ class CorpusIndex:
         """Return the words by which a phrase is looked up.
 
         Arguments:
-            phrase: as typed.
+            phrase: words separated by spaces.
 
         Raises:
             ParameterError: the phrase is empty, or no text.
@@ -401,7 +401,7 @@ class CorpusIndex:
         """Return how often a phrase occurs within sentences, overlaps included; int64 for many.
 
         Arguments:
-            phrase: as typed; or many.
+            phrase: words separated by spaces, or a sequence of phrases.
 
         Raises:
             ParameterError: a phrase is empty, or no text.
@@ -419,7 +419,7 @@ class CorpusIndex:
         A position counts the tokens and sentence boundaries before the phrase.
 
         Arguments:
-            phrase: as typed; or many.
+            phrase: words separated by spaces, or a sequence of phrases.
         """
         return _each(phrase, self._indexed.positions)
 
@@ -564,7 +564,7 @@ class CorpusIndex:
         is larger.
 
         Arguments:
-            phrase: as typed.
+            phrase: words separated by spaces.
             window: tokens on either side.
             sides: one family for either side, not one for every position.
         """

@@ -63,7 +63,7 @@ def keywords(
         min_count: words rarer than this in both together are not compared.
         max_p: leave out words with a higher adjusted p.
         words_only: leave out what has no letter or digit.
-        k: how many; all where None.
+        k: maximum number of results; None: all.
 
     Raises:
         ParameterError: the two were not built with the same options, or there is no such measure.

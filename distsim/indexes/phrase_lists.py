@@ -54,7 +54,7 @@ def list_phrases(
         stop: words; phrases that contain one are left out.
         words_only: leave out phrases with a word that has no letter or digit.
         min_count, min_documents: leave out what is rarer, or in fewer documents.
-        k: how many; all where None.
+        k: maximum number of results; None: all.
 
     Raises:
         ParameterError: a number is out of range; `containing` has more words than that.

@@ -186,7 +186,7 @@ def continuations(
 
     Arguments:
         index: the corpus.
-        phrase: as typed.
+        phrase: words separated by spaces.
         k: how many words; all where None.
 
     >>> found = continuations(index, "zeppelin mock", k=1)

@@ -172,7 +172,7 @@ class Paraphraser:
         """Return the k best paraphrases of a phrase, best first; see `answer`.
 
         Arguments:
-            phrase: as typed.
+            phrase: words separated by spaces.
         """
         return Results(self.answer(phrase).paraphrases)
 
@@ -182,7 +182,7 @@ class Paraphraser:
         A phrase that does not occur, or is too long, has none, and the answer says so.
 
         Arguments:
-            phrase: as typed.
+            phrase: words separated by spaces.
 
         Raises:
             ParameterError: the phrase is empty.

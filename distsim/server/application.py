@@ -35,7 +35,7 @@ def application(cache: ArtifactCache, hosts: Sequence[str] = ()) -> Any:
     """Return the ASGI application.
 
     Arguments:
-        cache: that answers.
+        cache: the artifacts that are served.
         hosts: the names by which it may be asked for; any where empty. A page of another site
             that points its own name at this machine is so refused.
     """

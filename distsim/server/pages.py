@@ -124,7 +124,7 @@ def routes(cache: ArtifactCache) -> list[Route]:
     """Return the routes of the pages and of their static files.
 
     Arguments:
-        cache: that answers.
+        cache: the artifacts that are served.
     """
     site = _Site(cache)
     return [

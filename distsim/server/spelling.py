@@ -27,7 +27,7 @@ def spellings(opened: Opened, phrase: str, k: int) -> Spellings:
     Arguments:
         opened: the artifacts.
         phrase: words separated by spaces.
-        k: how many.
+        k: maximum number of results.
     """
     index = opened.index
     words = index.words(phrase)

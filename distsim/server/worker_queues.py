@@ -18,16 +18,17 @@ class TooLongError(Exception):
 
 
 class WorkerQueue:
-    """A worker queue: threads and a queue of limited length; further questions are refused.
+    """A queue of limited length with threads that answer queries; further queries are refused.
 
     The threads are daemons: a server that is asked to end does not wait for a long answer.
 
     Arguments:
-        name: of its threads.
-        threads: so many questions are answered side by side. waiting: so many may wait.
-        seconds: after so long a visitor is told so; the work itself runs to its end and
-            keeps its thread until then, which the queue's length accounts for. None: no limit.
-        after: is called behind each answer, in its thread.
+        name: name of the threads.
+        threads: number of queries that are answered at the same time.
+        waiting: maximum number of queries that wait.
+        seconds: time limit of an answer, in seconds. After it the visitor gets an error; the work
+            itself goes on and keeps its thread until it ends. None: no limit.
+        after: called after each answer, in its thread.
     """
 
     def __init__(

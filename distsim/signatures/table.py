@@ -218,7 +218,7 @@ class StoredTable:
         """Return the normal form of a phrase, in which the table has it, if it does.
 
         Arguments:
-            phrase: as typed.
+            phrase: words separated by spaces.
 
         Raises:
             ParameterError: the phrase is empty.
@@ -248,7 +248,7 @@ class StoredTable:
         None where the table keeps no words' vectors or has none of these words.
 
         Arguments:
-            phrase: as typed.
+            phrase: words separated by spaces.
 
         Raises:
             ParameterError: the phrase is empty.
@@ -266,7 +266,7 @@ class StoredTable:
         None where the table keeps no words' vectors or has none of these words.
 
         Arguments:
-            phrase: as typed.
+            phrase: words separated by spaces.
 
         Raises:
             ParameterError: the phrase is empty.

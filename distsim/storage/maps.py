@@ -59,10 +59,10 @@ def _unmap(address: int, size: int) -> None:
 
 
 def cut_short() -> str | None:
-    """Return a mapped file that is now shorter than its map, None where there is none.
+    """Return the name of a mapped file that is now shorter than its map; None if there is none.
 
-    To read what is gone of it would end the process (SIGBUS). A file that was removed or replaced
-    is no such: its map stays as long as it is needed. A look at each of the process's maps.
+    Reading the missing part of such a file would end the process (SIGBUS). A file that was removed
+    or replaced is not reported: its map remains valid. All maps of the process are checked.
     """
     for file, device, inode, size in list(_MAPS.values()):
         try:

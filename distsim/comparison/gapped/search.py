@@ -55,7 +55,7 @@ def gapped_neighbours(
     other than the pattern itself.
 
     Arguments:
-        k: how many.
+        k: maximum number of results.
         cosine: compares patterns. pattern: such as `take _ into account` or `consider _`; one gap,
             and perhaps one more at either edge.
         min_matches: only patterns found so often, among the places looked at.

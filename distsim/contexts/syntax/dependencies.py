@@ -21,7 +21,7 @@ def templates(families: Iterable[str], kinds: Iterable[str]) -> Iterator[tuple[P
 
     Arguments:
         families: names out of NAMES.
-        kinds: what tokens are named by, out of KINDS.
+        kinds: names of tokens in features, out of KINDS.
     """
     kinds = list(kinds)
     for family in families:

@@ -15,7 +15,7 @@ def templates(kinds: Iterable[str]) -> Iterator[tuple[Place, Template]]:
     """Yield the templates, each with its place [kind].
 
     Arguments:
-        kinds: what tokens are named by, out of KINDS.
+        kinds: names of tokens in features, out of KINDS.
     """
     for kind in kinds:
         yield (KINDS.index(kind),), Template(f"c_head_{kind}_")

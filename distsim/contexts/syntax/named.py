@@ -30,7 +30,7 @@ def named_contexts(
 
     Arguments:
         sentences: read once.
-        phrase: as typed.
+        phrase: words separated by spaces.
         model: which features; all of them where None.
         weighting: how counts become weights; raw counts where None.
 

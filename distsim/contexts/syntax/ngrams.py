@@ -17,7 +17,7 @@ def templates(kinds: Iterable[str], window: int) -> Iterator[tuple[Place, Templa
     """Yield the templates, each with its place [side, kind, tokens - 1, distance - 1].
 
     Arguments:
-        kinds: what tokens are named by, out of KINDS.
+        kinds: names of tokens in features, out of KINDS.
         window: tokens on either side.
     """
     for side_number, side in enumerate(SIDES):

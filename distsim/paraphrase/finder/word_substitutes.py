@@ -66,11 +66,14 @@ class FoundWord(NamedTuple):
 
 
 class WordSubstitutes:
-    """Finds what may stand in a word's place in some sentence; may be shared by threads.
+    """Finds substitutes of a word, with or without a sentence; may be shared by threads.
 
     Arguments:
-        finder: what `sign` stored. lexicon, space: of its index and table. forms: of its words.
-        weights: of the features.
+        finder: the data on similar words that `sign` stored.
+        lexicon: words of the index with their counts.
+        space: vectors of the table.
+        forms: inflected forms of the words.
+        weights: weights of the features that rank substitutes.
 
     >>> WordSubstitutes.open(index, table) is None  # a table without stored profiles
     True
