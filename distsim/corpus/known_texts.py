@@ -96,14 +96,14 @@ def digests_to_manifest(digests: Sequence[TextDigest | None]) -> list[list[Any] 
 
 
 def digests_from_manifest(kept: Any, n_sources: int) -> list[TextDigest | None]:
-    """Return the digests stored in a manifest; None for each source of older ones.
+    """Return the digests stored in a manifest; None for each source of an older manifest.
 
     Arguments:
-        kept: what the manifest has.
-        n_sources: how many there are.
+        kept: the stored value, None in an older manifest.
+        n_sources: number of sources.
 
     Raises:
-        ValueError, TypeError: what is there is not what is written.
+        ValueError, TypeError: the stored value is not a list of digests.
     """
     if kept is None:
         return [None] * n_sources

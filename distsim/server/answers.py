@@ -163,9 +163,11 @@ class Share:
 
 @dataclass(frozen=True)
 class Frequency:
-    """Occurrences of a phrase by form, file or metadata field, the most first.
+    """Occurrences of a phrase by form, file or metadata field, most frequent first.
 
-    counted: how many evenly spaced occurrences were looked at. parts: how many there are.
+    phrase: as it was looked up. by: `form`, `file` or a field. count: all occurrences.
+    counted: number of evenly spaced occurrences that were examined.
+    parts: number of forms, files or values. rows: the most frequent of them.
     """
 
     phrase: str

@@ -213,7 +213,7 @@ class PartVectors:
             writer.add(name, values)
 
     def checksum(self) -> str:
-        """Return a checksum of all of it."""
+        """Return a checksum of all hashes, weights and vectors."""
         arrays = (self.hashes, self.weights, self.vectors)
         return storage.checksum_of_settings([storage.checksum_of_array(a) for a in arrays])
 

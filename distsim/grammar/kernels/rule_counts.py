@@ -213,11 +213,13 @@ def links_of(links, link_offsets, sentence, spans, pairs, n):
 
 @uncounted
 def write_links(links, link_offsets, sentence, spans, pairs, text, n):
-    """Write the links of a rule as `0-0 1-2` into text from n on; return the end.
+    """Write the links of a rule as `0-0 1-2` into text; return the end of the text.
 
-    pairs: uint8[m, 2], room for the links of any sentence.
-
-    links, link_offsets, sentence, spans: as of links_of.
+    Arguments:
+        links, link_offsets, sentence, spans: as of links_of.
+        pairs: uint8[m, 2], working memory for the links of a sentence.
+        text: uint8, written.
+        n: number of bytes of text that are filled.
     """
     n_links = links_of(links, link_offsets, sentence, spans, pairs, 0)
     for k in range(n_links):

@@ -428,18 +428,18 @@ def _emptied(cube, n_items, n_bundles):
 
 @compiled
 def fill(scoring, rules, chart, cell, cube, bundles, n_bundles):
-    """Add the items of a cell to the chart by cube pruning; return (chart, cube).
+    """Return (chart, cube) after adding the items of a cell to the chart by cube pruning.
 
-    The best `cell.pops` combinations are taken; one that is worse than another in no part is taken
-    before it. Each kind of bundles has its share of them, so that none crowds out another.
+    The best `cell.pops` combinations are taken. Each kind of bundles has a fixed share of them.
     Combinations of equal state become one item with several edges. Where numbers of words matter,
-    a state is made when its combination is taken first, which then goes back into the heap.
+    a state is computed when its combination is first taken; the combination then returns to the
+    heap.
 
-    bundles: int64[room, 7], first rule and last, first place and last in the views of both gaps
-    (-1 for no gap), and their kind, from 0.
-
-    scoring, rules, chart, cell, cube: the tuples of these names; n_bundles: how many of the bundles
-    there are.
+    Arguments:
+        scoring, rules, chart, cell, cube: the named tuples of these names.
+        bundles: int64[room, 7], first and last rule, first and last place in the views of both gaps
+            (-1 for no gap), and their kind, from 0.
+        n_bundles: number of bundles that are filled.
     """
     left, n_open = _shares(bundles, n_bundles, cell.pops)
     cube = _emptied(cube, chart.sizes[N_ITEMS], n_bundles)

@@ -58,8 +58,7 @@ class Fluency:
         """Return the probability of each candidate in the slot, and the form that is shown there.
 
         Where the word before the slot depends on the next word (`a`, `an`), the likelier of its
-        forms
-        is taken for each candidate.
+        forms is taken for each candidate.
 
         Arguments:
             occurrence: the target in its sentence.
