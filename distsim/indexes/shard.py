@@ -1,6 +1,7 @@
 """Shards of an index: arrays, and searches by token ids."""
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -401,3 +402,20 @@ class Shard:
         if np.any(sentences < 0) or np.any(sources < 0):
             raise damaged()
         return self.source_numbers[sources], self.sentence_lines[sentences]
+
+
+def every_nth(
+    shards: Sequence[Shard], words: Iterable[int], step: int
+) -> Iterator[tuple[Shard, np.ndarray]]:
+    """Yield each shard with every step-th position of some words in it, int64, ascending.
+
+    Positions are counted through all shards: what is taken does not depend on where shards end.
+
+    Arguments:
+        shards: of one index, in order. words: their ids. step: 1 takes all.
+    """
+    ids, first = [np.array([word]) for word in words], 0
+    for shard in shards:
+        places = np.sort(np.concatenate([shard.positions(one) for one in ids]))
+        yield shard, places[first::step]
+        first = (first - places.size) % step

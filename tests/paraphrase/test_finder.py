@@ -26,6 +26,8 @@ from distsim.comparison.opposites.language import Language
 from distsim.comparison.opposites.opposites import n_moved, opposites_last
 from distsim.comparison.senses import group_senses
 from distsim.corpus import Inflections
+from distsim.corpus.vocabulary import hash_texts
+from distsim.indexes.shard import every_nth
 from distsim.output import find_faults
 from distsim.paraphrase.finder import word_profiles
 from distsim.paraphrase.finder.inflections import Forms
@@ -124,6 +126,13 @@ def test_shards_give_the_same_profiles(alice, tmp_path, signed):
     for name in whole:
         for one, other in zip(whole[name], some[name], strict=True):
             assert np.array_equal(one, other)
+    for step in (1, 7, 400):
+        sampled = []
+        for index in (signed[0], parts):
+            words = index.vocabulary.find(hash_texts([b"the", b"she"])).tolist()
+            found = every_nth(index.shards, words, step)
+            sampled.append(np.concatenate([at + shard.first_position for shard, at in found]))
+        assert sampled[0].size > 4 and np.array_equal(*sampled)
 
 
 def test_features_are_those_of_the_definition(signed):

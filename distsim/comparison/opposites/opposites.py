@@ -16,7 +16,7 @@ from distsim.comparison.opposites.language import EVIDENCE, Language
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
-from distsim.indexes.shard import Shard, damaged
+from distsim.indexes.shard import Shard, damaged, every_nth
 from distsim.kernels.compiled import frozen
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
@@ -181,12 +181,8 @@ class Opposites:
             numbers[own], numbers[other] = -1, 1
             found = np.zeros(2, np.int64)
             step = max(1, sum(self._count(ids) for ids in own[:, None]) // _SAMPLE)
-            first = 0
-            for shard in self.index.shards:
-                places = np.concatenate([shard.positions(ids) for ids in own[:, None]])
-                places, n = np.sort(places)[first::step], places.size
+            for shard, places in every_nth(self.index.shards, own.tolist(), step):
                 self._contrasts.count(shard, places, frozen(numbers), found)
-                first = (first - n) % step
             product *= float(found[1]) / (int(found.sum()) + _DOUBT)
         return product >= _PAIRED**2
 

@@ -18,7 +18,7 @@ from distsim.base.errors import ArtifactError
 from distsim.comparison.opposites.contrasts import Contrasts
 from distsim.comparison.opposites.language import Language
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.indexes.shard import Shard
+from distsim.indexes.shard import Shard, every_nth
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.weights import FinderWeights
@@ -203,10 +203,8 @@ class WordFinder:
 
     def _places(self, lemma: int, step: int) -> Iterator[tuple[Shard, np.ndarray]]:
         """Return each shard with every step-th place of a lemma, int64, ascending."""
-        forms = self.all_forms[self._starts[lemma] : self._starts[lemma + 1]].tolist()
-        for shard in self._index.shards:
-            places = np.concatenate([shard.positions(np.array([form])) for form in forms])
-            yield shard, np.sort(places)[::step]
+        forms = self.all_forms[self._starts[lemma] : self._starts[lemma + 1]]
+        return every_nth(self._index.shards, forms.tolist(), step)
 
     def _contrasts(self, lemma: int, pool: np.ndarray) -> np.ndarray:
         """Return ln of 1 and how often patterns of opposites join lemmas with one."""
