@@ -36,7 +36,7 @@ SOURCES = {
     "make-grammar": "grammar.pipeline:MakeOptions",
     "pack": "grammar.packs.pack:PackOptions",
     "paraphrase": "paraphrase.options:PRESETS[default] cli.paraphrase:CommandSettings",
-    "neighbours": "cli.neighbours:FinderSettings",
+    "neighbours": "cli.neighbours:NeighbourSettings",
     "augment": "paraphrase.augment:AugmentOptions",
     "augment --unknown": "paraphrase.unknown_words.augment:UnknownWordOptions",
     "substitute": "paraphrase.substitution.mix:RANKING cli.substitute:CommandSettings",

@@ -35,8 +35,7 @@ def tokens_in(paths: Iterable[str]) -> int:
         paths: of files; folders and pipes count 0.
     """
     files = [Path(one) for one in paths if Path(one).is_file()]
-    sizes = (one.stat().st_size * _UNPACKED.get(one.suffix, 1.0) for one in files)
-    return int(sum(sizes) / _BYTES_A_TOKEN)
+    return int(sum(map(_unpacked_size, files)) / _BYTES_A_TOKEN)
 
 
 def lines_in(path: str) -> int | None:
@@ -48,9 +47,13 @@ def lines_in(path: str) -> int | None:
         return None
     with suppress(DistsimError, OSError), open_source(find_file(path)) as stream:
         begin = stream.read(1 << 16)
-        size = file.stat().st_size * _UNPACKED.get(file.suffix, 1.0)
-        return int(size * begin.count(b"\n") / max(1, len(begin)))
+        return int(_unpacked_size(file) * begin.count(b"\n") / max(1, len(begin)))
     return None
+
+
+def _unpacked_size(file: Path) -> float:
+    """Return about how many bytes a file has, unpacked where it is compressed."""
+    return file.stat().st_size * _UNPACKED.get(file.suffix, 1.0)
 
 
 def say_cost(n_tokens: int, costs: Iterable[Cost], jobs: int | None) -> None:

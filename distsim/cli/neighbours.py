@@ -98,7 +98,7 @@ class SearchOptions(OptionGroup):
 
 
 @dataclass(frozen=True)
-class FinderSettings:
+class NeighbourSettings:
     """Settings of `--by substitutes`.
 
     Arguments:
@@ -138,7 +138,7 @@ def neighbours(
     of its words. With --gapped the fourth column counts the pattern among the places looked at.
     With --map the phrases are words of the map's target table, ordered by CSLS.
     """
-    (finding,) = chosen(FinderSettings(), settings=settings)
+    (finding,) = chosen(NeighbourSettings(), settings=settings)
     asked = asked_phrases(phrases, file)
     several = file is not None or len(asked) > 1
     if gapped:

@@ -129,16 +129,16 @@ class IndexedText:
             raise damaged(self.path)
         return layers
 
-    def compiled(self, query: str, compiled: Callable[[], CompiledQuery]) -> CompiledQuery:
+    def compiled(self, query: str, make: Callable[[], CompiledQuery]) -> CompiledQuery:
         """Return a compiled query; the last few queries are cached.
 
         Arguments:
             query: text in the query language.
-            compiled: function that compiles a query.
+            make: function that compiles it.
         """
         with self._compiling:
             if query not in self._compiled:
-                self._compiled[query] = compiled()
+                self._compiled[query] = make()
                 for old in list(self._compiled)[:-_KEPT_QUERIES]:
                     del self._compiled[old]
             return self._compiled[query]

@@ -129,7 +129,7 @@ def find_cases(
     substituter = Substituter(index, table, grammar=grammar, words=WordOptions(looked_up))
     in_sentence: list[Case] = []
     together: dict[tuple[str, str], dict[str, float]] = {}  # by group and form
-    least: dict[tuple[str, str], float] = {}
+    without_sentence: set[tuple[str, str]] = set()
     for one in judged:
         chosen: dict[str, float] = {}
         for substitute, count in one.chosen.items():
@@ -143,14 +143,13 @@ def find_cases(
         if one.left or one.right:
             found = substituter.features(one.left, one.target, one.right)
             in_sentence.append(_case(key[0], found, chosen, sum(one.chosen.values())))
-            least.setdefault(key, _LEAST_CHOICES)
         else:
-            least[key] = 0.0
-    alone = [
-        _case(group, words.features(form), chosen, sum(chosen.values()))
-        for (group, form), chosen in together.items()
-        if sum(chosen.values()) >= max(least[group, form], 1e-9)
-    ]
+            without_sentence.add(key)
+    alone = []
+    for key, chosen in together.items():
+        n_choices = sum(chosen.values())
+        if n_choices >= _LEAST_CHOICES or (n_choices and key in without_sentence):
+            alone.append(_case(key[0], words.features(key[1]), chosen, n_choices))
     return Cases(in_sentence, alone)
 
 
