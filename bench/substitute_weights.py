@@ -28,7 +28,8 @@ NOTES = (
     "Thater 2014), with 38 million tokens of English Wikipedia. A fifth of the targets was",
     "left out. Our copy of the data states no licence of its annotations and does not ship.",
     "Made by:",
-    "python bench/substitute_weights.py INDEX -o distsim/data/weights/substitutes.toml",
+    "python bench/substitute_weights.py INDEX -o FILE",
+    "with the weights before, which choose the words whose fluency is computed.",
 )
 
 

@@ -115,6 +115,8 @@ def find_cases(
 ) -> Cases:
     """Return what is found for judged targets.
 
+    In a sentence these are the words that are best by the weights that ship, fluency left out.
+
     Arguments:
         index, table: a signed index. judged: a target without a group is its own, as base form.
         grammar: paraphrases of words, as evidence.
