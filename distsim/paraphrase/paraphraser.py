@@ -344,20 +344,20 @@ class Paraphraser:
         passing &= ~says_the_same(focal, pool, options.substrings, options.entailment)
         alive = np.flatnonzero(passing)
         n = np.maximum(1, located.counts)
-        trust = n / (n + options.doubt)
+        shrinkage = n / (n + options.doubt)
         for few, most, share in options.screens:
             if alive.size > options.depth:
                 counts = located.counts[alive]
                 short, taken = self._comparer.cosines(profile, located, alive, few)
                 taken = np.maximum(1, taken)
                 full = np.maximum(taken, np.minimum(counts, sample))
-                short *= np.sqrt((1.0 + _NOISE / taken) / (1.0 + _NOISE / full)) * trust[alive]
+                short *= np.sqrt((1.0 + _NOISE / taken) / (1.0 + _NOISE / full)) * shrinkage[alive]
                 order = np.lexsort((pool.hashes[alive], -counts, -short))
                 order = order[: max(most, 2 * options.depth)]
                 least = share * short[order[options.depth - 1]]
                 alive = np.sort(alive[order[short[order] >= least]])
         cosines, _ = self._comparer.cosines(profile, located, alive)
-        cosines *= trust[alive]
+        cosines *= shrinkage[alive]
         return [
             _Found(
                 located.phrase(number),

@@ -46,7 +46,7 @@ def routes(cache: ArtifactCache) -> list[Route]:
     async def health(request: Request) -> Response:
         cache.look()
         found = Health(
-            cache.fault is None, not cache.is_warming, cache.times_opened, cache.waiting,
+            cache.fault is None, not cache.is_warming_up, cache.times_opened, cache.waiting,
             cache.progress.step, cache.fault,
         )  # fmt: skip
         return Response(as_json(plain(found)), 200 if found.ok else 503, media_type=JSON)

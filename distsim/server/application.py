@@ -42,7 +42,7 @@ def application(cache: ArtifactCache, hosts: Sequence[str] = ()) -> Any:
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
-        warming = asyncio.ensure_future(cache.warm())
+        warming = asyncio.ensure_future(cache.warm_up())
         yield
         warming.cancel()
 

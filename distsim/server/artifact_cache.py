@@ -64,8 +64,8 @@ class ArtifactCache:
     while the old one goes on answering; where it cannot be opened, visitors are told so until
     it can. A file that was cut short is seen before a question reads it.
 
-    is_warming: first answers may have to wait until kernels are compiled for this machine, and no
-    question is given up for that.
+    is_warming_up: first answers may have to wait until kernels are compiled for this machine; no
+    question is refused for that.
 
     Arguments:
         places: paths of the artifacts.
@@ -84,7 +84,7 @@ class ArtifactCache:
         self._opening: asyncio.Future[None] | None = None
         self.fault: str | None = None
         self.times_opened = 1
-        self.is_warming = False
+        self.is_warming_up = False
         self.progress = Progress()
         self._limits = limits
         threads = jobs or max(2, available_cores())
@@ -148,12 +148,12 @@ class ArtifactCache:
         except DistsimError as error:
             raise NotThereError(self.without_paths(str(error))) from None
 
-    async def warm(self) -> None:
+    async def warm_up(self) -> None:
         """Prepare data for first questions, and compile kernels that are not cached.
 
         Questions that come meanwhile are answered when they can be, however long that takes.
         """
-        self.is_warming = True
+        self.is_warming_up = True
         self._quick.seconds = self._slow.seconds = None
         notice = asyncio.get_running_loop().call_later(
             _TOLD_SECONDS, _LOG.info, "getting ready: first answers wait"
@@ -177,7 +177,7 @@ class ArtifactCache:
             trim()  # of what compiled
             self._quick.seconds = self._limits.quick_seconds
             self._slow.seconds = self._limits.slow_seconds
-            self.is_warming = False
+            self.is_warming_up = False
 
     async def _made(self, queue: WorkerQueue, makers: Sequence[Callable[[Opened], object]]) -> None:
         for make in makers:

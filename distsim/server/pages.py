@@ -173,7 +173,7 @@ class _Site:
         """
 
         async def answer(request: Request) -> Response:
-            if not self._cache.is_warming:
+            if not self._cache.is_warming_up:
                 return await self._kept_or(page, request)
             begun = asyncio.ensure_future(page(request))
             done, _ = await asyncio.wait({begun}, timeout=_PATIENCE_SECONDS)

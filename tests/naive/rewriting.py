@@ -15,8 +15,8 @@ class Rule(NamedTuple):
     score: float
 
 
-def log_probability(sentences, order, trust, words):
-    """ln p of a sentence and its end: c(h w) + trust p(w | h') over c(h) + trust."""
+def log_probability(sentences, order, prior_count, words):
+    """ln p of a sentence and its end: c(h w) + prior_count p(w | h') over c(h) + prior_count."""
     text = [word for sentence in sentences for word in [*sentence, "</s>"]]
     n_tokens = sum(map(len, sentences))
 
@@ -31,8 +31,8 @@ def log_probability(sentences, order, trust, words):
         for d in range(1, order):
             if k - d < 0 or count(tuple(row[k - d : k])) == 0:
                 break
-            p = (count(tuple(row[k - d : k + 1])) + trust * p) / (
-                count(tuple(row[k - d : k])) + trust
+            p = (count(tuple(row[k - d : k + 1])) + prior_count * p) / (
+                count(tuple(row[k - d : k])) + prior_count
             )
         total += math.log(p)
     return total

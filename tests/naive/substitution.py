@@ -17,18 +17,18 @@ def count(sentences: list[list[str]], words: tuple[str, ...]) -> int:
     return sum(tuple(stream[i : i + n]) == words for i in range(len(stream) - n + 1))
 
 
-def probability(sentences, n_tokens: int, history: tuple, word: str, trust: float) -> float:
-    """Dirichlet smoothing: each history is trusted as its count against `trust`."""
+def probability(sentences, n_tokens: int, history: tuple, word: str, prior_count: float) -> float:
+    """Dirichlet smoothing: each history is trusted as its count against `prior_count`."""
     p = (count(sentences, (word,)) + 0.5) / (n_tokens + 0.5)
     for n in range(1, len(history) + 1):
         seen = count(sentences, history[-n:])
         if seen == 0:
             break
-        p = (count(sentences, (*history[-n:], word)) + trust * p) / (seen + trust)
+        p = (count(sentences, (*history[-n:], word)) + prior_count * p) / (seen + prior_count)
     return p
 
 
-def log_probability(sentences, left, filler, right, order: int, trust: float) -> float:
+def log_probability(sentences, left, filler, right, order: int, prior_count: float) -> float:
     """ln p of the filler and the order - 1 tokens behind it; left and right have their edges."""
     n_tokens = sum(map(len, sentences))
     left = tuple(left)[-(order - 1) :]
@@ -36,7 +36,7 @@ def log_probability(sentences, left, filler, right, order: int, trust: float) ->
     total = 0.0
     for at in range(len(left), len(text)):
         history = text[max(0, at - order + 1) : at]
-        total += math.log(probability(sentences, n_tokens, history, text[at], trust))
+        total += math.log(probability(sentences, n_tokens, history, text[at], prior_count))
     return total
 
 

@@ -164,7 +164,7 @@ def test_features_are_those_of_the_definition(signed):
             assert found.features[place, column] == pytest.approx(wanted, abs=1e-4)
 
 
-def test_company_counts_sentences(signed):
+def test_cooccurrence_counts_sentences(signed):
     index, table = signed
     finder = opened(index, table)
     lemma = finder.words.index("queen")
@@ -254,7 +254,7 @@ def test_what_is_told_of_named_words_agrees_with_what_is_found(signed):
     told = substituter.replacements(*sentence, named)
     assert told[:, 2].tolist() == [0, 1, 0]
     assert told[1].tolist() == [0, 0, 1, 0, 0, 1, 0]
-    assert told[[0, 2], 1].tolist() == columns[:2, IN_SENTENCE.index("company")].tolist()
+    assert told[[0, 2], 1].tolist() == columns[:2, IN_SENTENCE.index("cooccurrence")].tolist()
     weights = FinderWeights.open().in_sentence.weights[:-1]
     sums = columns[:2, :-1] @ weights  # shares differ as sums do: fluency is left out
     assert told[2, 0] - told[0, 0] == pytest.approx(sums[1] - sums[0])
@@ -427,7 +427,7 @@ def test_weights_of_a_file(tmp_path):
     assert len(shipped.alone.weights) == len(ALONE)
     assert len(shipped.in_sentence.weights) == len(IN_SENTENCE)
     mine = tmp_path / "mine.toml"
-    mine.write_text("[alone]\ncompany = 1\n")
+    mine.write_text("[alone]\ncooccurrence = 1\n")
     with pytest.raises(InputError, match=r"mine.toml: \[alone\] must have the keys rank_vectors"):
         FinderWeights.open(str(mine))
     text = (Path(distsim.__file__).parent / "data/weights/substitutes.toml").read_text()

@@ -397,7 +397,7 @@ def test_a_pack_of_another_normaliser_is_read_through_the_model_s(tmp_path, made
     assert out.rstrip().split("\t")[3] in ("Zz town", "town")
 
 
-def test_a_rule_has_one_score_in_whatever_company_it_is_scored():
+def test_a_rule_has_one_score_whatever_rules_are_scored_with_it():
     draw = np.random.default_rng(3)
     features = draw.random((200, 37))
 

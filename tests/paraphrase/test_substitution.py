@@ -49,7 +49,7 @@ def test_fluency_is_that_of_the_definition(tmp_path, shard_tokens, order):
     corpus = write_lines(tmp_path / "corpus.txt", sentences)
     options = IndexOptions("lines", shard_tokens=shard_tokens)
     lexicon = Lexicon(CorpusIndex.build([corpus], tmp_path / "index", options=options))
-    fluency = Fluency(lexicon, Forms(Inflections({}, {}), lexicon), order=order, trust=3.0)
+    fluency = Fluency(lexicon, Forms(Inflections({}, {}), lexicon), order=order, prior_count=3.0)
     words = sorted({word for sentence in sentences for word in sentence})
     fillers = [(words[0],), (words[1], words[0]), ("unknown",), (words[2], words[2], words[1])]
     slots = [([], []), (sentences[0][:1], sentences[0][2:]), (sentences[5], []),
@@ -235,14 +235,14 @@ def test_the_score_is_the_mix_of_the_evidence(learnt):
     substituter = Substituter(
         *learnt,
         ranking=Mix(
-            likeness=2.0, fit=3.0, fluency=0.5, frequency=0.25, company=0.75, shared_fit=1.5
+            likeness=2.0, fit=3.0, fluency=0.5, frequency=0.25, centrality=0.75, shared_fit=1.5
         ),
     )
     named = ["queen", "hatter", "mock turtle"]
     evidence = substituter.evidence("said the", "king", "to the", named)
     by_hand = (
         2.0 * evidence.likeness + 3.0 * evidence.fit + 0.5 * evidence.fluency
-        + 0.25 * evidence.frequency + 0.75 * evidence.company + 1.5 * evidence.shared_fit
+        + 0.25 * evidence.frequency + 0.75 * evidence.centrality + 1.5 * evidence.shared_fit
     )  # fmt: skip
     found = substituter.substitutes("said the", "king", "to the", candidates=named)
     for one in found:

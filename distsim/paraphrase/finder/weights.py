@@ -11,7 +11,7 @@ from distsim.base.settings import read_changes
 
 RANKS = ("rank_vectors", "rank_words", "rank_frames")
 ALONE = (*RANKS, "contrast", "frequency", "form", "agrees")
-IN_SENTENCE = (*RANKS, "contrast", "company", "frequency", "form", "agrees", "fit", "fluency")
+IN_SENTENCE = (*RANKS, "contrast", "cooccurrence", "frequency", "form", "agrees", "fit", "fluency")
 RULES = ("rule", "inverse_rule")
 SHIPPED = "substitutes"
 _LINE = ("intercept", "slope", "highest")

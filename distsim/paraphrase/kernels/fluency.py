@@ -123,15 +123,19 @@ def count_windows(tokens, suffixes, word_starts, left, fillers, filler_stops, ri
 
 
 @compiled
-def score_windows(counts, n_left, filler_stops, n_right, n_tokens, trust, scores):
+def score_windows(counts, n_left, filler_stops, n_right, n_tokens, prior_count, scores):
     """Fill scores with the log probability of every filler and of the words after it.
 
-    counts: from count_windows. p(w | h of d words) = (c(h w) + trust p(w | shorter h)) / (c(h) +
-    trust), down to (c(w) + 1/2) / (n_tokens + 1/2): Dirichlet smoothing at every length.
-    scores: float64[len(filler_stops), 2]: of the filler's own words, of `right`.
+    p(w | h of d words) = (c(h w) + prior_count p(w | shorter h)) / (c(h) + prior_count), down to
+    (c(w) + 1/2) / (n_tokens + 1/2): Dirichlet smoothing at every length.
 
-    n_left, n_right: words of `left` and `right`; trust: occurrences that the shorter history is
-    worth.
+    Arguments:
+        counts: float64[rows, order], from `count_windows`.
+        n_left, n_right: words of the arguments `left` and `right` of `count_windows`.
+        filler_stops: int64[n], where the words of each filler end.
+        n_tokens: float, tokens of the index.
+        prior_count: float, occurrences that the shorter history is worth.
+        scores: float64[n, 2], filled: ln p of the filler's own words, and of `right`.
     """
     order = counts.shape[1]
     row = 0
@@ -148,6 +152,6 @@ def score_windows(counts, n_left, filler_stops, n_right, n_tokens, trust, scores
                 history = counts[row - 1, d - 1]
                 if history <= 0.0:
                     break
-                p = (counts[row, d] + trust * p) / (history + trust)
+                p = (counts[row, d] + prior_count * p) / (history + prior_count)
             scores[f, 0 if i < length else 1] += math.log(p)
         row += 1

@@ -84,10 +84,10 @@ def _interval(tokens, suffixes, word_starts, words, first, stop, keys, lows, hig
 
 @folded
 def _from_index(model, words, first, stop):
-    """p(w | h of d words) = (c(h w) + trust p(w | shorter h)) / (c(h) + trust), as `fluency`."""
+    """Return ln p of the last word of words[first:stop], smoothed as in `fluency.score_windows`."""
     tokens, suffixes, word_starts, _, numbers, caches = model
     keys, lows, highs, at = caches[0], caches[1], caches[2], caches[5]
-    n_tokens, trust = numbers[0], numbers[1]
+    n_tokens, prior_count = numbers[0], numbers[1]
     joint = 1.0
     history = n_tokens
     p = 0.0
@@ -112,7 +112,7 @@ def _from_index(model, words, first, stop):
         elif history <= 0.0:
             break
         else:
-            p = (joint + trust * p) / (history + trust)
+            p = (joint + prior_count * p) / (history + prior_count)
     return math.log(p)
 
 
@@ -152,7 +152,7 @@ def log_probability(model, words, first, stop):
     """Return ln p(words[stop - 1] | words[first:stop - 1]).
 
     model: (tokens, suffixes, word_starts: tuples of arrays, one a shard; (keys, values) of an
-    ARPA file, one empty slot where there is none; float64[3]: tokens, trust, ln p of a word
+    ARPA file, one empty slot where there is none; float64[3]: tokens, prior_count, ln p of a word
     that a table has not; caches (keys, lows, highs, keys, values), powers of two long, and
     room for as many keys as words are looked at).
     words: int64 ids, 0 the sentence's boundary, -1 unknown.

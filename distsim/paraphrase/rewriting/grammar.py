@@ -276,7 +276,7 @@ class RuleScores:
         new = np.isnan(self.values[rules])
         if new.any():
             values = self._grammar.all_features(rules[new], sources[new], self._names)
-            # Summed name by name: a product of matrices rounds a row otherwise in other company.
+            # Summed name by name: a product of matrices rounds a row otherwise beside other rows.
             total = np.zeros(len(values))
             for column, weight in zip(values.T, self._weights.tolist(), strict=True):
                 total += column * weight

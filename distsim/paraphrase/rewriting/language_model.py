@@ -23,7 +23,7 @@ from distsim.paraphrase.kernels import ngram_model as kernel
 from distsim.storage import checksum_of_settings
 
 ORDER = 5
-_TRUST = 16.0
+_PRIOR_COUNT = 16.0
 _CACHE = 1 << 16
 _LN10 = math.log(10.0)
 _UNKNOWN_LOG = -20.0
@@ -109,8 +109,8 @@ class IndexModel(LanguageModel):
 
     Arguments:
         index: where n-grams are counted.
-        order: the longest n-grams. trust: a history seen so often weighs as much as the shorter
-            one; higher smooths more.
+        order: words of the longest n-grams.
+        prior_count: a history seen so often weighs as much as the shorter one; higher smooths more.
 
     >>> model = IndexModel(index)
     >>> model.log_probability(["the", "king"]) > model.log_probability(["king", "the"])
@@ -118,13 +118,13 @@ class IndexModel(LanguageModel):
     """
 
     def __init__(
-        self, index: CorpusIndex | AnyPath, *, order: int = ORDER, trust: float = _TRUST
+        self, index: CorpusIndex | AnyPath, *, order: int = ORDER, prior_count: float = _PRIOR_COUNT
     ) -> None:
         index = opened_index(index)
         in_range(order, "order", 2)
         shards = index.shards
         table = (np.zeros(1, np.uint64), np.zeros((1, 2)))
-        numbers = np.array([index.n_tokens, trust, 0.0])
+        numbers = np.array([index.n_tokens, prior_count, 0.0])
         parts = (
             tuple(shard.tokens for shard in shards),
             tuple(shard.suffixes for shard in shards),
@@ -133,14 +133,14 @@ class IndexModel(LanguageModel):
             numbers,
         )
         super().__init__(parts, len(shards), order, 0)
-        self._index, self._trust = index, trust
+        self._index, self._prior_count = index, prior_count
         self._counts = index.word_counts().astype(np.float64)
         self._normaliser = index.options.normaliser
         self.name = str(index.parameters["corpus"])
-        self.checksum = checksum_of_settings([index.checksum, order, trust])
+        self.checksum = checksum_of_settings([index.checksum, order, prior_count])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(IndexModel, order=self.order, trust=self._trust), (self._index,)
+        return partial(IndexModel, order=self.order, prior_count=self._prior_count), (self._index,)
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
         """Return the id of every word in the index's normal form, -1 where it has none; int64.

@@ -39,15 +39,17 @@ class Fluency:
         lexicon: the words that occur.
         forms: inflected forms.
         order: the longest n-grams; higher tells more, and costs time.
-        trust: a history seen so often weighs as much as the shorter one; higher smooths more.
+        prior_count: a history seen so often weighs as much as the shorter one; higher smooths more.
     """
 
-    def __init__(self, lexicon: Lexicon, forms: Forms, order: int = 5, trust: float = 16.0) -> None:
+    def __init__(
+        self, lexicon: Lexicon, forms: Forms, order: int = 5, prior_count: float = 16.0
+    ) -> None:
         self._lexicon = lexicon
         self._index = lexicon.index
         self._forms = forms
         self._order = order
-        self._trust = trust
+        self._prior_count = prior_count
 
     def scores(
         self,
@@ -120,7 +122,7 @@ class Fluency:
         scores = np.empty((len(fillers), 2))
         kernel.score_windows(
             frozen(counts), left.size, frozen(stops), right.size,
-            float(self._index.n_tokens), self._trust, scores,
+            float(self._index.n_tokens), self._prior_count, scores,
         )  # fmt: skip
         summed: np.ndarray = scores.sum(axis=1)
         return summed

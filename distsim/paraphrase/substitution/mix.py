@@ -16,7 +16,7 @@ class Evidence:
 
     likeness: cosine with the target, 0 where unknown. fit: cosine with the slot's own
     signature. fluency: ln p in the slot, less that of the target. frequency: ln(count + 1/2) of
-    all forms, less the target's. company: how alike it is to the other candidates; shared_fit:
+    all forms, less the target's. centrality: how alike it is to the other candidates; shared_fit:
     how well those like it fit (see the module `coherence`). scored: bool[n], False where nothing
     is known of a candidate.
     """
@@ -25,7 +25,7 @@ class Evidence:
     fit: np.ndarray
     fluency: np.ndarray
     frequency: np.ndarray
-    company: np.ndarray
+    centrality: np.ndarray
     shared_fit: np.ndarray
     scored: np.ndarray
 
@@ -37,7 +37,7 @@ class Mix:
     The defaults are RANKING's, for named candidates.
 
     Arguments:
-        likeness, fit, company, shared_fit: weight of each cosine.
+        likeness, fit, centrality, shared_fit: weight of each cosine.
         fluency, frequency: weight of the natural logarithm of a probability and of a count.
 
     Raises:
@@ -51,7 +51,7 @@ class Mix:
     fit: float = 2.25
     fluency: float = 0.06
     frequency: float = 0.05
-    company: float = 2.5
+    centrality: float = 2.5
     shared_fit: float = 3.0
 
     def __post_init__(self) -> None:
@@ -74,4 +74,4 @@ class Mix:
 
 RANKING = Mix()
 # Of all words, unlike the few that people named, most fit and are fluent for no reason of theirs.
-FINDING = Mix(fit=0.3, fluency=0.02, frequency=0.01, company=0.0, shared_fit=0.0)
+FINDING = Mix(fit=0.3, fluency=0.02, frequency=0.01, centrality=0.0, shared_fit=0.0)

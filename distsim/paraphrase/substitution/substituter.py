@@ -277,7 +277,7 @@ class Substituter:
             places = np.array([place_of.get(lemma, -1) for lemma in lemmas])
             found = places >= 0
             told[found, 0] = (sums - np.logaddexp.reduce(sums))[places[found]]
-            told[found, 1] = pool.features[places[found], IN_SENTENCE.index("company")]
+            told[found, 1] = pool.features[places[found], IN_SENTENCE.index("cooccurrence")]
             told[:, 2] = ~found
         rows = self._vectors.rows([words, *((one,) for one in candidates)])
         fit = slot.fit(rows)
@@ -394,21 +394,21 @@ class Substituter:
         counts = np.array([self._count(words) for words in everything], np.int64)
         frequency = np.log(counts + 0.5)
         rows, fit = None, np.zeros(len(phrases))
-        alike, shared_fit = fit, fit
+        central, shared_fit = fit, fit
         if self._vectors is None:
             likeness = likeness_by_bits(self._table, target, phrases)
         else:
             rows = self._vectors.rows(everything)
             likeness = rows[:-1] @ rows[-1]
             fit = slot.fit(rows[:-1]) if slot is not None else fit
-            alike, shared_fit = coherence(rows[:-1], fit)
+            central, shared_fit = coherence(rows[:-1], fit)
         scored = np.array([bool(np.any(self._lexicon.counts(words))) for words in phrases], bool)
         evidence = Evidence(
             likeness=likeness,
             fit=fit,
             fluency=filled.logs[:-1] - filled.logs[-1],
             frequency=frequency[:-1] - frequency[-1],
-            company=alike,
+            centrality=central,
             shared_fit=shared_fit,
             scored=scored,
         )
