@@ -42,6 +42,7 @@ class Kernel:
         return getattr(self._make(), name)
 
     def _make(self) -> Any:
+        """Return the compiled kernel, made at the first call."""
         from distsim.kernels import compiling
 
         with _making:

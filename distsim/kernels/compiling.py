@@ -147,6 +147,7 @@ class _CompiledFiles(IndexDataCacheFile):
         return False
 
     def _named(self, key: Any) -> str:
+        """Return the name of the file of a compiled kernel."""
         digest = hashlib.blake2b(repr(key).encode(), digest_size=_DIGEST_BYTES).hexdigest()
         return f"{self._name}.{digest}.nbc"
 
@@ -169,6 +170,7 @@ def _state_of(file: Path) -> str:
 
 @cache
 def _text_of(file: Path) -> bytes:
+    """Return the bytes of a source file."""
     return file.read_bytes()
 
 

@@ -22,7 +22,12 @@ _AHEAD = 16  # features whose numbers are asked for while others are weighed
 def _take_counts(features, counts, seen, begin, stop, shift):
     """Move the counts of the words features[begin:stop] from `seen` to `counts`, and name features.
 
-    By adding `shift`, 0 where they are features already.
+    Arguments:
+        features: uint32, word ids; become features by adding `shift`.
+        counts: uint32, filled.
+        seen: uint32[n_words], counts by word; 0 again afterwards.
+        begin, stop: half-open range.
+        shift: 0 where features are named already.
     """
     for f in range(begin, stop):
         word = features[f]
@@ -35,8 +40,14 @@ def _take_counts(features, counts, seen, begin, stop, shift):
 def count_neighbours(rows, lows, highs, first, length, window, n_words, seen):
     """Return the counted words at each position 1..window left and right of phrases of one length.
 
-    rows[:, first:first + length] is the phrase; its occurrences are the rows
-    lows[p]:highs[p]. seen: uint32[n_words] of zeros, and zeros again afterwards.
+    Arguments:
+        rows: uint32[n, columns], sorted rows of word ids.
+        lows, highs: int64, the occurrences of phrase p are rows lows[p]:highs[p].
+        first, length: the phrase of a row is rows[:, first:first + length].
+        window: words on either side.
+        n_words: of the vocabulary.
+        seen: uint32[n_words] of zeros, and zeros again afterwards.
+
     Returns (row_starts int64, features uint32, counts uint32); a feature is
     family * n_words + word, families in the order l1 r1 l2 r2 ...
     """
@@ -71,8 +82,18 @@ def count_neighbours(rows, lows, highs, first, length, window, n_words, seen):
 def count_sides(rows, lows, highs, first, length, window, n_words, seen):
     """Return the counted words within `window` places of phrases, on each side, nearer ones more.
 
-    rows, lows, highs, first, length, window, n_words, seen, and results: as of count_neighbours; a
-    word at distance d counts window + 1 - d times; the families are left, right.
+    A word at distance d counts window + 1 - d times; the families are left, right.
+
+    Arguments:
+        rows: uint32[n, columns], sorted rows of word ids.
+        lows, highs: int64, the occurrences of phrase p are rows lows[p]:highs[p].
+        first, length: the phrase of a row is rows[:, first:first + length].
+        window: words on either side.
+        n_words: of the vocabulary.
+        seen: uint32[n_words] of zeros, and zeros again afterwards.
+
+    Returns (row_starts int64, features uint32, counts uint32); a feature is
+    family * n_words + word.
     """
     capacity = 1024
     row_starts = np.zeros(lows.size + 1, np.int64)
@@ -148,12 +169,17 @@ def _add_beside(tokens, position, length, window, sides, n_words, seen, features
 def count_beside(tokens, suffixes, length, window, sides, n_words, seen, features):
     """Return the number of features beside one phrase, counted into `seen`; or DAMAGED.
 
-    suffixes: where its `length` tokens begin. sides: families and weights as of count_sides, else
-    as of count_neighbours. seen: uint32[families * n_words], counts of features so far, added to.
-    features: takes those that were 0 there, in no particular order, with room for one more. Returns
-    how many, or DAMAGED.
-
-    window: words on either side.
+    Arguments:
+        tokens: uint32, of the shard.
+        suffixes: uint32, where the phrase's occurrences begin.
+        length: tokens of the phrase.
+        window: words on either side.
+        sides: two families, nearer words counting more, as `count_sides` counts; else a family for
+            each position, as `count_neighbours` counts.
+        n_words: of the vocabulary.
+        seen: uint32[families * n_words], counts of features so far; added to.
+        features: uint32, filled with those that were 0 in `seen`, in no particular order, with room
+            for one more.
     """
     n = 0
     for i in range(suffixes.size):
@@ -168,11 +194,17 @@ def count_beside(tokens, suffixes, length, window, sides, n_words, seen, feature
 def count_beside_words(tokens, suffixes, ends, window, sides, n_words, seen):
     """Return the counted words beside each of many words, from the text, as sparse rows.
 
-    suffixes[ends[p]:ends[p + 1]]: where word p is. sides, seen: as of count_beside; zeros, and
-    zeros again afterwards. Returns (row_starts int64, features uint32, counts uint32), or arrays
-    without a number where the text is damaged.
+    Arguments:
+        tokens: uint32, of the shard.
+        suffixes: uint32, where the occurrences of all words begin.
+        ends: int64, word p is at suffixes[ends[p]:ends[p + 1]].
+        window: words on either side.
+        sides: two families, nearer words counting more; else a family for each position.
+        n_words: of the vocabulary.
+        seen: uint32[families * n_words] of zeros, and zeros again afterwards.
 
-    tokens: uint32; window: words on either side; n_words: of the vocabulary.
+    Returns (row_starts int64, features uint32, counts uint32), or arrays without a number where the
+    text is damaged.
     """
     capacity = 1  # a place more is written to than is filled
     for p in range(ends.size - 1):
@@ -199,12 +231,13 @@ def count_beside_words(tokens, suffixes, ends, window, sides, n_words, seen):
 
 @compiled
 def add_rows(starts, features, counts, seen):
-    """Return the sums of sparse rows of several parts of a text.
+    """Return the sums of sparse rows of several parts of a text: (row_starts, features, counts).
 
-    starts: int64[n_parts, n_rows + 1], where the rows of each part begin in features and counts,
-    which are end to end.
-
-    features, counts: uint32; seen: uint32 by feature, zeros, and zeros again afterwards.
+    Arguments:
+        starts: int64[n_parts, n_rows + 1], where the rows of each part begin in features and
+            counts.
+        features, counts: uint32, of all parts end to end.
+        seen: uint32 by feature, zeros, and zeros again afterwards.
     """
     row_starts = np.zeros(starts.shape[1], np.int64)
     summed = np.empty(features.size, np.uint32)
@@ -267,12 +300,16 @@ def ln(n, logs):
 def weight(scheme, count, row, column, total, association, shift, discount):
     """Return the weight of a feature of a phrase, by the formulas of Weighting.
 
-    scheme: a code of kernels.schemes. count: phrase and feature together; row: all features of
-    the phrase in the feature's family; column: the feature in the corpus; total: its family
-    there; association: ln(count / (row P(f))). What the scheme does not need is 0. NaN where no
-    scheme has the code.
+    What the scheme does not need is 0. NaN where no scheme has the code.
 
-    shift, discount: the fields of WeightSettings.
+    Arguments:
+        scheme: a code of kernels.schemes.
+        count: occurrences of phrase and feature together.
+        row: of all features of the phrase in the feature's family.
+        column: of the feature in the corpus.
+        total: of all features of its family in the corpus.
+        association: ln(count / (row P(f))).
+        shift, discount: the fields of WeightSettings.
     """
     if scheme == RAW:
         return count
@@ -341,7 +378,9 @@ def _row_sums(begin, stop, features, counts, chances, row_totals, row_logs):
 
     Arguments:
         begin, stop: of the row, in features and counts.
-        chances: as of WeightTables.
+        features, counts: uint32, of all rows end to end.
+        chances: float64[n_features, 2], 2 * family + the share of occurrences that counts, and the
+            negative ln P(f).
         row_totals, row_logs: float64[n_families], filled.
     """
     flat = chances.reshape(-1)

@@ -83,13 +83,15 @@ def hash_states(text, offsets):
 
 @compiled
 def number_hashes(hashes, keys, values, next_number, first_seen):
-    """Return the number of each hash in order of first appearance, by an open-addressing table.
+    """Return (the number of each hash in order of first appearance uint32, how many are new).
 
-    keys, values: the table, a power of two long, kept at least half empty by the caller;
-    value 0xFFFFFFFF marks an empty slot. Writes the index of each new hash's first
-    appearance into first_seen; returns (numbers uint32[len(hashes)], count of new ones).
-
-    hashes: uint64; next_number: of the first new one; first_seen: int64.
+    Arguments:
+        hashes: uint64.
+        keys, values: uint64 and uint32, an open-addressing table, a power of two long, kept at
+            least
+            half empty by the caller; value 0xFFFFFFFF marks an empty slot; changed.
+        next_number: number of the first new hash.
+        first_seen: int64, filled with the index of each new hash's first appearance.
     """
     empty = np.uint32(0xFFFFFFFF)
     mask = np.uint64(keys.size - 1)

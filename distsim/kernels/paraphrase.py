@@ -20,7 +20,14 @@ AHEAD = 16  # so many places are on their way from memory while one is looked at
 
 @compiled
 def _stands_before(tokens, position, side, first, stop):
-    """Return whether side[first:stop] ends before `position`; a boundary precedes the text."""
+    """Return whether side[first:stop] ends before `position`; a boundary precedes the text.
+
+    Arguments:
+        tokens: uint32, of the shard.
+        position: in tokens.
+        side: int64, word ids.
+        first, stop: half-open range.
+    """
     for k in range(1, stop - first + 1):
         at = position - k
         if at < -1:
@@ -33,6 +40,7 @@ def _stands_before(tokens, position, side, first, stop):
 
 @compiled
 def _is_focal(tokens, begin, length, focal):
+    """Return whether tokens[begin:begin + length] are the words of `focal`."""
     if length != focal.size:
         return False
     for k in range(length):
@@ -43,7 +51,7 @@ def _is_focal(tokens, begin, length, focal):
 
 @compiled
 def _hash_of(tokens, begin, length):
-    """Return a 64-bit hash of word ids, the same in every shard of an index."""
+    """Return a 64-bit hash of tokens[begin:begin + length], the same in every shard of an index."""
     state = HASH_START
     for k in range(length):
         state = (state ^ np.uint64(tokens[begin + k])) * HASH_MULTIPLIER
@@ -188,9 +196,13 @@ def _is_taken(position, threshold):
 def count_taken(suffixes, numbers, lows, highs, first_position, thresholds, sizes):
     """Add to sizes[i] how many places of phrase numbers[i] in a shard are taken by their hash.
 
-    lows, highs: int64 by phrase; thresholds: uint64[i], 2^32 takes every place.
-
-    suffixes: uint32, of the shard; numbers: int64; first_position: of the shard; sizes: int64.
+    Arguments:
+        suffixes: uint32, of the shard.
+        numbers: int64, of phrases.
+        lows, highs: int64 by phrase, its interval of suffixes.
+        first_position: of the shard, in the corpus.
+        thresholds: uint64[i], 2^32 takes every place.
+        sizes: int64, added to.
     """
     for i in range(numbers.size):
         p = numbers[i]
@@ -202,8 +214,14 @@ def count_taken(suffixes, numbers, lows, highs, first_position, thresholds, size
 def copy_taken(suffixes, numbers, lows, highs, first_position, thresholds, at, positions):
     """Copy the places that count_taken counts, ascending, to positions[at[i]:]; move at[i].
 
-    suffixes, numbers, lows, highs, first_position, thresholds: as of count_taken; at, positions:
-    int64.
+    Arguments:
+        suffixes: uint32, of the shard.
+        numbers: int64, of phrases.
+        lows, highs: int64 by phrase, its interval of suffixes.
+        first_position: of the shard, in the corpus.
+        thresholds: uint64[i], 2^32 takes every place.
+        at: int64, where the places of each phrase go; changed.
+        positions: int64, written.
     """
     for i in range(numbers.size):
         p = numbers[i]
@@ -239,7 +257,10 @@ def copy_words(tokens, positions, lengths, stops, words):
 
 @compiled
 def _stands_in(short, long, without_gap):
-    """Return whether the words of `short` are in `long` in the same order."""
+    """Return whether the words of `short` are in `long` in the same order, int64 both.
+
+    without_gap: and next to each other.
+    """
     k = 0
     for i in range(long.size):
         if without_gap:
@@ -257,9 +278,13 @@ def _stands_in(short, long, without_gap):
 def relations(words, stops, focal):
     """Return the relations of each phrase to the focal one, uint8: a sum of the flags above.
 
-    words: int64, the word ids of all phrases, end to end; stops: int64, where each ends; focal:
-    int64. PIECE: one of the two is in the other without a gap; CONTAINED: the phrase's words
-    are in the focal one in the same order; CONTAINING: the other way round.
+    PIECE: one of the two is in the other without a gap; CONTAINED: the phrase's words are in the
+    focal one in the same order; CONTAINING: the other way round.
+
+    Arguments:
+        words: int64, the word ids of all phrases, end to end.
+        stops: int64, where each phrase ends.
+        focal: int64, word ids of the focal phrase.
     """
     found = np.zeros(stops.size, np.uint8)
     begin = 0

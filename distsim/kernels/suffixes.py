@@ -50,7 +50,14 @@ def unpack_suffixes(byte_suffixes, width, out):
 
 @compiled
 def _compare(tokens, position, phrase, first, length):
-    """Compare the tokens at `position` with phrase[first:first + length]: -1, 0 or 1."""
+    """Return -1, 0 or 1: the tokens at `position` against phrase[first:first + length].
+
+    Arguments:
+        tokens: uint32, of the shard.
+        position: in tokens.
+        phrase: int64, word ids.
+        first, length: the words that are compared.
+    """
     for k in range(length):
         if position + k >= tokens.size:
             return -1
@@ -65,13 +72,15 @@ def _compare(tokens, position, phrase, first, length):
 
 @compiled
 def find_intervals(tokens, suffixes, word_starts, patterns, stops, lows, highs):
-    """Find the half-open interval of suffixes of each pattern; a pattern may contain boundaries.
+    """Find the half-open interval of suffixes of each pattern; return 0, or DAMAGED.
 
-    patterns: int64, word ids end to end, 0 the boundary; stops: int64, where each ends.
-    Fills lows and highs, int64. Returns 0, or DAMAGED. All searches take a step together, so
-    that their random reads wait together.
+    All searches take a step together, so that their random reads wait together.
 
-    tokens, suffixes, word_starts: uint32, of the shard.
+    Arguments:
+        tokens, suffixes, word_starts: uint32, of the shard.
+        patterns: int64, word ids end to end, 0 the boundary, which a pattern may contain.
+        stops: int64, where each pattern ends.
+        lows, highs: int64, filled.
     """
     begin = 0
     for p in range(stops.size):
@@ -91,7 +100,15 @@ def find_intervals(tokens, suffixes, word_starts, patterns, stops, lows, highs):
 
 @compiled
 def _narrow(tokens, suffixes, patterns, stops, lows, highs, above):
-    """Move lows and highs to the first suffix not less than each pattern, or above it."""
+    """Move lows and highs to the first suffix not less than each pattern, or above it.
+
+    Arguments:
+        tokens, suffixes: uint32, of the shard.
+        patterns: int64, word ids end to end.
+        stops: int64, where each pattern ends.
+        lows, highs: int64, the interval in which each is searched; changed.
+        above: 1 for the first suffix above the pattern, else 0.
+    """
     active = np.empty(stops.size, np.int64)
     n = 0
     for p in range(stops.size):
@@ -168,13 +185,16 @@ def hash_sentences(tokens, word_hashes):
 
 @compiled
 def gather_neighbourhoods(tokens, suffixes, before, after, n_words, rows):
-    """Copy the tokens around each suffix, within its sentence, into rows[i].
+    """Copy the tokens around each suffix, within its sentence, into rows; return 0, or DAMAGED.
 
-    rows: uint32[len(suffixes), before + after]; columns [0, before) are the tokens before
-    the position, the last one the nearest, columns from `before` on the tokens from it on;
-    0 from the sentence's edge outwards. Returns 0, or DAMAGED.
+    Columns [0, before) are the tokens before the position, the last one the nearest, columns from
+    `before` on the tokens from it on; 0 from the sentence's edge outwards.
 
-    tokens, suffixes: uint32; before, after: tokens; n_words: ids from it on are damage.
+    Arguments:
+        tokens, suffixes: uint32, of the shard.
+        before, after: tokens on either side.
+        n_words: ids from it on are damage.
+        rows: uint32[len(suffixes), before + after], filled.
     """
     highest = np.uint32(0)
     for i in range(suffixes.size):
@@ -269,11 +289,14 @@ def common_prefixes(rows, first, longest):
 
 @compiled
 def find_runs(rows, first, common, length, min_count):
-    """Find the phrases of `length` tokens that occur in at least min_count rows.
+    """Return (lows, highs), int64: half-open runs of rows of phrases that are frequent enough.
 
-    common: from common_prefixes. Returns (lows, highs), int64: half-open runs of rows.
-
-    rows: uint32[n, columns], sorted by the columns from `first` on.
+    Arguments:
+        rows: uint32[n, columns], sorted by the columns from `first` on.
+        first: column where the phrases begin.
+        common: int64, tokens that each row shares with the row before, by common_prefixes.
+        length: tokens of a phrase.
+        min_count: minimum number of rows.
     """
     lows = np.empty(rows.shape[0] // max(1, min_count) + 1, np.int64)
     highs = np.empty(lows.size, np.int64)

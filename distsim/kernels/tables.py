@@ -31,9 +31,15 @@ def permute_texts(text, starts, order):
 def find_texts(hashes, table_text, blocks, ends, block_rows, wanted, text, offsets):
     """Return the row of each text[offsets[i]:offsets[i + 1]], -1 where there is none; int64.
 
-    hashes: uint64, sorted, of the rows' texts; wanted: uint64, of the texts looked for.
-    table_text, blocks, ends: the rows' texts, row r ending at blocks[r // block_rows] +
-    ends[r]. Rows of equal hash are distinguished by their text.
+    Rows of equal hash are distinguished by their text.
+
+    Arguments:
+        hashes: uint64, sorted, of the rows' texts.
+        table_text, blocks, ends: the rows' texts, row r ending at blocks[r // block_rows] +
+            ends[r].
+        block_rows: rows of a block.
+        wanted: uint64, hashes of the texts looked for.
+        text, offsets: uint8 and int64, the texts looked for end to end.
     """
     out = np.empty(wanted.size, np.int64)
     n = hashes.size

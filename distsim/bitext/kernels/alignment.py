@@ -126,9 +126,9 @@ def _fraction(x):
 def draw_links(source_starts, target_starts, state):
     """Return first links, uint8: each target token's drawn evenly from the source positions.
 
-    state: uint64[1], of the random numbers, not 0; changed.
-
-    source_starts, target_starts: int64[n + 1], where each sentence of a side begins.
+    Arguments:
+        source_starts, target_starts: int64[n + 1], where each sentence of a side begins.
+        state: uint64[1], of the random numbers, not 0; changed.
     """
     links = np.empty(target_starts[-1], np.uint8)
     random = state[0]
@@ -253,7 +253,13 @@ def _weigh_again(stage, step, i, words, ring, counts, model, fertility, weight):
 def _weigh_sentence(stage, words, links, counts, model, fertility, weight):
     """Fill the number of links and the weight of each position of a sentence.
 
-    Arguments: as of _weigh_again; links: of its target tokens.
+    Arguments:
+        stage: IBM1, HMM or FERTILITY.
+        words: uint32, source words of the sentence.
+        links: uint8, the link of each of its target tokens.
+        counts, model: LinkCounts and SweepModel.
+        fertility: uint64, the number of links of each position; filled.
+        weight: float32, of each position, whatever the target word; filled.
     """
     one = np.float32(1)
     length = U(words.size)
@@ -278,7 +284,13 @@ def _weigh_sentence(stage, words, links, counts, model, fertility, weight):
 
 @inlined
 def _next_links(links, length, later):
-    """Fill, for each target token of a sentence, the link of the next one that has any."""
+    """Fill, for each target token of a sentence, the link of the next one that has any.
+
+    Arguments:
+        links: uint8, of the sentence's target tokens.
+        length: source positions; stands behind the last link.
+        later: int64, filled.
+    """
     after = np.int64(length)
     for k in range(U(links.size)):
         j = U(links.size) - U(1) - k
@@ -289,15 +301,15 @@ def _next_links(links, length, later):
 
 @inlined
 def _running_shares(stage, cells, cell, length, before, later, counts, model, weight, share):
-    """Fill the running sums of the positions' shares of a target token; return (sum, jump).
-
-    jump: the factor of no link.
+    """Return (the sum of the positions' shares of a target token, the factor of no link).
 
     Arguments:
-        stage, counts, model, weight: as of _weigh_again.
-        cells, cell, length: cells[cell : cell + length] are the token's.
-        before, later: the links before and after it.
-        share: float32, filled.
+        stage: IBM1, HMM or FERTILITY.
+        cells, cell, length: cells[cell : cell + length], uint32, are the token's co-occurrences.
+        before, later: int64, the links before and after it.
+        counts, model: LinkCounts and SweepModel.
+        weight: float32, of each position.
+        share: float32, filled with the running sums of the shares.
     """
     running = np.float32(0)
     if stage == IBM1:
@@ -321,9 +333,13 @@ def _running_shares(stage, cells, cell, length, before, later, counts, model, we
 
 @inlined
 def _add_marginals(marginals, cell, length, share, part):
-    """Add a target token's shares, times `part`, to its cells' marginals.
+    """Add a target token's shares to its cells' marginals.
 
-    share: running sums.
+    Arguments:
+        marginals: float32, by cell; added to.
+        cell, length: the token's cells are marginals[cell : cell + length].
+        share: float32, running sums of the shares.
+        part: float32, factor of the shares.
     """
     past = np.float32(0)
     for i in range(length):
@@ -440,7 +456,13 @@ def best_links(source_starts, target_starts, marginals, n_sweeps):
 
 @uncounted
 def _grow(both, either, rows, columns, n, m):
-    """Add links of `either` beside links there are, as long as one of its words has none."""
+    """Add links of `either` beside links of `both`, as long as one of the two words has none.
+
+    Arguments:
+        both, either: bool[n, m], links of both directions, and of at least one; `both` grows.
+        rows, columns: int64, number of links of each word of either side; kept up to date.
+        n, m: words of each side.
+    """
     again = True
     while again:
         again = False
@@ -471,10 +493,11 @@ def symmetrise(english_starts, other_starts, other_links, english_links, grow):
 
     Pairs are (English position, other position), in ascending order (Koehn et al. 2003; 2005).
 
-    other_links: uint8 per other token, its English position. english_links: per English token,
-    its other position. grow: grow-diag-final-and; else the intersection.
-
-    english_starts, other_starts: int64[n + 1], where each sentence of a side begins.
+    Arguments:
+        english_starts, other_starts: int64[n + 1], where each sentence of a side begins.
+        other_links: uint8, the English position of each other token, NONE without one.
+        english_links: uint8, the other position of each English token, NONE without one.
+        grow: grow-diag-final-and; else the intersection.
     """
     n = english_starts.size - 1
     pairs = np.empty((english_links.size + other_links.size, 2), np.uint8)

@@ -34,7 +34,13 @@ def name_co_occurrences(source, source_starts, target, target_starts, cells, n):
 
 @uncounted
 def _chance_of(chances, e, f):
-    """Return p(target word f | source word e) of a direction's chances."""
+    """Return p(f | e) of one direction.
+
+    Arguments:
+        chances: named tuple of keys, uint64, e << 32 | f, ascending; chances, float64, of each; and
+            unseen, float64 a source word, of a target word that it never met.
+        e, f: uint32, a source and a target word.
+    """
     key = U(e) << U(32) | U(f)
     k = first_not_below(chances.keys, key, 0, chances.keys.size)
     known = k < chances.keys.size and chances.keys[k] == key
@@ -74,7 +80,12 @@ def _forward(word, none, length, n_target, jumps, before):
 def _backward(word, none, length, n_target, jumps, after):
     """Fill `after`: the chances of all links from each target token on, scaled.
 
-    Arguments: as of _forward.
+    Arguments:
+        word: float64[target, source], the chance of each word in each cell.
+        none: float64[target], the chance of no link.
+        length, n_target: tokens of both sides.
+        jumps: float64[N_JUMPS].
+        after: float64[target + 1, source + 1], by the position after the last link; filled.
     """
     for p in range(length + 1):
         after[n_target, p] = jumps[JUMP_ZERO + length + 1 - p]
@@ -159,13 +170,16 @@ def links_both_find(sides, posteriors, chances, least_posterior, least_chance):
 
     Both are geometric means over the two directions: of the posteriors, and of the chances of the
     two words, p(other | English) and p(English | other).
-    Returns (pairs uint8[m, 2], starts uint64[n + 1]), as kernels/alignment.symmetrise.
 
     Arguments:
         sides: English and the other side.
         posteriors: float32 a cell: other token by other token, and English token by token.
-        chances: of both directions; see link_posteriors.
+        chances: of both directions, each a named tuple with keys, uint64, of co-occurrences,
+            ascending, and chances, float64.
         least_posterior, least_chance: lower geometric means give no link.
+
+    Returns (pairs uint8[m, 2] of English and other positions, starts uint64[n + 1], the first pair
+    of each sentence pair).
     """
     english, other = sides
     there, back = chances

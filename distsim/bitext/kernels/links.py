@@ -14,7 +14,9 @@ MOST_POSITION = 1 << 30  # beyond any text; larger numbers stay there
 def parse_links(text):
     """Return the links in lines of `i-j` or `i-j-P` (possible links), separated by white space.
 
-    text: uint8, whole lines.
+    Arguments:
+        text: uint8, whole lines.
+
     Returns (pairs int32[m, 2], possible bool[m], line_stops int64[n_lines], fault int64):
     `fault` is where in the text the first piece that is no link begins, -1 if there is none.
     """
@@ -65,6 +67,13 @@ def parse_links(text):
 
 @uncounted
 def _write_number(value, text, size):
+    """Return the end of the text after writing a number in decimals at its end.
+
+    Arguments:
+        value: int64, 0 or more.
+        text: uint8, written.
+        size: number of bytes of text that are filled.
+    """
     digits = 1
     rest = value // 10
     while rest > 0:

@@ -55,7 +55,14 @@ def count_phrases(rows, common, longest, words):
 
 @compiled
 def _find_key(keys, starts, bits, key):
-    """Return the place of a key among sorted ones with buckets by leading bits, -1 if absent."""
+    """Return the place of a key among sorted ones, -1 where it is not there.
+
+    Arguments:
+        keys: uint64, ascending.
+        starts: int64, the first key of each bucket.
+        bits: number of leading bits of a key that name its bucket.
+        key: uint64.
+    """
     bucket = np.int64(key >> np.uint64(64 - bits))
     low = first_not_below(keys, key, starts[bucket], starts[bucket + 1])
     if low < starts[bucket + 1] and keys[low] == key:
@@ -93,11 +100,12 @@ def frequent_phrases(
         common: number of tokens that each row shares with the row before, by common_prefixes.
         longest: maximum length of a phrase, in tokens.
         words: uint64, the hash of each word.
-        text: uint8, the text of all words. offsets: int64, where each word begins in it.
+        text: uint8, UTF-8 of all words.
+        offsets: int64[n_words + 1], where each word begins in it.
         keys: uint64, sorted keys of the frequent phrases.
-        starts: first key of each bucket of keys, by bucket_starts.
+        starts: int64, first key of each bucket of keys, by bucket_starts.
         bits: number of leading bits of a key that name its bucket.
-        marks: filter by mark_keys, which excludes most keys that are not in `keys`.
+        marks: uint8, filter by mark_keys, which excludes most keys that are not in `keys`.
         mark_bits: number of leading bits of a key that name its bit in marks.
         mask: uint64, the bits of a key that count.
 

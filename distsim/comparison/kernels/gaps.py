@@ -12,7 +12,7 @@ from distsim.kernels.suffixes import DAMAGED
 
 @compiled
 def _stands_at(tokens, position, words, first, stop):
-    """Return whether words[first:stop] occur at a position."""
+    """Return whether words[first:stop], int64, occur at a position of tokens, uint32."""
     if position < 0 or position + stop - first > tokens.size:
         return False
     for k in range(first, stop):

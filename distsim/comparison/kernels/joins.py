@@ -12,7 +12,13 @@ NONE = -1
 
 @compiled
 def _is_at(tokens, position, phrases):
-    """Return whether one of the phrases, int64[m, n_tokens], occurs at a position."""
+    """Return whether one of the phrases occurs at a position.
+
+    Arguments:
+        tokens: uint32.
+        position: any integer; beyond the text nothing occurs.
+        phrases: int64[m, n_tokens].
+    """
     if position < 0 or position + phrases.shape[1] > tokens.size:
         return False
     for m in range(phrases.shape[0]):
@@ -117,7 +123,14 @@ def count_joins(tokens, positions, numbers, passed, befores, betweens, found):
 
 @uncounted
 def _is_pattern(between, n, before, befores, betweens):
-    """Return 1 where a pattern has these words between and this one before, else 0."""
+    """Return 1 where a pattern has these words between two words and this one before, else 0.
+
+    Arguments:
+        between: int64, whose first n are the words between the two.
+        before: the word before the first of the two, 0 at a sentence's start.
+        befores: int64[m], the word before by pattern, 0 for any.
+        betweens: int64[m, k], the words between by pattern, then -1.
+    """
     for m in range(befores.size):
         same = n <= betweens.shape[1] and (befores[m] == 0 or befores[m] == before)
         for k in range(betweens.shape[1]):

@@ -216,7 +216,9 @@ def arc_features(i, j, sentences, templates, out, n):
 
     Arguments:
         i, j: half-open span of the phrase.
-        sentences, templates, out, n: as of ngram_features.
+        sentences, templates: Sentences and Templates.
+        out: uint64, packed features; written from place n on.
+        n: number of features in out.
     """
     texts = sentences.texts
     attached = 0  # tokens with a basic head
@@ -260,7 +262,9 @@ def tree_features(i, j, sentences, templates, out, n):
 
     Arguments:
         i, j: half-open span of the phrase.
-        sentences, templates, out, n: as of ngram_features.
+        sentences, templates: Sentences and Templates.
+        out: uint64, packed features; written from place n on.
+        n: number of features in out.
     """
     begin = sentences.begin
     end = sentences.end
@@ -296,7 +300,16 @@ def tree_features(i, j, sentences, templates, out, n):
 
 @compiled
 def _slash(whole, missing, side, templates, out, first, n):
-    """Return the number of features after appending a label's two, unless out[first:n] has them."""
+    """Return the number of features after appending a label's two, unless out[first:n] has them.
+
+    Arguments:
+        whole, missing: texts of the label of the whole and of what it lacks.
+        side: PREFIX or SUFFIX.
+        templates: Templates.
+        out: uint64, packed features; written from place n on.
+        first: where the features of this kind begin in out.
+        n: number of features in out.
+    """
     a = pack(templates.slashes[side], whole, 0)
     b = pack(templates.slashes[side + 1], missing, 0)
     for k in range(first, n, 2):
@@ -342,7 +355,12 @@ def occurrence_features(i, j, sentences, templates, out):
 
 @compiled
 def _place(keys, key):
-    """Return the slot of a key in an open-addressing table, or the free slot for it."""
+    """Return the slot of a key in an open-addressing table, or the free slot for it.
+
+    Arguments:
+        keys: uint64, as many as a power of two; 0 where free.
+        key: uint64, not 0.
+    """
     mask = np.uint64(keys.size - 1)
     mixed = key * MULTIPLIER
     slot = (mixed ^ (mixed >> np.uint64(32))) & mask
@@ -353,7 +371,13 @@ def _place(keys, key):
 
 @compiled
 def _grown(keys, counts, slots, n, wanted):
-    """Return the table with room for `wanted` keys."""
+    """Return the table (keys, counts, slots) with room for more keys.
+
+    Arguments:
+        keys, counts: uint64 and uint32, an open-addressing table.
+        slots: int64, of which the first n are in use.
+        wanted: number of keys.
+    """
     size = keys.size
     while size < 2 * wanted:
         size *= 2
@@ -370,10 +394,10 @@ def _grown(keys, counts, slots, n, wanted):
 
 @compiled
 def count_packed(occurrences, sentences, templates):
-    """Return the distinct features of one phrase's occurrences and their counts.
+    """Return (distinct packed features uint64, counts uint32) of one phrase's occurrences.
 
     Arguments:
-        occurrences: uint64, as of hash_phrases.
+        occurrences: uint64, position << 3 | length - 1 of each.
         sentences, templates: Sentences and Templates.
     """
     keys = np.zeros(_FIRST_SLOTS, np.uint64)
@@ -448,7 +472,7 @@ def count_features(occurrences, starts, sentences, templates, text, offsets):
     feature. Features whose names are equal are one, of the lowest of their templates.
 
     Arguments:
-        occurrences: uint64, as of hash_phrases.
+        occurrences: uint64, position << 3 | length - 1 of each.
         starts: int64[n + 1], the first occurrence of each phrase.
         sentences, templates: Sentences and Templates.
         text, offsets: uint8 and int64, the texts end to end.

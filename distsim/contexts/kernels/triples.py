@@ -48,11 +48,13 @@ def sort_triples(phrases, features, counts, out_phrases, out_features, out_count
 
 @compiled
 def _before(phrase_a, feature_a, phrase_b, feature_b):
+    """Return whether triple a comes before b: by phrase, then feature, each uint64."""
     return phrase_a < phrase_b or (phrase_a == phrase_b and feature_a < feature_b)
 
 
 @compiled
 def _swap(phrases, features, counts, i, j):
+    """Exchange triples i and j of phrases, features and counts, uint64[n] each."""
     phrases[i], phrases[j] = phrases[j], phrases[i]
     features[i], features[j] = features[j], features[i]
     counts[i], counts[j] = counts[j], counts[i]
@@ -60,7 +62,12 @@ def _swap(phrases, features, counts, i, j):
 
 @compiled
 def _quicksort(phrases, features, counts, begin, stop):
-    """Sort the half-open range in place; equal triples are halved evenly between the sides."""
+    """Sort triples begin:stop in place; equal triples are halved evenly between the sides.
+
+    Arguments:
+        phrases, features, counts: uint64[n].
+        begin, stop: the half-open range.
+    """
     stack = np.empty(128, np.int64)
     depth = 0
     low = begin
@@ -121,7 +128,8 @@ def _quicksort(phrases, features, counts, begin, stop):
 def sum_equal(phrases, features, counts):
     """Return the number of distinct triples after summing equal neighbours in place.
 
-    phrases, features, counts: uint64[n], sorted.
+    Arguments:
+        phrases, features, counts: uint64[n], sorted.
     """
     n = 0
     for i in range(phrases.size):
@@ -137,9 +145,10 @@ def sum_equal(phrases, features, counts):
 
 @compiled
 def find_phrases(phrases):
-    """Return (the distinct phrases, where each begins, and the end) of phrases in order.
+    """Return (distinct phrases uint64[m], where each begins int64[m + 1]) of phrases in order.
 
-    phrases: uint64, ascending. The results are uint64, int64 and an integer.
+    Arguments:
+        phrases: uint64, ascending.
     """
     n = 0
     for i in range(phrases.size):

@@ -22,7 +22,7 @@ STOP, WIDE_STOP, CLOSE, OPEN, QUOTE = 13, 14, 15, 16, 17
 
 @compiled
 def _decode(text, i):
-    """Return the code point at byte i of valid UTF-8, and its width in bytes."""
+    """Return (code point, its width in bytes) at byte i of text, which is valid UTF-8, uint8."""
     byte = np.int64(text[i])
     if byte < 0x80:
         return byte, 1
@@ -37,7 +37,13 @@ def _decode(text, i):
 
 @compiled
 def _class_at(text, i, classes):
-    """Return the class of the character at byte i; the end of the text counts as a newline."""
+    """Return the class of the character at byte i; the end of the text counts as a newline.
+
+    Arguments:
+        text: uint8, UTF-8.
+        i: first byte of the character.
+        classes: uint8, by code point.
+    """
     if i >= text.size:
         return NEWLINE
     code, _ = _decode(text, i)
@@ -46,11 +52,13 @@ def _class_at(text, i, classes):
 
 @compiled
 def _is_letter(kind):
+    """Return whether a class of characters is one of letters."""
     return LOWER <= kind <= LETTER
 
 
 @compiled
 def _is_word(kind):
+    """Return whether a class of characters is one that words are made of."""
     return LOWER <= kind <= MARK
 
 
@@ -67,7 +75,9 @@ def _most_lines(text):
 def cut_white_space(text, classes):
     """Return a text cut at Unicode white space; every line with a token is a sentence.
 
-    text: uint8, UTF-8; classes: uint8 by code point, of corpus/characters.py.
+    Arguments:
+        text: uint8, UTF-8.
+        classes: uint8, by code point, of corpus/characters.py.
     """
     capacity = text.size // 2 + 1
     starts = np.empty(capacity, np.int64)
@@ -122,6 +132,7 @@ def cut_white_space(text, classes):
 
 @compiled
 def _in_sorted(values, value):
+    """Return whether a value is among others in ascending order, uint64."""
     low = first_not_below(values, value, 0, values.size)
     return low < values.size and values[low] == value
 
@@ -129,6 +140,12 @@ def _in_sorted(values, value):
 @compiled
 def _word_end(text, start, classes, abbreviations):
     """Return the end of the word at `start`, with its periods and apostrophes.
+
+    Arguments:
+        text: uint8, UTF-8.
+        start: first byte of the word.
+        classes: uint8, by code point.
+        abbreviations: uint64, sorted hashes of the words that keep the period after them.
 
     Returns (stop, whether a period was taken in as part of an abbreviation,
     number of apostrophes, byte and width of the last one, letters before and after it).
@@ -195,7 +212,13 @@ def _word_end(text, start, classes, abbreviations):
 
 @compiled
 def _sentence_follows(text, i, classes):
-    """Return whether the text after the white space at byte i looks like a sentence's start."""
+    """Return whether the text after the white space at byte i looks like a sentence's start.
+
+    Arguments:
+        text: uint8, UTF-8.
+        i: first byte of the white space.
+        classes: uint8, by code point.
+    """
     while i < text.size:
         code, width = _decode(text, i)
         kind = np.int64(classes[code])
@@ -209,7 +232,14 @@ def _sentence_follows(text, i, classes):
 
 @compiled
 def _token_end(text, i, classes, abbreviations):
-    """Return the end of the token at byte i, and where it is split into two; else the end twice."""
+    """Return (end of the token at byte i, where it is split into two, else the end again).
+
+    Arguments:
+        text: uint8, UTF-8.
+        i: first byte of the token.
+        classes: uint8, by code point.
+        abbreviations: uint64, sorted hashes of the words that keep the period after them.
+    """
     code, width = _decode(text, i)
     kind = np.int64(classes[code])
     stop = i + width
@@ -232,7 +262,16 @@ def _token_end(text, i, classes, abbreviations):
 
 @compiled
 def _is_over(text, i, kind, classes, ends, ends_here):
-    """Return whether the sentence is over before the character at byte i, of class `kind`."""
+    """Return whether the sentence is over before the character at byte i.
+
+    Arguments:
+        text: uint8, UTF-8.
+        i: first byte of the character.
+        kind: class of the character.
+        classes: uint8, by code point.
+        ends: the sentence is over if white space and a likely start follow.
+        ends_here: it is over unless closing punctuation follows.
+    """
     if kind == SPACE:
         return ends and _sentence_follows(text, i, classes)
     closing = kind == CLOSE or kind == QUOTE or kind == APOSTROPHE
@@ -244,8 +283,10 @@ def _is_over(text, i, kind, classes, ends, ends_here):
 def _ends_after(kind, ends, ends_here):
     """Return (ends, ends_here) after a token that begins with a character of class `kind`.
 
-    ends: the sentence is over if white space and a likely start follow. ends_here: it is over
-    unless closing punctuation follows (ideographic stops).
+    Arguments:
+        kind: class of the character.
+        ends: the sentence is over if white space and a likely start follow.
+        ends_here: it is over unless closing punctuation follows (ideographic stops).
     """
     if kind == STOP or kind == WIDE_STOP or kind == PERIOD:
         return True, kind == WIDE_STOP
@@ -260,9 +301,10 @@ def _ends_after(kind, ends, ends_here):
 def cut_running_text(text, classes, abbreviations):
     """Return running text cut into words, numbers and punctuation, and lines into sentences.
 
-    abbreviations: sorted hashes of the words that keep the period after them.
-
-    text: uint8, UTF-8; classes: uint8 by code point, of corpus/characters.py.
+    Arguments:
+        text: uint8, UTF-8.
+        classes: uint8, by code point, of corpus/characters.py.
+        abbreviations: uint64, sorted hashes of the words that keep the period after them.
     """
     capacity = text.size + 1
     starts = np.empty(capacity, np.int64)
@@ -329,11 +371,13 @@ def cut_running_text(text, classes, abbreviations):
 def lay_sentences(words, sentence_stops, dropped):
     """Return the words sentence by sentence, each sentence closed by a 0.
 
-    words: word ids uint32, `dropped` where a word is to vanish.
-    Returns (tokens uint32, kept: index of every sentence that has a token, starts: where
-    each of them begins in tokens).
+    Arguments:
+        words: uint32, ids.
+        sentence_stops: int64, the number of words up to the end of each sentence.
+        dropped: the id of words that are left out.
 
-    sentence_stops: int64, the number of words up to the end of each sentence.
+    Returns (tokens uint32; kept int64, the index of every sentence that has a token; starts int64,
+    where each of them begins in tokens).
     """
     tokens = np.empty(words.size + sentence_stops.size, np.uint32)
     kept = np.empty(sentence_stops.size, np.int64)
@@ -359,10 +403,13 @@ def lay_sentences(words, sentence_stops, dropped):
 
 @compiled
 def hash_lines(words, line_stops, word_hashes, dropped):
-    """Return one 64-bit hash per line from its words' hashes; 0 for a line without words.
+    """Return one hash per line of its words' hashes, uint64; 0 for a line without words.
 
-    words: uint32, ids, `dropped` where a word is to vanish; line_stops: int64, the number of words
-    up to the end of each line; word_hashes: uint64, by id.
+    Arguments:
+        words: uint32, ids.
+        line_stops: int64, the number of words up to the end of each line.
+        word_hashes: uint64, by id.
+        dropped: the id of words that are left out.
     """
     out = np.zeros(line_stops.size, np.uint64)
     begin = 0
@@ -383,7 +430,10 @@ def hash_lines(words, line_stops, word_hashes, dropped):
 def render_phrases(words, starts, lengths, text, offsets):
     """Return the UTF-8 of the phrases words[starts[i]:starts[i] + lengths[i]], end to end.
 
-    words: integers, ids; starts, lengths: int64; text: uint8, offsets: int64, the vocabulary.
+    Arguments:
+        words: ids, of any integer type.
+        starts, lengths: int64, in words.
+        text, offsets: uint8 and int64, the vocabulary's words end to end, and where each begins.
 
     Returns (bytes uint8, offsets int64[len(starts) + 1]); words are separated by one space.
     A word id outside the vocabulary gives (empty, empty): the data is damaged.

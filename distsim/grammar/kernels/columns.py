@@ -84,10 +84,14 @@ def read_number(text, start, stop):
 def new_names(text, fields, names, name_offsets, most):
     """Return the names of features that are no columns yet, and the most bare values of a line.
 
-    fields, names, name_offsets: as read_columns has them. most: so many new names at most.
-    Returns int64[m, 2], start and stop of the first of each distinct new name, in the order met.
+    Arguments:
+        text: uint8, lines of a grammar.
+        fields: int64[n, 2], where the field of features of each line starts and stops.
+        names, name_offsets: uint8 and int64, the known columns' names end to end.
+        most: maximum number of new names.
 
-    text: uint8.
+    Returns (int64[m, 2], start and stop in text of the first of each new name, in the order met;
+    most bare values of a line).
     """
     n_known = name_offsets.size - 1
     found = np.empty((most, 2), np.int64)
@@ -121,7 +125,7 @@ def new_names(text, fields, names, name_offsets, most):
 
 @uncounted
 def _same(one, at, other, start, stop):
-    """Return whether the bytes of `one` from `at` on equal other[start:stop]."""
+    """Return whether the bytes one[at:at + stop - start] equal other[start:stop], uint8 both."""
     for k in range(stop - start):
         if one[at + k] != other[start + k]:
             return False
@@ -132,12 +136,16 @@ def _same(one, at, other, start, stop):
 def read_columns(text, fields, names, name_offsets, positions):
     """Return the values of some columns in fields of features, and whether they are numbers.
 
-    fields: int64[n, 2], where each is in the text. A column has a name,
-    names[name_offsets[c]:name_offsets[c + 1]], or a position among the bare values, from 0, -1
-    for none; of features with one name the last counts, a name before a position.
-    Returns float64[n, c], NaN where there is none, and uint8[n, c], FOUND or why not.
+    A column has a name or a position among the bare values. Of features with one name the last
+    counts, a name before a position.
 
-    text: uint8; names: uint8; name_offsets, positions: int64.
+    Arguments:
+        text: uint8, lines of a grammar.
+        fields: int64[n, 2], where the field of each line starts and stops.
+        names, name_offsets: uint8 and int64[c + 1], the columns' names end to end.
+        positions: int64[c], places among the bare values, from 0; -1 for none.
+
+    Returns (float64[n, c], NaN where there is none; uint8[n, c], FOUND or why not).
     """
     n_columns = positions.size
     values = np.full((fields.shape[0], n_columns), np.nan)

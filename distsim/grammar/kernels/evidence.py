@@ -49,7 +49,10 @@ def find_lacking(token_stops, gaps, link_stops, links):
 def _shared_prefix(text, offsets, one, two):
     """Return (characters at the start that two words share, characters of the longer word).
 
-    text: uint8, UTF-8 of all words; offsets: int64, where each begins.
+    Arguments:
+        text: uint8, UTF-8 of all words.
+        offsets: int64, where each word begins.
+        one, two: the words' ids.
     """
     shared = 0
     is_same = True
@@ -70,7 +73,15 @@ def _shared_prefix(text, offsets, one, two):
 
 @uncounted
 def _add_link(i, j, begin, middle, partner, links, n):
-    """Append the link of symbols i and j, counted over the block; return the number of links."""
+    """Return the number of links after appending that of symbols i and j.
+
+    Arguments:
+        i, j: a source and a target symbol, counted over all rules.
+        begin, middle: where the rule's source and target symbols start.
+        partner: int64 per symbol, -1 where it is free; changed.
+        links: int64[m, 2], written.
+        n: links before.
+    """
     partner[i] = j
     partner[j] = i
     links[n, 0] = i - begin
@@ -80,7 +91,15 @@ def _add_link(i, j, begin, middle, partner, links, n):
 
 @uncounted
 def _link_equal(begin, middle, end, gaps, words, partner, links, n):
-    """Link gaps of one index and equal words, in order of appearance; return the new n."""
+    """Return the number of links after linking gaps of one index, and equal words in their order.
+
+    Arguments:
+        begin, middle, end: where the rule's source and target symbols start and stop.
+        gaps, words: int64 per symbol, its gap or TERMINAL, and its word.
+        partner: int64 per symbol, -1 where it is free; changed.
+        links: int64[m, 2], written.
+        n: links before.
+    """
     for i in range(begin, middle):
         for j in range(middle, end):
             same = gaps[i] == gaps[j] and (gaps[i] != TERMINAL or words[i] == words[j])
@@ -98,8 +117,8 @@ def _most_similar(begin, middle, end, gaps, words, text, offsets, shortest, part
 
     Arguments:
         begin, middle, end: where the rule's source and target symbols start and stop.
-        gaps: int64 per symbol, its gap or TERMINAL. words: int64 per symbol, its word.
-        text, offsets: the words' folded forms.
+        gaps, words: int64 per symbol, its gap or TERMINAL, and its word.
+        text, offsets: uint8 and int64, the words' folded forms end to end.
         shortest: minimum length of the prefix, in characters.
         partner: int64 per symbol, -1 where it is free.
     """
@@ -118,7 +137,16 @@ def _most_similar(begin, middle, end, gaps, words, text, offsets, shortest, part
 
 @uncounted
 def _link_neighbours(begin, middle, end, partner, links, n):
-    """Link free symbols between linked neighbours or the rule's edges; return the new n."""
+    """Return the number of links after linking free symbols whose neighbours are linked.
+
+    The neighbours on either side are linked to each other, or are the rule's edges.
+
+    Arguments:
+        begin, middle, end: where the rule's source and target symbols start and stop.
+        partner: int64 per symbol, -1 where it is free; changed.
+        links: int64[m, 2], written.
+        n: links before.
+    """
     for i in range(begin, middle):
         if partner[i] >= 0 or (i > begin and partner[i - 1] < 0):
             continue
@@ -133,7 +161,12 @@ def _link_neighbours(begin, middle, end, partner, links, n):
 
 @uncounted
 def _only_word(first, stop, gaps):
-    """Return the only word of a side, -1 where it has none or several."""
+    """Return the only word among symbols first:stop, -1 where there is none or several.
+
+    Arguments:
+        first, stop: symbols of a side.
+        gaps: int64 per symbol, its gap or TERMINAL.
+    """
     found = -1
     for k in range(first, stop):
         if gaps[k] == TERMINAL:
@@ -145,7 +178,12 @@ def _only_word(first, stop, gaps):
 
 @uncounted
 def _has_free(first, stop, partner):
-    """Return whether a symbol of a side has no link."""
+    """Return whether one of the symbols first:stop has no link.
+
+    Arguments:
+        first, stop: symbols of a side.
+        partner: int64 per symbol, -1 where it has none.
+    """
     for k in range(first, stop):
         if partner[k] < 0:
             return True
@@ -162,12 +200,14 @@ def link_by_evidence(token_stops, gaps, words, word_text, word_offsets, wanted, 
 
     Arguments:
         token_stops: int64[n, 2], symbols up to the end of each source and target side.
-        gaps: int64 per symbol, its index or TERMINAL. words: int64 per symbol, -1 for gaps.
-        word_text, word_offsets: uint8, int64, the words' folded forms.
-        wanted: bool[n], the rules to link. shortest_prefix: characters.
+        gaps: int64 per symbol, its index or TERMINAL.
+        words: int64 per symbol, its id, -1 for gaps.
+        word_text, word_offsets: uint8 and int64, the words' folded forms end to end.
+        wanted: bool[n], the rules to link.
+        shortest_prefix: minimum length of a shared prefix, in characters.
 
-    Returns link_stops int64[n]; links int64[m, 2]; unfinished bool[n], words without a link remain
-    on both sides; linked bool per symbol.
+    Returns (link_stops int64[n]; links int64[m, 2]; unfinished bool[n], words without a link remain
+    on both sides; linked bool per symbol).
     """
     n_rules = token_stops.shape[0]
     links = np.empty((gaps.size, 2), np.int64)

@@ -108,7 +108,10 @@ def fill_chart(chart, nodes, first, last):
 def clear_chart(chart, nodes, first, last):
     """Undo fill_chart.
 
-    chart, nodes, first, last: as of fill_chart.
+    Arguments:
+        chart: uint16[CHART, CHART], filled with labels; set to zeros.
+        nodes: uint16[k, 3], (start, stop, label) of each node.
+        first, last: half-open range of nodes.
     """
     for k in range(first, last):
         chart[nodes[k, 0], nodes[k, 1]] = 0
@@ -116,7 +119,13 @@ def clear_chart(chart, nodes, first, last):
 
 @uncounted
 def _slashed(chart, n, start, stop):
-    """Return X/Y, else X\\Y, of the smallest X that the span begins or ends; 0: neither."""
+    """Return X/Y, else X\\Y, of the smallest X that the span begins or ends; 0: neither.
+
+    Arguments:
+        chart: uint16[CHART, CHART], the label of each span, 0 for none.
+        n: tokens of the sentence.
+        start, stop: the half-open span.
+    """
     for end in range(stop + 1, n + 1):
         if chart[start, end] != 0 and chart[stop, end] != 0:
             return FORWARD | np.uint32(chart[start, end]) | (np.uint32(chart[stop, end]) << 10)
@@ -128,7 +137,7 @@ def _slashed(chart, n, start, stop):
 
 @uncounted
 def _two(chart, start, stop):
-    """Return X+Y, the shortest X first; 0: none."""
+    """Return the label X+Y of the span start:stop of a chart, the shortest X first; 0 for none."""
     for middle in range(start + 1, stop):
         if chart[start, middle] != 0 and chart[middle, stop] != 0:
             return np.uint32(chart[start, middle]) | (np.uint32(chart[middle, stop]) << 10)
@@ -137,7 +146,10 @@ def _two(chart, start, stop):
 
 @uncounted
 def _three(chart, start, stop):
-    """Return the label X+Y+Z of a span, of the shortest X, then Y; 0 for none."""
+    """Return the label X+Y+Z of the span start:stop of a chart; 0 for none.
+
+    The shortest X comes first, then the shortest Y.
+    """
     for one in range(start + 1, stop - 1):
         if chart[start, one] == 0:
             continue
@@ -153,11 +165,15 @@ def _three(chart, start, stop):
 
 @uncounted
 def span_label(chart, n, start, stop, how):
-    """Return the label of a span of a sentence of n tokens, uint32; 0 is X.
+    """Return the label of a span of a sentence, uint32; 0 is X.
 
     Ten bits for each part; above them FORWARD (X/Y) or BACKWARD (X\\Y, the whole first).
 
-    chart: of fill_chart; start, stop: of the span; how: X_ONLY or which labels are made.
+    Arguments:
+        chart: uint16[CHART, CHART], the label of each span, by fill_chart.
+        n: tokens of the sentence.
+        start, stop: the half-open span.
+        how: X_ONLY, or which labels are made.
     """
     if how == X_ONLY:
         return np.uint32(0)
@@ -182,6 +198,7 @@ def _symbol(state, value):
 
 @uncounted
 def _closed(state):
+    """Return the hash of a side, uint64, of its state after the last symbol."""
     state = state * FINISHER
     state ^= state >> HALF
     state = state * MULTIPLIER
@@ -197,10 +214,14 @@ def _gap_symbol(label, index):
 
 @uncounted
 def _side_key(state, hashes, start, stop, one, two):
-    """Return the hash of a side: state is that of its words before `start`.
+    """Return the hash of a side.
 
-    one, two: of each gap (where it begins on this side, its words, what it is in the hash). A gap
-    that is not there begins at `stop`.
+    Arguments:
+        state: uint64, the state after the words before `start`.
+        hashes: uint64, of the sentence's words.
+        start, stop: the side's words from `start` on.
+        one, two: of each gap (where it begins on this side, its words, its symbol in the hash). A
+            gap that is not there begins at `stop`.
     """
     k = start
     while k < stop:
@@ -221,10 +242,18 @@ def _side_key(state, hashes, start, stop, one, two):
 def _links_key(links, f_link, start, stop, e_start, is_drawn, one, two):
     """Return the alignment of a rule in 32 bits: links between words, counted by symbols.
 
-    A bitmap where is_drawn (both sides have at most five symbols), a hash with the highest bit
-    set otherwise. f_link: first link of each foreign word. one, two: of each gap (its first word
-    and its words on the foreign side, the same on the English side), that which is first on the
-    foreign side first. A gap that is not there begins at the sides' ends and has one word.
+    A bitmap where is_drawn (both sides have at most five symbols), else a hash with the highest
+    bit set.
+
+    Arguments:
+        links: int[m, 2], of the sentence, sorted.
+        f_link: int64, first link of each foreign word.
+        start, stop: the rule's foreign words.
+        e_start: its first English word.
+        is_drawn: return a bitmap.
+        one, two: of each gap (its first word and its words on the foreign side, the same on the
+            English side), that which is first on the foreign side first. A gap that is not there
+            begins at the sides' ends and has one word.
     """
     bits = np.uint64(0)
     state = START
@@ -335,14 +364,16 @@ def _put_pairs(pairs, n, i, j, low, high, reach, n_english, longest, is_loose, n
 
 @uncounted
 def initial_pairs(n_foreign, n_english, longest, is_loose, reach, pairs, starts):
-    """Find the initial pairs of a sentence; return their number, FULL if too many.
+    """Return the number of initial pairs of a sentence, written to pairs; FULL if too many.
 
     Arguments:
-        n_foreign, n_english: words. longest: words of a side. is_loose: edges may run on over
-            unlinked words. reach: int64[4, CHART], as _set_reach fills it.
+        n_foreign, n_english: words of each side.
+        longest: maximum length of a side, in words.
+        is_loose: edges may run on over unlinked words.
+        reach: int64[4, CHART], the lowest and highest partner of each foreign and English word.
         pairs: int64[m, 6] of (f start, f length, e start, e length, linked f words inside, 0),
-            ordered, one row left free; starts: int64[n_foreign + 1], the first pair of each f
-            start; both are written.
+            ordered, one row left free; written.
+        starts: int64[n_foreign + 1], the first pair of each f start; written.
     """
     n = 0
     for i in range(n_foreign):
@@ -391,17 +422,16 @@ def initial_pairs(n_foreign, n_english, longest, is_loose, reach, pairs, starts)
 
 @compiled
 def extract_rows(text, settings, cursor, last_sentence, rows):
-    """Write the instances of rules of sentences from cursor[0] up to last_sentence into rows.
+    """Return the number of instances of rules that were written, -1 if not one initial pair fitted.
 
     Stops early, at an initial pair, where rows are full; cursor says where to go on.
 
     Arguments:
-        text: a Text. settings: int64, by the names above.
+        text: a Text.
+        settings: int64, by the names LABELS, LONGEST and others.
         cursor: int64[2], sentence and initial pair to go on with; written.
-        last_sentence: its number, which is not read.
-        rows: uint64[capacity, 5]; one initial pair must fit.
-
-    Returns the number of rows; -1 if not even one initial pair fitted.
+        last_sentence: number of the first sentence that is not read.
+        rows: uint64[capacity, 5], written; one initial pair must fit.
     """
     how = settings[LABELS]
     chart = np.zeros((CHART, CHART), np.uint16)
@@ -485,9 +515,17 @@ def _hash_words(side, sentence, n, out, row):
 
 @uncounted
 def _gaps_of_pair(pairs, p, n_inside, starts, settings, room):
-    """Gather the choices of gaps of an initial pair; return their number, 1 (none) at least.
+    """Return the number of choices of gaps of an initial pair, 1 (no gap) at least.
 
     _INNER_FULL or _CHOSEN_FULL where there is no room for them.
+
+    Arguments:
+        pairs: int64[m, 6], the sentence's initial pairs.
+        p: the pair.
+        n_inside: pairs from here on have no gaps.
+        starts: int64, the first pair of each f start.
+        settings: int64, by the names MOST_GAPS and others.
+        room: a Room, written.
     """
     room.chosen[0, 0] = -1
     room.chosen[0, 1] = -1
@@ -503,7 +541,13 @@ def _gaps_of_pair(pairs, p, n_inside, starts, settings, room):
 
 @uncounted
 def _gap(inner, row, stop, e_stop):
-    """Return (first word, words, first English word, English words) of a gap; row -1: of none."""
+    """Return (first word, words, first English word, English words) of a gap; row -1: of none.
+
+    Arguments:
+        inner: int64[m, 6], initial pairs.
+        row: the gap's row of inner.
+        stop, e_stop: ends of the rule's sides.
+    """
     if row < 0:
         return stop, np.int64(1), e_stop, np.int64(1)
     return inner[row, 0], inner[row, 1], inner[row, 2], inner[row, 3]
@@ -513,7 +557,13 @@ def _gap(inner, row, stop, e_stop):
 def _rule_keys(pairs, p, choice, n_known, links, room):
     """Return (hash of the foreign side, of the English side, alignment, gaps) of a rule.
 
-    choice: row of room.chosen; n_known: words of the English side whose states are known.
+    Arguments:
+        pairs: int64[m, 6], the sentence's initial pairs.
+        p: the rule's pair.
+        choice: row of room.chosen, the rule's gaps.
+        n_known: words of the English side whose states are known.
+        links: int[m, 2], of the sentence, sorted.
+        room: a Room.
     """
     start, e_start = pairs[p, 0], pairs[p, 2]
     stop, e_stop = start + pairs[p, 1], e_start + pairs[p, 3]
@@ -621,9 +671,15 @@ def _with_whole(pairs, n_pairs, starts, n_foreign, n_english):
 
 @uncounted
 def _pairs_inside(pairs, p, starts, labelled, inner, inner_starts):
-    """Gather the initial pairs inside pair p, in order; return their number, FULL if too many.
+    """Return the number of initial pairs inside pair p; FULL if too many.
 
-    inner_starts: where those begin that start at or after each foreign word of the pair.
+    Arguments:
+        pairs: int64[m, 6], the sentence's initial pairs.
+        p: the pair.
+        starts: int64, the first pair of each f start.
+        labelled: leave out pairs without a label.
+        inner: int64[n, 6], filled with the pairs inside, in order.
+        inner_starts: int64, the first of those that start at or after each foreign word; filled.
     """
     begin = pairs[p, 0]
     stop = begin + pairs[p, 1]
@@ -651,9 +707,15 @@ def _pairs_inside(pairs, p, starts, labelled, inner, inner_starts):
 
 @uncounted
 def _choose_gaps(pairs, p, inner, n_inner, inner_starts, settings, chosen):
-    """Gather which inner pairs may be gaps of pair p together; return their number or FULL.
+    """Return the number of choices of inner pairs that may be gaps of pair p together, or FULL.
 
-    chosen: int64[m, 2] of rows of inner, -1 where there is no gap; the first has none.
+    Arguments:
+        pairs: int64[m, 6], the sentence's initial pairs.
+        p: the pair.
+        inner, n_inner: the pairs inside it, and their number.
+        inner_starts: int64, the first of those that start at or after each foreign word.
+        settings: int64, by the names MOST_GAPS and others.
+        chosen: int64[m, 2], rows of inner, -1 where there is no gap; filled; the first has none.
     """
     begin = pairs[p, 0]
     stop = begin + pairs[p, 1]

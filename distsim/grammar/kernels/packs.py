@@ -31,7 +31,9 @@ def gather_lines(text, starts, stops, wanted):
     """Return text[starts[i]:stops[i]] for each i in wanted, end to end, uint8.
 
     Arguments:
-        text: uint8. starts, stops: int64, of each line. wanted: int64, numbers of lines.
+        text: uint8.
+        starts, stops: int64, of each line.
+        wanted: int64, numbers of lines.
     """
     size = 0
     for i in wanted:
@@ -50,7 +52,9 @@ def gather_runs(values, starts, wanted):
     """Return values[starts[i]:starts[i + 1]] for each i in wanted, end to end.
 
     Arguments:
-        values: any dtype. starts: int64[n + 1]. wanted: int64, numbers of runs.
+        values: of any dtype.
+        starts: int64[n + 1].
+        wanted: int64, numbers of runs.
     """
     size = 0
     for i in wanted:

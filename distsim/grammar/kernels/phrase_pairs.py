@@ -9,7 +9,14 @@ from distsim.kernels.hashing import SPACE, START, extend, finish, step
 
 @uncounted
 def _set_reach(begin, middle, first_link, last_link, links, lowest, highest):
-    """Set the lowest and the highest partner of each linked symbol of a rule."""
+    """Set the lowest and the highest partner of each linked symbol of a rule.
+
+    Arguments:
+        begin, middle: where the rule's source and target symbols start.
+        first_link, last_link: the rule has links[first_link:last_link].
+        links: int64[m, 2].
+        lowest, highest: int64 per symbol, changed.
+    """
     for k in range(first_link, last_link):
         source = begin + links[k, 0]
         target = middle + links[k, 1]
@@ -21,7 +28,14 @@ def _set_reach(begin, middle, first_link, last_link, links, lowest, highest):
 
 @uncounted
 def _is_consistent(i, j, low, high, gaps, lowest, highest):
-    """Return whether no symbol of the target span low..high is a gap or linked outside i..j."""
+    """Return whether no symbol of the target span low..high is a gap or linked outside i..j.
+
+    Arguments:
+        i, j: first and last symbol of the source span.
+        low, high: first and last symbol of the target span.
+        gaps: int64 per symbol, its gap or TERMINAL.
+        lowest, highest: int64 per symbol, its lowest and highest partner, -1 for none.
+    """
     for t in range(low, high + 1):
         if gaps[t] != TERMINAL or (highest[t] >= 0 and (lowest[t] < i or highest[t] > j)):
             return False
@@ -30,7 +44,13 @@ def _is_consistent(i, j, low, high, gaps, lowest, highest):
 
 @uncounted
 def _put_span(spans, n, source, source_stop, target, target_stop):
-    """Write a pair of spans; return the new number of pairs."""
+    """Return the number of pairs of spans after writing one.
+
+    Arguments:
+        spans: int64[m, 4] of (source start, length, target start, length), written.
+        n: pairs before.
+        source, source_stop, target, target_stop: half-open spans.
+    """
     spans[n, 0] = source
     spans[n, 1] = source_stop - source
     spans[n, 2] = target
@@ -40,7 +60,16 @@ def _put_span(spans, n, source, source_stop, target, target_stop):
 
 @uncounted
 def _put_pairs(begin, middle, gaps, lowest, highest, longest, spans, n):
-    """Write the phrase pairs of a rule whose source side is begin..middle; return the new n."""
+    """Return the number of pairs of spans after writing the phrase pairs of a rule.
+
+    Arguments:
+        begin, middle: the rule's source symbols.
+        gaps: int64 per symbol, its gap or TERMINAL.
+        lowest, highest: int64 per symbol, its lowest and highest partner, -1 for none.
+        longest: maximum length of a phrase, in symbols.
+        spans: int64[m, 4], written.
+        n: pairs before.
+    """
     for i in range(begin, middle):
         if gaps[i] != TERMINAL or highest[i] < 0:
             continue
@@ -115,7 +144,8 @@ def hash_symbols(text, starts, stops):
     """Return the hash of text[starts[i]:stops[i]] for each i, uint64[n].
 
     Arguments:
-        text: uint8. starts, stops: int64[n].
+        text: uint8.
+        starts, stops: int64[n].
     """
     out = np.empty(starts.size, np.uint64)
     for i in range(starts.size):

@@ -106,7 +106,13 @@ class Lines(NamedTuple):
 
 @uncounted
 def _put_gap(out, n, text, start, stop, number):
-    """Append `[LABEL,number]`, with the label of the gap text[start:stop]."""
+    """Return the end of `out` after appending `[LABEL,number]`, with the label of a gap.
+
+    Arguments:
+        out, n: uint8, and the number of its bytes that are filled.
+        text, start, stop: the gap is text[start:stop].
+        number: 1 or more.
+    """
     comma = stop - 1
     while text[comma] != _COMMA:
         comma -= 1
@@ -121,14 +127,18 @@ def _put_gap(out, n, text, start, stop, number):
 def canonical_sides(text, token_stops, starts, stops, gaps, has_gaps):
     """Return both sides of rules with their gaps numbered from 1 along each side.
 
-    A target gap without a label (cdec) takes that of the source. Returns
-    status: uint8[n], FITS or why a rule cannot be pivoted;
-    source_hashes, target_hashes: uint64[n], of the sides' texts, symbols separated by a space;
-    orders: uint32[n], four bits for each target gap, lowest first: its number on the source
-    side, from 0; target_text: uint8; target_offsets: int64[n + 1]: the target sides.
+    A target gap without a label (cdec) takes that of the source.
 
-    text: uint8; token_stops: int64[n, 2]; starts, stops, gaps: int64, of each token: as parse_rules
-    returns them; has_gaps: whether the format has gaps.
+    Arguments:
+        text: uint8, lines of a grammar.
+        token_stops: int64[n, 2], symbols up to the end of each source and target side.
+        starts, stops, gaps: int64, of each symbol, by parse_rules.
+        has_gaps: the format has gaps.
+
+    Returns (status: uint8[n], FITS or why a rule cannot be pivoted; source_hashes, target_hashes:
+    uint64[n], of the sides' texts, symbols separated by a space; orders: uint32[n], four bits for
+    each target gap, lowest first: its number on the source side, from 0; target_text: uint8;
+    target_offsets: int64[n + 1]: the target sides).
     """
     n_rules = token_stops.shape[0]
     status = np.zeros(n_rules, np.uint8)
@@ -193,6 +203,7 @@ def canonical_sides(text, token_stops, starts, stops, gaps, has_gaps):
 
 @uncounted
 def _hash(text, start, stop):
+    """Return the hash of text[start:stop], uint64."""
     state = START
     for i in range(start, stop):
         state = step(state, np.uint64(text[i]))
@@ -219,7 +230,12 @@ def eight_bytes(text, starts, stops):
 
 @uncounted
 def _text_before(texts, one, two):
-    """Return whether a text comes before another that begins alike; of equal ones the first."""
+    """Return whether a text comes before another that begins alike; of equal ones the first.
+
+    Arguments:
+        texts: (text uint8, starts, stops int64 of each).
+        one, two: numbers of texts whose first _HEAD bytes are equal.
+    """
     text, starts, stops = texts
     size_one = stops[one] - starts[one]
     size_two = stops[two] - starts[two]
@@ -236,7 +252,7 @@ _sort_texts = heap_sort(_text_before)
 
 @uncounted
 def _key_before(keys, one, two):
-    """Return whether a key is smaller than another."""
+    """Return whether keys[one] is smaller than keys[two]."""
     return keys[one] < keys[two]
 
 
@@ -289,7 +305,12 @@ def best_of_repeated(is_new, forward, backward):
 
 @uncounted
 def _reordered(one, two, n_gaps):
-    """Return the order of the gaps of a side by those of another; both by a third."""
+    """Return the order of the gaps of a side by those of another, uint32.
+
+    Arguments:
+        one, two: uint32, the orders of both sides by those of a third.
+        n_gaps: gaps of a side.
+    """
     order = np.uint32(0)
     for k in range(n_gaps):
         foreign = (two >> np.uint32(4 * k)) & np.uint32(15)
@@ -315,13 +336,25 @@ def _rank_of_order(order, n_gaps):
 
 @uncounted
 def _is_weak(columns, one, two, least):
-    """Return whether a pair's first product is below `least` in one direction."""
+    """Return whether a pair's first product is below `least` in one direction.
+
+    Arguments:
+        columns: float64[n, 2 * c], of each rule.
+        one, two: the rules.
+        least: float.
+    """
     return columns[two, 0] * columns[one, 1] < least or columns[one, 0] * columns[two, 1] < least
 
 
 @uncounted
 def _key_of_line(targets, orders, n_gaps, one, two, n_orders):
-    """Return the number of the second target and the order of its gaps by the first's."""
+    """Return the number of the second target and the order of its gaps by the first's.
+
+    Arguments:
+        targets, orders, n_gaps: int64, uint32 and int64 of each rule.
+        one, two: the rules.
+        n_orders: orders of the gaps of a side.
+    """
     key = targets[two] * n_orders
     if n_orders > 1:
         order = _reordered(orders[one], orders[two], n_gaps[one])
@@ -331,7 +364,14 @@ def _key_of_line(targets, orders, n_gaps, one, two, n_orders):
 
 @uncounted
 def _slot_of_key(key, found, slots, size):
-    """Return where the key of a line is in a table of `size` slots, or is to be."""
+    """Return the slot of a key in a table, or the free slot for it.
+
+    Arguments:
+        key: int64.
+        found: int64, the keys met so far.
+        slots: int64, for each slot 1 + the number of its key, 0 where free.
+        size: slots in use, a power of two.
+    """
     mask = np.uint64(size - 1)
     slot = ((np.uint64(key) * MULTIPLIER) >> HALF) & mask
     while slots[slot] != 0 and found[slots[slot] - 1] != key:
@@ -341,7 +381,14 @@ def _slot_of_key(key, found, slots, size):
 
 @uncounted
 def _end_of_run(sources, runs, bounds, begin):
-    """Return (the end of a run of rules, the most pairs that they can make)."""
+    """Return (the end of a run of rules, the most pairs that they can make).
+
+    Arguments:
+        sources: int64, rules.
+        runs: int64, number of the run of each.
+        bounds: int64[rules, 2], where the rules of its group start and stop.
+        begin: first rule of the run.
+    """
     end = begin
     most = 0
     while end < sources.size and runs[end] == runs[begin]:
@@ -352,18 +399,20 @@ def _end_of_run(sources, runs, bounds, begin):
 
 @compiled
 def pair_up(sources, runs, groups, n_targets, n_orders, least, identities, n_pairs):
-    """Return the pairs that some rules begin with the rules of their groups, and their lines.
+    """Return (a Links of the pairs of rules and their lines, the number of pairs left out).
 
     Lines are distinguished by a small table for each run, as the rows of a product of sparse
     matrices are (Gustavson 1978): only the lines of a run are sorted, not its pairs.
 
     Arguments:
-        sources: int64, rules; runs: int64, a number for each, ascending. groups: a Groups.
-        n_targets: targets are below it; n_orders: orders of the gaps of a side.
+        sources: int64, rules that begin pairs.
+        runs: int64, a number for each, ascending.
+        groups: a Groups, with whose rules they are paired.
+        n_targets: targets are below it.
+        n_orders: orders of the gaps of a side.
         least: pairs whose first product is below it either way are left out.
-        identities: pair rules with themselves, too. n_pairs: there cannot be more.
-
-    Returns a Links and the number of pairs left out.
+        identities: pair rules with themselves, too.
+        n_pairs: upper bound of the pairs.
     """
     keys = np.empty(n_pairs, np.int64)
     sizes = np.empty(n_pairs, np.int64)
@@ -433,7 +482,15 @@ def pair_up(sources, runs, groups, n_targets, n_orders, least, identities, n_pai
 
 @uncounted
 def _is_better(value, known, ranks, one, two, by_line, best):
-    """Return whether a link is better than the best of its line so far, by_line[best]."""
+    """Return whether a link is better than the best of its line so far, by_line[best].
+
+    Arguments:
+        value, known: of the link and of the best.
+        ranks: int64, of each rule.
+        one, two: the link's rules.
+        by_line: int64[n, 2], the rules of each link.
+        best: row of by_line.
+    """
     if value != known:
         return value > known
     of_best = min(ranks[by_line[best, 0]], ranks[by_line[best, 1]])
@@ -445,8 +502,9 @@ def sum_links(links, groups, bitexts):
     """Return the Sums of paraphrase rules over their links.
 
     Arguments:
-        links: a Links; groups: the Groups that it was made of.
-        bitexts: uint64[rules], a bit for each one in which a rule occurs, or empty.
+        links: a Links.
+        groups: the Groups that it was made of.
+        bitexts: uint64[rules], a bit for each bitext in which a rule occurs, or empty.
     """
     n = links.sizes.size
     columns, ranks = groups.columns, groups.ranks
@@ -497,7 +555,7 @@ def sum_links(links, groups, bitexts):
 
 @uncounted
 def _gap_places(text, start, stop, places):
-    """Set places[0, k] to the symbol that is gap k + 1."""
+    """Set places[0, k], int64, to the place in text[start:stop] of the symbol that is gap k + 1."""
     n = 0
     i, end = next_token(text, start, stop)
     while i < end:
@@ -513,9 +571,13 @@ def _compose(one, two, links, link_starts, link_stops, met, stamp, width, pair):
     """Add 1 to met[i * width + j] for every i, j that two rules link to one foreign symbol.
 
     Arguments:
-        one, two: the rules. links, link_starts, link_stops: as Sides has them.
-        met: int32, written. stamp: int64, the last pair that has added to each; written.
-        width: symbols of the second side. pair: number of the pair.
+        one, two: the rules.
+        links: int[m, 2], of all rules.
+        link_starts, link_stops: int64, where those of each rule start and stop.
+        met: int32, written.
+        stamp: int64, the last pair that has added to each; written.
+        width: symbols of the second side.
+        pair: number of the pair.
     """
     for a in range(link_starts[one], link_stops[one]):
         for b in range(link_starts[two], link_stops[two]):
@@ -528,7 +590,7 @@ def _compose(one, two, links, link_starts, link_stops, met, stamp, width, pair):
 
 @uncounted
 def _put_number(out, n, value):
-    """Append a number, rounded to five decimals; return the end."""
+    """Return the end of `out`, uint8, after appending a number, rounded to five decimals, at n."""
     scaled = np.int64(np.floor(np.abs(value) * 100000.0 + 0.5))
     if value < 0.0 and scaled > 0:
         out[n] = _HYPHEN
@@ -538,7 +600,13 @@ def _put_number(out, n, value):
 
 @uncounted
 def _renumber(out, start, stop, order, places):
-    """Number the gaps of a side by their order; set places[1, k] to the symbol of gap k + 1."""
+    """Number the gaps of a side by their order; set places[1, k] to the symbol of gap k + 1.
+
+    Arguments:
+        out, start, stop: the side is out[start:stop], uint8; changed.
+        order: uint32, four bits a gap.
+        places: int64[2, MOST_GAPS], written.
+    """
     n = 0
     i, end = next_token(out, start, stop)
     while i < end:
@@ -553,7 +621,15 @@ def _renumber(out, start, stop, order, places):
 
 @uncounted
 def _put_features(out, n, values, line, names, name_offsets, whole):
-    """Append ` name=value` for each feature that is there; return the end."""
+    """Return the end of `out` after appending ` name=value` for each feature that is there.
+
+    Arguments:
+        out, n: uint8, and the number of its bytes that are filled.
+        values: float64[features, lines], NaN where missing.
+        line: number of the line.
+        names, name_offsets: uint8 and int64, the texts ` name=` end to end.
+        whole: bool, per feature, written as integers.
+    """
     for feature in range(whole.size):
         value = values[feature, line]
         if np.isnan(value):
@@ -600,7 +676,16 @@ def _meet(pairs, begin, stop, best, links, link_starts, link_stops, met, stamp, 
 
 @uncounted
 def _put_links(out, n, met, height, width, wanted):
-    """Append ` 0-0 1-2`, a space where there is no link, and the end of the line."""
+    """Return the end of `out` after appending ` 0-0 1-2` and the end of the line.
+
+    Without links a space is appended.
+
+    Arguments:
+        out, n: uint8, and the number of its bytes that are filled.
+        met: int32[height * width], how many pairs link two symbols.
+        height, width: symbols of each side.
+        wanted: the number of pairs that makes a link.
+    """
     begun = n
     at = 0
     for one in range(height):
@@ -625,9 +710,12 @@ def render_rules(sides, orders, lines, labels, names, whole):
     Words are linked where all pairs link them; where none is, as the best pair links them.
 
     Arguments:
-        sides: a Sides, and orders: uint32, of the gaps, of all rules. lines: a Lines.
-        labels: Texts of all labels. names: Texts of the features, ` name=` each; whole: bool, per
-            feature, written as integers.
+        sides: a Sides of all rules.
+        orders: uint32, of the gaps of all rules.
+        lines: a Lines.
+        labels: Texts of all labels.
+        names: Texts of the features, ` name=` each.
+        whole: bool, per feature, written as integers.
     """
     # Taken out of their tuples here: functions that are not inlined would be handed all arrays.
     text, starts, stops, n_symbols, n_gaps, links, link_starts, link_stops = sides

@@ -26,10 +26,15 @@ _LOW = np.uint64(0xFFFFFFFF)
 def partition_rows(rows, n, bits, room):
     """Order rows[:n] by the leading bits of their foreign hash, the last part first; return sizes.
 
-    In two steps, since what goes to many places at once goes slowly. room: for as many rows.
-    Returns how many rows each part has, int64[2^bits].
+    In two steps, since what goes to many places at once goes slowly.
 
-    rows: uint64[m, columns]; bits: a number up to 63.
+    Arguments:
+        rows: uint64[m, columns], ordered in place.
+        n: number of rows.
+        bits: number of leading bits, up to 63.
+        room: uint64[m, columns], overwritten.
+
+    Returns how many rows each part has, int64[2^bits].
     """
     counts = np.zeros(1 << bits, np.int64)
     shift = np.uint64(64 - bits)
@@ -43,7 +48,15 @@ def partition_rows(rows, n, bits, room):
 
 @compiled
 def _move_rows(rows, n, counts, bits, dropped, out):
-    """Write rows[:n] into out by the parts that they belong to, 2^dropped parts being one."""
+    """Write rows[:n] into out by the parts that they belong to, 2^dropped parts being one.
+
+    Arguments:
+        rows, out: uint64[m, COLUMNS].
+        n: number of rows.
+        counts: int64[2^bits], rows of each part.
+        bits: number of leading bits of the foreign hash that name a part.
+        dropped: of these, the bits that are not looked at.
+    """
     place = np.zeros(1 << (bits - dropped), np.int64)
     n_before = 0
     for part in range(counts.size - 1, -1, -1):
@@ -61,7 +74,12 @@ def _move_rows(rows, n, counts, bits, dropped, out):
 
 @uncounted
 def _before(rows, a, b):
-    """Return whether row a comes before row b: foreign side, label, English side, links, place."""
+    """Return whether row a comes before row b: foreign side, label, English side, links, place.
+
+    Arguments:
+        rows: uint64[m, COLUMNS].
+        a, b: numbers of rows.
+    """
     if rows[a, F_KEY] != rows[b, F_KEY]:
         return rows[a, F_KEY] < rows[b, F_KEY]
     if rows[a, LABEL_LINKS] >> HALF != rows[b, LABEL_LINKS] >> HALF:
@@ -80,10 +98,17 @@ _sort_span = heap_sort(_before)
 
 @uncounted
 def _sort_part(rows, bounds, part, part_bits, starts, order, out):
-    """Write the rows of a part into out, sorted; return how many they are.
+    """Return the number of rows of a part after writing them into out, sorted.
 
-    bounds: as in count_parts. starts: int64, room for at least as many buckets as rows, a power
-    of two, and one; order: uint32, for the rows.
+    Arguments:
+        rows: uint64[m, COLUMNS].
+        bounds: int64[runs, parts + 1], where the rows of each part end, and those of the last part
+            begin.
+        part: number of the part.
+        part_bits: number of leading bits of the foreign hash that name a part.
+        starts: int64, room for at least as many buckets as rows, a power of two, and one.
+        order: uint32, room for the rows.
+        out: uint64[n, COLUMNS], written.
     """
     n = 0
     for run in range(bounds.shape[0]):
@@ -216,7 +241,10 @@ def write_links(links, link_offsets, sentence, spans, pairs, text, n):
     """Write the links of a rule as `0-0 1-2` into text; return the end of the text.
 
     Arguments:
-        links, link_offsets, sentence, spans: as of links_of.
+        links: uint8[m, 2], of all sentences.
+        link_offsets: int64[sentences + 1], the first link of each.
+        sentence: the rule's sentence.
+        spans: int64[3, 4], of the rule and its gaps, by unpack_place.
         pairs: uint8[m, 2], working memory for the links of a sentence.
         text: uint8, written.
         n: number of bytes of text that are filled.
@@ -248,8 +276,10 @@ def most_links(link_offsets):
 def rule_links(place, gaps, links, link_offsets):
     """Return the links of rules between words: (uint8[m, 2] of symbols, int64 numbers of them).
 
-    place, gaps: uint64[n], as rules are stored; links: uint8[m, 2]; link_offsets: int64[sentences +
-    1].
+    Arguments:
+        place, gaps: uint64[n], as rules are stored.
+        links: uint8[m, 2], of all sentences.
+        link_offsets: int64[sentences + 1], the first link of each.
     """
     spans = np.zeros((3, 4), np.int64)
     room = 0
@@ -269,6 +299,7 @@ def rule_links(place, gaps, links, link_offsets):
 
 @uncounted
 def _text_before(one, n_one, two, n_two):
+    """Return whether one[:n_one] comes before two[:n_two], uint8 both, byte by byte."""
     for k in range(min(n_one, n_two)):
         if one[k] != two[k]:
             return one[k] < two[k]
@@ -277,6 +308,7 @@ def _text_before(one, n_one, two, n_two):
 
 @uncounted
 def _same_rule(rows, a, b):
+    """Return whether rows a and b of rows, uint64[m, COLUMNS], are of one rule."""
     return (
         rows[a, F_KEY] == rows[b, F_KEY] and rows[a, E_KEY] == rows[b, E_KEY]
         and rows[a, LABEL_LINKS] >> HALF == rows[b, LABEL_LINKS] >> HALF

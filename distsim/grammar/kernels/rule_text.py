@@ -35,6 +35,7 @@ _FORWARD, _BACKWARD = 1, 2
 
 @uncounted
 def _log_ratio(target, source):
+    """Return ln(target / source), 0 where one of them is 0."""
     if target > 0 and source > 0:
         return np.log(target / source)
     return 0.0
@@ -99,7 +100,13 @@ class Weights(NamedTuple):
 def _sum_links(text, sentence, spans, weights, sums, n_links):
     """Write to each word of a rule's spans the sum of its links' weights, and how many they are.
 
-    sums: float64[2, CHART], n_links: int64[2, CHART], of foreign and English words; written.
+    Arguments:
+        text: a Text.
+        sentence: the rule's sentence.
+        spans: int64[3, 4], of the rule and its gaps.
+        weights: a Weights.
+        sums: float64[2, CHART], of foreign and English words; written.
+        n_links: int64[2, CHART], written.
     """
     for side in range(2):
         for i in range(spans[0, 2 * side], spans[0, 2 * side] + spans[0, 2 * side + 1]):
@@ -122,12 +129,15 @@ def _sum_links(text, sentence, spans, weights, sums, n_links):
 
 @uncounted
 def _weigh_side(side, sentence, spans, column, sums, n_links, null, labels, symbols):
-    """Weigh a side of a rule, whose words' links are summed.
+    """Return the sizes and the lexical weight of a side of a rule, whose words' links are summed.
 
     Arguments:
-        side: a LinkedSide. sentence: its number. spans: of the rule and its gaps.
+        side: a LinkedSide.
+        sentence: its number.
+        spans: int64[3, 4], of the rule and its gaps.
         column: where the side is in spans, 0 foreign, 2 English.
-        sums, n_links: as _sum_links fills them. null: float64, w(word|NULL) of each word.
+        sums, n_links: float64 and int64[2, CHART], by _sum_links.
+        null: float64, w(word|NULL) of each word.
         labels: uint32, of the gaps.
         symbols: uint64[2, CHART]: hashes of words and labels of gaps; written.
 
@@ -195,7 +205,9 @@ def _put_probabilities(features, counts):
 def _put_sizes(out, f_sizes, e_sizes):
     """Write the features of one rule that are made of the sizes of its sides.
 
-    f_sizes, e_sizes: (words, symbols, characters, words without a link) of each.
+    Arguments:
+        out: float64[N_FEATURES], written.
+        f_sizes, e_sizes: (words, symbols, characters, words without a link) of each.
     """
     n_f, f_size, f_characters, f_unaligned = f_sizes
     n_e, e_size, e_characters, e_unaligned = e_sizes
@@ -224,7 +236,9 @@ def rule_features(label, place, gaps, counts, by_bitext, text, weights, how):
     Arguments:
         label, place, gaps, by_bitext: of each rule, as count_parts fills them.
         counts: int64[n, 7], columns C to C_L.
-        text: a Text. weights: a Weights. how: how spans are labelled, X_ONLY to EVERY.
+        text: a Text.
+        weights: a Weights.
+        how: how spans are labelled, X_ONLY to EVERY.
     """
     n = label.size
     features = np.zeros((n, N_FEATURES))
@@ -288,9 +302,13 @@ def put_value(text, n, value):
 
 @uncounted
 def put_label(text, n, label, names):
-    """Write a label, its parts joined by / \\ or +; return the end.
+    """Return the end of the text after writing a label, its parts joined by / \\ or +.
 
-    text: uint8, filled up to n; names: the texts of labels, as Words.
+    Arguments:
+        text: uint8, written.
+        n: number of bytes of text that are filled.
+        label: uint32, ten bits for each part, and how they are joined.
+        names: the texts of the base labels, as Words.
     """
     kind = np.int64(label) >> 30
     for part in range(3):
@@ -306,7 +324,17 @@ def put_label(text, n, label, names):
 
 @uncounted
 def _put_side(out, n, side, sentence, spans, column, labels, names):
-    """Write a side of a rule, which is at `column` of its spans; return the end."""
+    """Return the end of `out` after writing a side of a rule.
+
+    Arguments:
+        out, n: uint8, and the number of its bytes that are filled.
+        side: a LinkedSide.
+        sentence: the rule's sentence.
+        spans: int64[3, 4], of the rule and its gaps.
+        column: where the side is in spans, 0 foreign, 2 English.
+        labels: uint32, of the gaps.
+        names: the texts of the base labels.
+    """
     i = spans[0, column]
     stop = i + spans[0, column + 1]
     begin = side.starts[sentence]
@@ -334,7 +362,14 @@ def _put_side(out, n, side, sentence, spans, column, labels, names):
 
 @uncounted
 def _room_of_side(side, sentence, spans, column):
-    """Return the bytes of the words of a rule's span on a side, a space behind each."""
+    """Return the bytes of the words of a rule's span on a side, a space behind each.
+
+    Arguments:
+        side: a LinkedSide.
+        sentence: the rule's sentence.
+        spans: int64[3, 4], of the rule and its gaps.
+        column: where the side is in spans, 0 foreign, 2 English.
+    """
     room = 0
     first = side.starts[sentence] + spans[0, column]
     for k in range(first, first + spans[0, column + 1]):
@@ -349,9 +384,12 @@ def rule_lines(label, place, gaps, features, chosen, feature_names, text, how, n
 
     Arguments:
         label, place, gaps: of each rule, as count_parts fills them.
-        features: float64[n, N_FEATURES]. chosen: int64, the columns to write.
-        feature_names: Texts, `name=` of each column. names: Texts, the base labels, 0 is X.
-        text: a Text. how: how spans are labelled, X_ONLY to EVERY.
+        features: float64[n, N_FEATURES].
+        chosen: int64, the columns to write.
+        feature_names: Texts, `name=` of each column.
+        text: a Text.
+        how: how spans are labelled, X_ONLY to EVERY.
+        names: Texts, the base labels, 0 is X.
     """
     n_rules = label.size
     spans = np.zeros((3, 4), np.int64)
@@ -400,11 +438,14 @@ def rule_lines(label, place, gaps, features, chosen, feature_names, text, how, n
 def place_symbols(place, gaps, column, text, how, codes):
     """Return the symbols of one side of rules: (uint32 symbols end to end, int64 lengths).
 
-    A word is its id; a gap 2^31 + the row of its label in codes (uint32, sorted).
+    A word is its id; a gap 2^31 + the row of its label in codes.
 
     Arguments:
-        place, gaps: of each rule, as count_parts fills them. column: 0 the foreign side, 2 the
-            English one. text: a Text. how: how spans are labelled, X_ONLY to EVERY.
+        place, gaps: of each rule, as count_parts fills them.
+        column: 0 the foreign side, 2 the English one.
+        text: a Text.
+        how: how spans are labelled, X_ONLY to EVERY.
+        codes: uint32, the labels, ascending.
     """
     side = text.foreign if column == 0 else text.english
     spans = np.zeros((3, 4), np.int64)
@@ -441,11 +482,11 @@ def place_symbols(place, gaps, column, text, how, codes):
 def side_texts(symbols, starts, words, word_offsets, labels, label_offsets):
     """Return the texts of sides (uint8 end to end, int64 where each begins, and where one ends).
 
-    symbols: as place_symbols has them; gaps are numbered along the side. labels: the texts of
-    labels end to end.
-
-    starts: int64, where each side begins in symbols; words: uint8, the texts of words end to end;
-    word_offsets, label_offsets: int64, where each text begins.
+    Arguments:
+        symbols: uint32, by place_symbols; gaps are numbered along the side.
+        starts: int64, where each side begins in symbols.
+        words, word_offsets: uint8 and int64, the texts of words end to end.
+        labels, label_offsets: uint8 and int64, the texts of labels end to end.
     """
     gap_bit = np.uint32(1 << 31)
     room = 0

@@ -19,12 +19,19 @@ _TAB, _NEWLINE, _RETURN, _SPACE, _BAR = 9, 10, 13, 32, 124
 
 @uncounted
 def _is_blank(byte):
+    """Return whether a byte is a space or a tab."""
     return byte == _SPACE or byte == _TAB
 
 
 @uncounted
 def _parts_fields(text, begin, i):
-    """Return whether the bar at i begins a separator: `|||` between blanks or the line's ends."""
+    """Return whether the bar at i begins a separator: `|||` between blanks or the line's ends.
+
+    Arguments:
+        text: uint8.
+        begin: where the line begins.
+        i: where a bar is.
+    """
     after = i + 3
     if after > text.size or text[i + 1] != _BAR or text[i + 2] != _BAR:
         return False
@@ -38,9 +45,12 @@ def _parts_fields(text, begin, i):
 
 @uncounted
 def _split_line(text, begin, fields):
-    """Fill fields, int64[_MOST_FIELDS, 2], with where those of a line start and stop.
+    """Return (how many fields a line has, where the next line begins).
 
-    Returns (how many there are, where the next line begins).
+    Arguments:
+        text: uint8.
+        begin: where the line begins.
+        fields: int64[_MOST_FIELDS, 2], filled with where they start and stop.
     """
     n = 0
     start = begin
@@ -121,7 +131,15 @@ def gap_index(text, start, stop, on_target):
 
 @uncounted
 def _read_label(text, fields, field, labels, line):
-    """Set labels[line] to the only token of a field; return whether it is in brackets."""
+    """Return whether the only token of a field is in brackets; set labels[line] to it.
+
+    Arguments:
+        text: uint8.
+        fields: int64[_MOST_FIELDS, 2], of the line.
+        field: number of the field.
+        labels: int64[lines, 2], written.
+        line: number of the line.
+    """
     stop = fields[field, 1]
     labels[line, 0], labels[line, 1] = next_token(text, fields[field, 0], stop)
     again, _ = next_token(text, labels[line, 1], stop)
@@ -133,7 +151,17 @@ def _read_label(text, fields, field, labels, line):
 
 @uncounted
 def _read_symbols(text, fields, field, has_gaps, on_target, lines, n):
-    """Append the symbols of a side to those of lines; return their new number."""
+    """Return the number of symbols after appending those of a side.
+
+    Arguments:
+        text: uint8.
+        fields: int64[_MOST_FIELDS, 2], of the line.
+        field: number of the side's field.
+        has_gaps: the format has gaps.
+        on_target: the side is the target side.
+        lines: Lines; its starts, stops and gaps are written.
+        n: symbols before.
+    """
     last = fields[field, 1]
     i, stop = next_token(text, fields[field, 0], last)
     while i < stop:
@@ -164,9 +192,15 @@ def _read_features(text, start, end):
 
 @uncounted
 def _read_links(text, start, end, links, n):
-    """Append the links of text[start:end]; return (their new number, the first bad one or -1).
+    """Return (the number of links after appending a field's, the first that is none or -1).
 
     A field without any link is a field of something else.
+
+    Arguments:
+        text: uint8.
+        start, end: the field is text[start:end].
+        links: int64[m, 2], written.
+        n: links before.
     """
     first = n
     bad = -1
@@ -209,7 +243,15 @@ def _has_partners(text, start, end):
 
 @uncounted
 def _read_partners(text, start, end, own_side, links, n):
-    """Append the links of a field of partners, text[start:end]; return their new number."""
+    """Return the number of links after appending those of a field of partners, text[start:end].
+
+    Arguments:
+        text: uint8.
+        start, end: the field.
+        own_side: 0 where the field belongs to the source side, 1 to the target side.
+        links: int64[m, 2], written.
+        n: links before.
+    """
     own = -1
     other = -1
     for i in range(start, end):
@@ -229,7 +271,12 @@ def _read_partners(text, start, end, own_side, links, n):
 
 @uncounted
 def _settle_gaps(gaps, first, source_stop, target_stop):
-    """Make bare target gaps plain; return an index that is not once on each side, or TERMINAL."""
+    """Return an index that is not once on each side, or TERMINAL; make bare target gaps plain.
+
+    Arguments:
+        gaps: int64 per symbol, changed.
+        first, source_stop, target_stop: where the rule's sides start and stop.
+    """
     for k in range(source_stop, target_stop):
         if gaps[k] < TERMINAL:
             index = -2 - gaps[k]
@@ -256,7 +303,13 @@ def _settle_gaps(gaps, first, source_stop, target_stop):
 
 @uncounted
 def _link_outside(links, first, n, n_source, n_target):
-    """Return the first of links[first:n] that points outside the rule, -1 if none does."""
+    """Return the first of links[first:n] that points outside the rule, -1 if none does.
+
+    Arguments:
+        links: int64[m, 2].
+        first, n: the rule's links.
+        n_source, n_target: symbols of each side.
+    """
     for k in range(first, n):
         if links[k, 0] >= n_source or links[k, 1] >= n_target:
             return k
@@ -314,9 +367,17 @@ class Lines(NamedTuple):
 
 @uncounted
 def _parse_sides(text, fields, n_fields, features_field, layout, line, lines, n):
-    """Read a line's label, features and sides; return (fault or FINE, end of source, of target).
+    """Return (fault or FINE, end of source, end of target) after reading a line's label and sides.
 
-    n: symbols read before; fields: as _split_line fills them, n_fields of them.
+    Arguments:
+        text: uint8.
+        fields: int64[_MOST_FIELDS, 2], where those of the line start and stop.
+        n_fields: number of fields.
+        features_field: number of the field of features.
+        layout: int64, the number of each field, by the names LABEL, SOURCE and others.
+        line: number of the line.
+        lines: Lines, written.
+        n: symbols read before.
     """
     if n_fields <= features_field:
         lines.details[line, 0] = n_fields

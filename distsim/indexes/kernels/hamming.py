@@ -27,7 +27,13 @@ def count_ones(typing_context: Any, value: Any) -> Any:
 
 @compiled
 def _distance(bits, row, query):
-    """Return the distance of a row to the query."""
+    """Return the Hamming distance of a row of bits to the query, uint16.
+
+    Arguments:
+        bits: uint64[n, n_words].
+        row: number of the row.
+        query: uint64[n_words].
+    """
     if query.size == 4:
         return np.uint16(
             count_ones(bits[row, 0] ^ query[0])
@@ -43,7 +49,15 @@ def _distance(bits, row, query):
 
 @compiled
 def _distances(bits, rows, query, first, stop, out):
-    """Fill out[i] with the distance of row first + i, or rows[first + i], to the query."""
+    """Fill out[i] with the distance of row first + i, or rows[first + i], to the query.
+
+    Arguments:
+        bits: uint64[n, n_words].
+        rows: uint32, the rows that are searched; all where empty.
+        query: uint64[n_words].
+        first, stop: half-open range of rows.
+        out: uint16, filled.
+    """
     if rows.size:
         for i in range(stop - first):
             out[i] = _distance(bits, np.int64(rows[first + i]), query)
@@ -54,7 +68,7 @@ def _distances(bits, rows, query, first, stop, out):
 
 @compiled
 def _nearest_of(distances, n):
-    """Return the least of the first n distances."""
+    """Return the least of the first n distances, uint16."""
     least = np.uint16(0xFFFF)
     for i in range(n):
         least = min(least, distances[i])
@@ -63,7 +77,13 @@ def _nearest_of(distances, n):
 
 @compiled
 def _keep_within(rows, distances, size, limit):
-    """Return the number of rows at most `limit` away, after moving them to the front."""
+    """Return the number of rows at most `limit` away, after moving them to the front.
+
+    Arguments:
+        rows, distances: int64 and uint16, changed.
+        size: number of rows.
+        limit: maximum distance.
+    """
     kept = 0
     for j in range(size):
         if distances[j] <= limit:
@@ -106,9 +126,15 @@ def _take(block, n, first, k, limit, below, at_distance, rows, distances, size):
 def nearest_rows(bits, among, query, k, radius):
     """Return the rows at most `radius` away that are among the k nearest or as near as the k-th.
 
-    bits: uint64[n, n_words]; among: uint32, ascending, the rows that are searched, and what is
-    returned are places in it; all where empty. query: uint64[n_words]; k: 1 or more. Returns
-    (rows int64, distances int64), in order of distance, then row.
+    Arguments:
+        bits: uint64[n, n_words], signatures.
+        among: uint32, ascending, the rows that are searched; all where empty.
+        query: uint64[n_words].
+        k: 1 or more.
+        radius: maximum Hamming distance.
+
+    Returns (rows int64, distances int64), in order of distance, then row. Rows are places in
+    `among` where it is not empty.
     """
     n = among.size if among.size else len(bits)
     n_bits = 64 * query.size

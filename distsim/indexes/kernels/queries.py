@@ -9,17 +9,20 @@ DAMAGED = -1
 
 @compiled
 def match_query(tokens, positions, anchor, bits, optional, last, first, spans):
-    """Return the number of matches; as many as fit are written to spans, int64[m, 2].
+    """Return the number of matches of a query; as many as fit are written to spans.
 
     The elements of a query are bits of a state: those whose word may be the present token (the
     bit-parallel automaton of Baeza-Yates and Gonnet 1992, with elements that may be left out).
     Each match has one token at the anchor, so its two sides are matched separately.
 
     Arguments:
-        positions: int64, tokens that match element `anchor`, which may not be left out.
+        tokens: uint32, of the shard.
+        positions: int64, tokens that match element `anchor`.
+        anchor: number of an element that may not be left out.
         bits: uint64 by word, the elements that match it; 0 for the sentence boundary.
         optional: uint64, the elements that may be left out.
         last, first: uint64, the elements that may be the last one, and the first one.
+        spans: int64[m, 2], written: where a match starts and stops.
     """
     one = np.uint64(1)
     none = np.uint64(0)

@@ -9,7 +9,14 @@ DAMAGED = -1
 
 @compiled
 def _common(tokens, position, text, first):
-    """Return the number of tokens that a suffix shares with text[first:], within its sentence."""
+    """Return the number of tokens that a suffix shares with text[first:], within its sentence.
+
+    Arguments:
+        tokens: uint32, of the shard.
+        position: where the suffix begins.
+        text: int64 ids, 0 behind each sentence, -1 for an unknown word.
+        first: where the text is compared from.
+    """
     n = 0
     while (
         first + n < text.size
@@ -23,12 +30,12 @@ def _common(tokens, position, text, first):
 
 @compiled
 def match_lengths(tokens, suffixes, word_starts, text, lengths):
-    """Raise lengths[i] to the longest match of text[i:] with a suffix, 0 where there is none.
+    """Raise lengths[i] to the longest match of text[i:] with a suffix; return 0, or DAMAGED.
 
-    text: int64 ids, 0 behind each sentence, -1 for an unknown word. lengths: int64[text.size],
-    changed. Returns 0, or DAMAGED.
-
-    tokens, suffixes, word_starts: uint32, of the shard.
+    Arguments:
+        tokens, suffixes, word_starts: uint32, of the shard.
+        text: int64 ids, 0 behind each sentence, -1 for an unknown word.
+        lengths: int64[text.size], in tokens; 0 where nothing has matched; changed.
     """
     for i in range(text.size):
         word = text[i]
