@@ -379,8 +379,7 @@ def _row_sums(begin, stop, features, counts, chances, row_totals, row_logs):
     Arguments:
         begin, stop: of the row, in features and counts.
         features, counts: uint32, of all rows end to end.
-        chances: float64[n_features, 2], 2 * family + the share of occurrences that counts, and the
-            negative ln P(f).
+        chances: float64[n, 2], the column `chances` of WeightTables.
         row_totals, row_logs: float64[n_families], filled.
     """
     flat = chances.reshape(-1)

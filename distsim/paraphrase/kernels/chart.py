@@ -101,9 +101,10 @@ def enlarged(chart, n_views):
 def rows_of(chart, span, which):
     """Return the first row and the last of a view of a cell; both 0 for none.
 
-    span: the cell's first row and last. which: a label, EVERY or PLAIN.
-
-    chart: a Chart.
+    Arguments:
+        chart: a Chart.
+        span: (first row, last row) of the cell.
+        which: a label, EVERY or PLAIN.
     """
     row = span[0]
     while row < span[1]:
@@ -115,8 +116,14 @@ def rows_of(chart, span, which):
 
 @folded
 def _add_view(chart, ordered, which, by_words):
-    """Append a view of those of the ordered items that belong to it, a row for each number of
-    words; the chart has room."""
+    """Append a view of items to the chart, which has room, a row for each number of words.
+
+    Arguments:
+        chart: a Chart.
+        ordered: int64, items, best first.
+        which: a label, EVERY or PLAIN: the items of the view.
+        by_words: whether numbers of words matter; else there is one row.
+    """
     rows, views, sizes = chart.rows, chart.views, chart.sizes
     begin = sizes[N_ROWS]
     n_rows = begin
@@ -141,7 +148,13 @@ def _add_view(chart, ordered, which, by_words):
 
 @compiled
 def _ordered(chart, first_item, by_words):
-    """Return the items from first_item on, best first; in groups by number of words if asked."""
+    """Return the items from first_item on, int64, best first.
+
+    Arguments:
+        chart: a Chart.
+        first_item: the first item of the cell.
+        by_words: return them in groups by number of words.
+    """
     stop = chart.sizes[N_ITEMS]
     order = np.argsort(-chart.scores[first_item:stop, 1], kind="mergesort") + first_item
     if by_words:
@@ -156,8 +169,12 @@ def _ordered(chart, first_item, by_words):
 def close_cell(chart, i, length, first_item, any_label, by_words):
     """Return the chart with the views of a span's items: all, those not glued, each label's.
 
-    i, length: the span's first token and its tokens. first_item: of the span. any_label: a label
-    that all items have, -1 for none. by_words: whether numbers of words matter.
+    Arguments:
+        chart: a Chart.
+        i, length: the span's first token and its tokens.
+        first_item: the first item of the span.
+        any_label: a label that all items have, -1 for none.
+        by_words: whether numbers of words matter.
     """
     order = _ordered(chart, first_item, by_words)
     chart = enlarged(chart, 3 * order.size)
@@ -194,9 +211,14 @@ def close_prefix(chart, j, first_item, by_words):
 
 @compiled
 def begin_sentence(chart, reach, by_words):
-    """Add the item of the sentence's beginning, whose last word is the boundary, 0.
+    """Return the chart with the item of the sentence's beginning.
 
-    chart: a Chart; reach, by_words: as of empty_chart and close_prefix.
+    The last word of the item is the boundary, 0.
+
+    Arguments:
+        chart: a Chart.
+        reach: words at either edge that an item keeps.
+        by_words: whether numbers of words matter.
     """
     chart = enlarged(chart, 1)
     item = chart.sizes[N_ITEMS]

@@ -45,8 +45,11 @@ class Rules(NamedTuple):
 
 
 class Scoring(NamedTuple):
-    """The language model: parts that ngram_model.log_probability takes, the length of its
-    n-grams, its weight, and the word that ends a sentence."""
+    """The language model and its weight.
+
+    model: the parts that ngram_model.log_probability takes. order: words of its longest n-grams.
+    weight: of its log probabilities. end: id of the word that ends a sentence.
+    """
 
     model: tuple[Any, ...]
     order: int
@@ -115,7 +118,13 @@ def _enlarged_cube(cube):
 
 @compiled
 def _rehashed(cube, items, n_items, by_words):
-    """Return the work space with a table of four times the entries; items: of the chart."""
+    """Return the work space with a table of four times the entries.
+
+    Arguments:
+        cube: a Cube.
+        items, n_items: of the chart.
+        by_words: whether items of different numbers of words are different.
+    """
     size = 4 * cube.sizes[_N_TABLE]
     table = cube.table if size <= cube.table.size else np.empty(size, np.int64)
     table[:size] = NO
@@ -133,14 +142,21 @@ def _rehashed(cube, items, n_items, by_words):
 
 @folded
 def _copied(rows, to, others, at, size):
-    """Copy the first `size` numbers of a row into a row of another table."""
+    """Copy the first `size` numbers of others[at] into rows[to]."""
     for k in range(size):
         rows[to, k] = others[at, k]
 
 
 @folded
 def _begin_row(cube, order, items, item):
-    """Put the last words of an item into `row`; return how many."""
+    """Return the number of words after putting the last words of an item into the cube's row.
+
+    Arguments:
+        cube: a Cube.
+        order: words of the longest n-grams.
+        items: of the chart.
+        item: its row.
+    """
     reach = order - 1
     used = min(items[item, WORDS], reach)
     for p in range(used):
@@ -150,7 +166,13 @@ def _begin_row(cube, order, items, item):
 
 @folded
 def _room_in_row(cube, used, reach):
-    """Drop all words of a full `row` but the last ones; return how many remain."""
+    """Return the number of words of the cube's row that remain where it was full.
+
+    Arguments:
+        cube: a Cube; the last words of its row move to the front.
+        used: words of the row.
+        reach: words that remain.
+    """
     if used < cube.row.size:
         return used
     for back in range(reach):
@@ -161,6 +183,14 @@ def _room_in_row(cube, used, reach):
 @folded
 def _compose(scoring, rules, items, rule, first, second, complete, cube):
     """Fill the next row of `states` with the state of a rule over two items.
+
+    Arguments:
+        scoring, rules: Scoring and Rules.
+        items: of the chart.
+        rule: its number.
+        first, second: the items that fill its gaps, -1 for none.
+        complete: the items begin the sentence, so that all words have their whole history.
+        cube: a Cube.
 
     Returns (weighted log probability of words with their whole history, that of the others with
     what history they have).
@@ -204,13 +234,13 @@ def _compose(scoring, rules, items, rule, first, second, complete, cube):
 
 @folded
 def _above(keys, a, b):
-    """Return whether candidate a precedes b: the higher estimate, then the older one."""
+    """Return whether candidate a precedes b: the higher estimate in keys, then the older one."""
     return keys[a] > keys[b] or (keys[a] == keys[b] and a < b)
 
 
 @folded
 def _push(cube, candidate):
-    """Add a candidate to the heap."""
+    """Add a candidate, by its number, to the heap of a Cube."""
     heap, keys, at = cube.heap, cube.keys, cube.sizes[_N_HEAP]
     heap[at] = candidate
     cube.sizes[_N_HEAP] += 1
@@ -246,7 +276,13 @@ def _pop(cube):
 
 @folded
 def _hash(rows, at, by_words):
-    """Return the hash of the state in a row, uint64."""
+    """Return the hash of the state in a row, uint64.
+
+    Arguments:
+        rows: int64, items or states.
+        at: the row.
+        by_words: whether the number of words belongs to the state.
+    """
     key = np.uint64(rows[at, LABEL] + 7)
     if by_words:
         key = (key ^ np.uint64(rows[at, WORDS] << 20)) * _MULTIPLIER
@@ -258,7 +294,10 @@ def _hash(rows, at, by_words):
 
 @folded
 def _same_state(items, item, states, state, by_words):
-    """Return whether an item has a state."""
+    """Return whether items[item] has the state states[state].
+
+    by_words: whether the number of words belongs to the state.
+    """
     if items[item, LABEL] != states[state, LABEL]:
         return False
     if by_words and items[item, WORDS] != states[state, WORDS]:
@@ -271,7 +310,14 @@ def _same_state(items, item, states, state, by_words):
 
 @folded
 def _item_of(chart, cube, taken, by_words):
-    """Return the item with a candidate's state, a new one where the cell has none."""
+    """Return the item with a candidate's state, a new one where the cell has none.
+
+    Arguments:
+        chart: a Chart, which has room.
+        cube: a Cube.
+        taken: number of the candidate.
+        by_words: whether items of different numbers of words are different.
+    """
     table, state = cube.table, cube.candidates[taken, _MADE]
     mask = cube.sizes[_N_TABLE] - 1
     score = cube.state_scores[state]
@@ -296,7 +342,7 @@ def _item_of(chart, cube, taken, by_words):
 
 @folded
 def _add_edge(chart, cube, taken, item):
-    """Add the edge of a candidate to an item."""
+    """Add the edge of candidate `taken` to an item of a chart, which has room."""
     edge = chart.sizes[N_EDGES]
     chart.sizes[N_EDGES] += 1
     score = cube.state_scores[cube.candidates[taken, _MADE]]
@@ -315,7 +361,12 @@ def _add_edge(chart, cube, taken, item):
 
 @folded
 def _score_candidate(scoring, rules, chart, cell, cube, at):
-    """Make the state of a candidate and put it into the heap by its score."""
+    """Make the state of a candidate and put it into the heap by its score.
+
+    Arguments:
+        scoring, rules, chart, cell, cube: Scoring, Rules, Chart, Cell and Cube.
+        at: number of the candidate.
+    """
     rule = cube.candidates[at, _RULE]
     one, two = cube.candidates[at, _ONE], cube.candidates[at, _TWO]
     first = chart.views[one] if one >= 0 else np.int64(NO)
@@ -339,7 +390,13 @@ def _score_candidate(scoring, rules, chart, cell, cube, at):
 
 @folded
 def _guess_candidate(rule_scores, chart, cube, at):
-    """Put a candidate into the heap by the scores of its parts, without its state."""
+    """Put a candidate into the heap by the scores of its parts, without its state.
+
+    Arguments:
+        rule_scores: float64, by rule.
+        chart, cube: Chart and Cube.
+        at: number of the candidate.
+    """
     score = 0.0
     estimate = 0.0
     score += rule_scores[cube.candidates[at, _RULE]]
@@ -355,7 +412,13 @@ def _guess_candidate(rule_scores, chart, cube, at):
 
 @folded
 def _add_candidate(cube, bundle, rule, one, two):
-    """Add a candidate that is not in the heap yet."""
+    """Add a candidate that is not in the heap yet.
+
+    Arguments:
+        cube: a Cube, which has room.
+        bundle, rule: their numbers.
+        one, two: places in the views of both gaps, -1 for none.
+    """
     row = cube.candidates[cube.sizes[_N_CANDIDATES]]
     cube.sizes[_N_CANDIDATES] += 1
     row[_BUNDLE], row[_RULE], row[_ONE], row[_TWO], row[_MADE] = bundle, rule, one, two, NO
@@ -363,7 +426,7 @@ def _add_candidate(cube, bundle, rule, one, two):
 
 @folded
 def _add_corners(cube, bundles, n_bundles):
-    """Add the first combination of every bundle; the work space has room."""
+    """Add the first combination of each of n_bundles bundles to a Cube, which has room."""
     for b in range(n_bundles):
         bundle = bundles[b]
         if (
@@ -376,7 +439,13 @@ def _add_corners(cube, bundles, n_bundles):
 
 @folded
 def _add_successors(cube, bundles, taken):
-    """Add the combinations that are worse than the taken one in one part alone."""
+    """Add the combinations that are worse than candidate `taken` in one part alone.
+
+    Arguments:
+        cube: a Cube, which has room.
+        bundles: int64[n, 7], rules and the views of both gaps.
+        taken: number of a candidate.
+    """
     row = cube.candidates[taken]
     bundle, rule, one, two = row[_BUNDLE], row[_RULE], row[_ONE], row[_TWO]
     limits = bundles[bundle]
@@ -392,9 +461,13 @@ def _add_successors(cube, bundles, taken):
 
 @compiled
 def _shares(bundles, n_bundles, pops):
-    """Return how many combinations of each kind may be taken, int64, and the number of kinds.
+    """Return (how many combinations of each kind may be taken int64, the number of kinds).
 
     All have the same share, _LEAST_SHARE or more.
+
+    Arguments:
+        bundles, n_bundles: int64[n, 7], and their number.
+        pops: combinations of all kinds.
     """
     most = np.int64(0)
     for b in range(n_bundles):
@@ -415,7 +488,13 @@ def _shares(bundles, n_bundles, pops):
 
 @compiled
 def _emptied(cube, n_items, n_bundles):
-    """Return the work space, empty, with room for a candidate of every bundle."""
+    """Return the work space, empty, with room for a candidate of every bundle.
+
+    Arguments:
+        cube: a Cube.
+        n_items: items of the chart so far.
+        n_bundles: number of bundles.
+    """
     cube.sizes[:] = 0
     cube.sizes[_N_TABLE] = 64
     cube.sizes[_FIRST_ITEM] = n_items

@@ -67,6 +67,7 @@ class Made(NamedTuple):
 
 @compiled
 def _nothing_made(n_items):
+    """Return a Made without derivations of n_items items."""
     return Made(
         np.full(n_items, NO, np.int64), np.full(n_items, NO, np.int64),
         np.full(n_items, NO, np.int64), np.zeros(n_items, np.int64), np.zeros(n_items, np.int64),
@@ -78,7 +79,7 @@ def _nothing_made(n_items):
 
 @folded
 def _has_room(made, item, n_words):
-    """Return whether one derivation of n_words, and two candidates, can be added for an item."""
+    """Return whether a Made has room for a derivation of n_words and two candidates of an item."""
     sizes = made.sizes
     return (
         sizes[_CANDIDATES] + 2 <= made.scores.size
@@ -90,7 +91,7 @@ def _has_room(made, item, n_words):
 
 @compiled
 def _enlarged(made, item, n_words):
-    """Return the same with longer arrays where `_has_room` found too little room."""
+    """Return a Made with longer arrays where `_has_room` found too little room."""
     candidates, scores = made.candidates, made.scores
     derivations, totals, hashes = made.derivations, made.totals, made.hashes
     ranked, spoken, sizes = made.ranked, made.spoken, made.sizes
@@ -112,7 +113,12 @@ def _enlarged(made, item, n_words):
 
 @folded
 def _before(rows, scores, a, b):
-    """Return whether candidate a precedes b: by score, then the older edge, then lower ranks."""
+    """Return whether candidate a precedes b: by score, then the older edge, then lower ranks.
+
+    Arguments:
+        rows, scores: int64[n, 5] and float64, of all candidates.
+        a, b: rows.
+    """
     if scores[a] != scores[b]:
         return scores[a] > scores[b]
     if rows[a, _EDGE] != rows[b, _EDGE]:
@@ -124,7 +130,12 @@ def _before(rows, scores, a, b):
 
 @folded
 def _melded(rows, scores, a, b):
-    """Return the root of two pairing heaps (Fredman et al. 1986) put together; -1 is empty."""
+    """Return the root of two pairing heaps (Fredman et al. 1986) put together; -1 is empty.
+
+    Arguments:
+        rows, scores: int64[n, 5] and float64, of all candidates.
+        a, b: the roots.
+    """
     if a < 0:
         return b
     if b < 0:
@@ -138,7 +149,12 @@ def _melded(rows, scores, a, b):
 
 @folded
 def _without_root(rows, scores, root):
-    """Return the root of a pairing heap from which the root was taken."""
+    """Return the root of a pairing heap from which the root was taken; -1 is empty.
+
+    Arguments:
+        rows, scores: int64[n, 5] and float64, of all candidates.
+        root: of the heap.
+    """
     pairs = np.int64(NO)
     one = rows[root, _BELOW]
     while one >= 0:
@@ -163,7 +179,10 @@ def _without_root(rows, scores, root):
 
 @folded
 def _hash(words, start, stop, same):
-    """Return the hash of the spelling of words[start:stop], uint64."""
+    """Return the hash of the spelling of words[start:stop], uint64.
+
+    same: int64 by symbol, a number that symbols of equal spelling share.
+    """
     state = np.uint64(stop - start)
     for k in range(start, stop):
         state = (state ^ np.uint64(same[words[k]])) * _MULTIPLIER
@@ -173,7 +192,10 @@ def _hash(words, start, stop, same):
 
 @folded
 def _same_words(made, same, a, b):
-    """Return whether derivations a and b have the same words."""
+    """Return whether derivations a and b of a Made have the same words.
+
+    same: int64 by symbol, a number that symbols of equal spelling share.
+    """
     start, first = made.derivations[a, _START], made.derivations[b, _START]
     size = made.derivations[a, _STOP] - start
     if made.hashes[a] != made.hashes[b] or size != made.derivations[b, _STOP] - first:
@@ -186,13 +208,20 @@ def _same_words(made, same, a, b):
 
 @folded
 def _child(made, edges, edge, one, two, symbol):
-    """Return the derivation that fills a gap of an edge; symbol: -1 or -2, which gap."""
+    """Return the derivation that fills a gap of an edge.
+
+    Arguments:
+        made: a Made.
+        edges, edge: int64[edges, 4], and the number of the edge.
+        one, two: ranks of the derivations of its items.
+        symbol: -1 or -2, which gap.
+    """
     return made.ranked[made.slots[edges[edge, -symbol]] + (one if symbol == -1 else two)]
 
 
 @folded
 def _count_words(forest, made, candidate):
-    """Return how many words a candidate has."""
+    """Return how many words a candidate, a row of made.candidates, has in a Hypergraph."""
     rows = made.candidates
     edge = rows[candidate, _EDGE]
     rule = forest.edges[edge, 0]
@@ -211,7 +240,13 @@ def _count_words(forest, made, candidate):
 
 @folded
 def _speak(forest, made, edge, one, two):
-    """Append the words of an edge over two derivations to `spoken`; return where they stop."""
+    """Return where the words of an edge over two derivations stop, appended to made.spoken.
+
+    Arguments:
+        forest, made: Hypergraph and Made, which has room.
+        edge: its number.
+        one, two: ranks of the derivations of its items.
+    """
     spoken = made.spoken
     n = made.sizes[_SPOKEN]
     rule = forest.edges[edge, 0]
@@ -230,7 +265,13 @@ def _speak(forest, made, edge, one, two):
 
 @folded
 def _wait(made, item, edge, one, two):
-    """Add a candidate without a score to an item."""
+    """Add a candidate without a score to an item.
+
+    Arguments:
+        made: a Made, which has room.
+        item, edge: their numbers.
+        one, two: ranks of the derivations of the edge's items.
+    """
     row = made.sizes[_CANDIDATES]
     made.candidates[row, _EDGE] = edge
     made.candidates[row, _ONE] = one
@@ -243,7 +284,7 @@ def _wait(made, item, edge, one, two):
 
 @folded
 def _rank(made, item, derivation):
-    """Append a derivation to those of an item."""
+    """Append a derivation to those of an item of a Made, which has room."""
     n = made.n_found[item]
     if n == made.rooms[item]:
         start = made.sizes[_RANKED]
@@ -260,8 +301,13 @@ def _rank(made, item, derivation):
 def _add_derivation(forest, made, item, edge, one, two, stop, score):
     """Add a derivation to an item, unless one with the same words is there already.
 
-    edge: -1 for the empty derivation of a sentence's beginning. stop: where its words stop in
-    `spoken`; they begin where those in use end.
+    Arguments:
+        forest, made: Hypergraph and Made, which has room.
+        item: its number.
+        edge: its number, -1 for the empty derivation of a sentence's beginning.
+        one, two: ranks of the derivations of the edge's items.
+        stop: where its words stop in made.spoken; they begin where those in use end.
+        score: float.
     """
     new = made.sizes[_DERIVATIONS]
     row = made.derivations[new]
@@ -291,7 +337,12 @@ def _missing_child(forest, made, candidate):
 
 @folded
 def _score_waiting(forest, made, item):
-    """Move the first waiting candidate of an item to its heap; drop one that cannot exist."""
+    """Move the first waiting candidate of an item to its heap; drop one that cannot exist.
+
+    Arguments:
+        forest, made: Hypergraph and Made.
+        item: its number.
+    """
     row = made.waiting[item]
     made.waiting[item] = made.candidates[row, _BESIDE]
     made.candidates[row, _BESIDE] = NO
@@ -311,7 +362,12 @@ def _score_waiting(forest, made, item):
 
 @folded
 def _take_best(forest, made, item):
-    """Make a derivation of the best candidate of an item; its successors wait."""
+    """Make a derivation of the best candidate of an item; its successors wait.
+
+    Arguments:
+        forest, made: Hypergraph and Made, which has room.
+        item: its number.
+    """
     row = made.heaps[item]
     made.heaps[item] = _without_root(made.candidates, made.scores, row)
     edge, one, two = made.candidates[row, 0], made.candidates[row, 1], made.candidates[row, 2]
@@ -325,7 +381,12 @@ def _take_best(forest, made, item):
 
 @compiled
 def _begin(forest, made, item):
-    """Add the first candidate of every edge of an item, or the empty derivation; return `made`."""
+    """Return `made` with the first candidate of every edge of an item, or the empty derivation.
+
+    Arguments:
+        forest, made: Hypergraph and Made.
+        item: its number.
+    """
     made.n_found[item] = 0
     edge = forest.first_edges[item]
     if not _has_room(made, item, 0):
@@ -342,9 +403,13 @@ def _begin(forest, made, item):
 
 @compiled
 def _find(forest, made, item, rank):
-    """Find the derivation of a rank of an item, if it has so many; return `made`.
+    """Return `made` with the derivation of a rank of an item, if it has so many.
 
     The stack is an array of its own: sentences may be long.
+
+    Arguments:
+        forest, made: Hypergraph and Made.
+        item, rank: number of the item, and rank from 0.
     """
     stack = np.empty((64, 2), np.int64)
     stack[0, 0] = item
@@ -379,7 +444,12 @@ def _find(forest, made, item, rank):
 
 @folded
 def _best_goal(goal, ends):
-    """Return the goal of the highest score; of equal ones that of the lowest item."""
+    """Return the goal of the highest score; of equal ones that of the lowest item.
+
+    Arguments:
+        goal: float64[k, 2], items and the score of the sentence's end.
+        ends: float64[k], the score of each goal's next derivation.
+    """
     best = 0
     for k in range(1, ends.size):
         if ends[k] > ends[best] or (ends[k] == ends[best] and goal[k, 0] < goal[best, 0]):
@@ -389,7 +459,14 @@ def _best_goal(goal, ends):
 
 @folded
 def _is_new(made, same, derivation, chosen, n):
-    """Return whether a derivation has words, and no other of chosen[:n] has the same."""
+    """Return whether a derivation has words, and no other of chosen[:n] has the same.
+
+    Arguments:
+        made: a Made.
+        same: int64 by symbol, a number that symbols of equal spelling share.
+        derivation, chosen: numbers of derivations.
+        n: derivations chosen.
+    """
     if made.derivations[derivation, _START] == made.derivations[derivation, _STOP]:
         return False
     for k in range(n):
@@ -400,9 +477,13 @@ def _is_new(made, same, derivation, chosen, n):
 
 @compiled
 def _rules_of(forest, made, derivation, nodes, n_nodes):
-    """Append the rules of a derivation, from the whole to its parts, left to right.
+    """Return (nodes, n_nodes) with the rules of a derivation, from the whole to its parts.
 
-    nodes: int64[room, 2] of rule and number of its parts. Returns (nodes, n_nodes).
+    Arguments:
+        forest, made: Hypergraph and Made.
+        derivation: its number.
+        nodes: int64[room, 2] of rule and number of its parts; replaced where it is full.
+        n_nodes: nodes before.
     """
     stack = np.empty(64, np.int64)
     stack[0] = derivation
@@ -432,7 +513,12 @@ def _rules_of(forest, made, derivation, nodes, n_nodes):
 
 @compiled
 def _written(forest, made, chosen):
-    """Return (words, starts, nodes, node_starts) of the chosen derivations, end to end."""
+    """Return (words, starts, nodes, node_starts) of the chosen derivations, end to end.
+
+    Arguments:
+        forest, made: Hypergraph and Made.
+        chosen: int64, numbers of derivations.
+    """
     rows = made.derivations
     starts = np.zeros(chosen.size + 1, np.int64)
     node_starts = np.zeros(chosen.size + 1, np.int64)
@@ -453,8 +539,10 @@ def _written(forest, made, chosen):
 def best_derivations(forest, goal, most):
     """Return the best derivations of whole sentences, no two with the same words, none empty.
 
-    forest: a Hypergraph. goal: float64[k, 2], last items and what the sentence's end adds to
-    their score. most: at most so many are returned.
+    Arguments:
+        forest: a Hypergraph.
+        goal: float64[k, 2], last items and what the sentence's end adds to their score.
+        most: maximum number of derivations.
 
     Returns (words, starts, nodes, node_starts): symbols of all, end to end, and where each
     begins; int64 rows of rule and number of its parts, from the whole to its parts, left to

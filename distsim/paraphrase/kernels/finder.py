@@ -20,7 +20,12 @@ _MIXER = np.uint64(0x9E3779B97F4A7C15)
 
 @uncounted
 def _frame(keys, numbers, key):
-    """Return the number of a frame by an open-addressing table, NOTHING where it is no feature."""
+    """Return the number of a frame, uint32; NOTHING where it is no feature.
+
+    Arguments:
+        keys, numbers: uint64 and uint32, an open-addressing table.
+        key: uint64, left << 32 | right.
+    """
     mask = np.uint64(keys.size - 1)
     slot = ((key * _MIXER) >> np.uint64(20)) & mask
     while numbers[slot] != NOTHING and keys[slot] != key:
@@ -30,9 +35,11 @@ def _frame(keys, numbers, key):
 
 @compiled
 def frame_table(frames, n_slots):
-    """Return (keys uint64, numbers uint32) of an open-addressing table of frames, uint64[n].
+    """Return (keys uint64, numbers uint32) of an open-addressing table of frames.
 
-    n_slots: a power of 2, twice n at least.
+    Arguments:
+        frames: uint64[n], left << 32 | right of each.
+        n_slots: a power of 2, twice n at least.
     """
     keys = np.zeros(n_slots, np.uint64)
     numbers = np.full(n_slots, NOTHING, np.uint32)
@@ -48,12 +55,12 @@ def frame_table(frames, n_slots):
 
 @compiled
 def frames_around(tokens, lemmas, part, n_parts):
-    """Return left << 32 | right of every token that has a lemma, uint64.
+    """Return left << 32 | right, uint64, of the words beside every token that has a lemma.
 
-    lemmas: int32[n_words], -1 for a word that has none. Only the frames whose left word is
-    `part` modulo n_parts.
-
-    tokens: uint32, 0 behind each sentence.
+    Arguments:
+        tokens: uint32, 0 behind each sentence.
+        lemmas: int32[n_words], -1 for a word that has none.
+        part, n_parts: only frames whose left word is `part` modulo n_parts are returned.
     """
     out = np.empty(tokens.size // n_parts + 1024, np.uint64)
     n = 0
@@ -163,7 +170,7 @@ def weigh_profiles(starts, features, counts, shares, log_p, shift, out_starts, o
 
     Arguments:
         starts: int64[n + 1], where each row begins in features and counts.
-        features: uint32, feature numbers. counts: uint32, the count of each.
+        features, counts: uint32, feature numbers and their counts.
         shares: float64[n_features], factor of the counts of each feature.
         log_p: float64[n_features], logarithm of the probability of each feature.
         shift: subtracted from the logarithm.
@@ -245,7 +252,7 @@ def highest_cosines(
 
     Arguments:
         starts: int64[n + 1], where each row begins in features and weights.
-        features: uint16, feature numbers. weights: uint8, the weight of each.
+        features, weights: uint16 and uint8, the numbers of features and their weights.
         squares: float64[n], the sums of the rows' squared weights.
         first: the row of out[0].
         references: int64[m], numbers of rows; a row is not its own reference.
@@ -277,8 +284,12 @@ def highest_cosines(
 def ranks_among(thresholds, log_ranks, rows, cosines):
     """Return ln of the rank that a cosine has in the list of each row, float64[n].
 
-    thresholds: float32[rows, levels], the cosines at the ranks whose logarithms log_ranks are,
-    descending; between two the logarithm is linear; rows: int64[n]; cosines: float64[n].
+    Arguments:
+        thresholds: float32[rows, levels], the row's cosines at the ranks of log_ranks, descending;
+            between two the logarithm is linear.
+        log_ranks: float64[levels], ln of ranks, ascending.
+        rows: int64[n], rows of thresholds.
+        cosines: float64[n].
     """
     out = np.empty(rows.size)
     last = log_ranks.size - 1

@@ -15,7 +15,14 @@ DAMAGED = -1
 
 @uncounted
 def _lower_bound(tokens, suffixes, low, high, depth, word):
-    """Return the first suffix of [low, high) whose token at `depth` is not below `word`."""
+    """Return the first suffix of [low, high) whose token at `depth` is not below `word`.
+
+    Arguments:
+        tokens, suffixes: uint32, of the shard.
+        low, high: suffixes that begin with the same `depth` tokens.
+        depth: in tokens.
+        word: its id.
+    """
     while low < high:
         middle = (low + high) >> 1
         at = np.int64(suffixes[middle]) + depth
@@ -29,10 +36,14 @@ def _lower_bound(tokens, suffixes, low, high, depth, word):
 
 @compiled
 def _step(tokens, suffixes, word_starts, word, lows, highs, counts):
-    """Extend the intervals of histories of 0, 1 ... words by a word; add their sizes to counts.
+    """Return 0, or DAMAGED, after extending the intervals of histories of 0, 1 ... words by a word.
 
-    lows, highs: int64[order]; entry d is the interval of the last d words, entry 0 unused.
-    counts: float64[order]; entry d grows by the occurrences of the last d + 1 words.
+    Arguments:
+        tokens, suffixes, word_starts: uint32, of the shard.
+        word: its id.
+        lows, highs: int64[order]; entry d is the interval of the last d words, entry 0 unused;
+            changed.
+        counts: float64[order]; entry d grows by the occurrences of the last d + 1 words.
     """
     order = counts.size
     if word < 0 or word >= word_starts.size - 1:
@@ -63,10 +74,15 @@ def _step(tokens, suffixes, word_starts, word, lows, highs, counts):
 
 @compiled
 def _step_from_edge(tokens, word, after_edge, counts):
-    """Go one word on from a sentence's start; the first one of a shard has no boundary before it.
+    """Return the words since the boundary with one more word, -1 where they do not begin the shard.
 
-    after_edge: words since the boundary, all of them those at the shard's start; -1 for none.
-    Returns the same with `word`.
+    The first sentence of a shard has no boundary before it.
+
+    Arguments:
+        tokens: uint32, of the shard.
+        word: its id.
+        after_edge: words since the boundary, all of them those at the shard's start; -1 for none.
+        counts: float64[order]; entry d grows by 1 where the last d + 1 words begin the shard.
     """
     if after_edge < 0 or after_edge >= tokens.size or np.int64(tokens[after_edge]) != word:
         return np.int64(-1)
@@ -77,15 +93,17 @@ def _step_from_edge(tokens, word, after_edge, counts):
 
 @compiled
 def count_windows(tokens, suffixes, word_starts, left, fillers, filler_stops, right, counts):
-    """Count the n-grams that end in a slot or behind it, for every filler of the slot.
+    """Count the n-grams that end in a slot or behind it, for every filler; return 0, or DAMAGED.
 
-    left, right: int64 word ids around the slot in the order of the text, 0 the sentence's
-    boundary, -1 unknown. fillers: int64 word ids end to end; filler_stops: where each ends.
-    counts: float64[rows, order], to which is added: for each filler a row for the last word of
-    `left`, one for every word of its own and one for every word of `right`; column d counts the
-    d + 1 words that end there, words before `left` taken for none. Returns 0, or DAMAGED.
-
-    tokens, suffixes, word_starts: uint32, of the shard.
+    Arguments:
+        tokens, suffixes, word_starts: uint32, of the shard.
+        left, right: int64 word ids around the slot in the order of the text, 0 the sentence's
+            boundary, -1 unknown.
+        fillers: int64, word ids of all fillers end to end.
+        filler_stops: int64, where each filler ends.
+        counts: float64[rows, order], added to: for each filler a row for the last word of `left`,
+            one for every word of its own and one for every word of `right`; column d counts the
+            d + 1 words that end there, words before `left` taken for none.
     """
     order = counts.shape[1]
     start_lows = np.zeros(order, np.int64)

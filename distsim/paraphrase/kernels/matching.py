@@ -32,7 +32,11 @@ class Trie(NamedTuple):
 
 
 class SourceRules(NamedTuple):
-    """rule_starts: by source side, its first rule; rule_labels: by rule, its left-hand side."""
+    """Rules by source side.
+
+    rule_starts: int64[sources + 1], the first rule of each source side. rule_labels: int64 by rule,
+    its left-hand side.
+    """
 
     rule_starts: np.ndarray
     rule_labels: np.ndarray
@@ -54,7 +58,13 @@ class _Dotted(NamedTuple):
 
 @folded
 def _child(trie, node, symbol):
-    """Return the child of a trie's node by a symbol, -1 for none."""
+    """Return the child of a trie's node by a symbol, -1 for none.
+
+    Arguments:
+        trie: a Trie.
+        node: its number.
+        symbol: of a word or of a gap's label.
+    """
     first, stop = np.int64(trie.children[node]), np.int64(trie.children[node + 1])
     low = first_not_below(trie.symbols, symbol, first, stop)
     if low < stop and trie.symbols[low] == symbol:
@@ -64,7 +74,14 @@ def _child(trie, node, symbol):
 
 @compiled
 def _extended(new, n, node, dotted, at, begin, size):
-    """Append a dotted rule moved to a node, over a gap unless `begin` is -1; at: -2 is the root."""
+    """Return (new, n) with a dotted rule moved to a node, over a gap unless `begin` is -1.
+
+    Arguments:
+        new, n: int64[room, 5] of node and two gaps, and rows in use.
+        node: of the trie.
+        dotted, at: the dotted rules, and the row of the one that is moved; -2 is the root.
+        begin, size: start and length of the gap.
+    """
     if n == new.shape[0]:
         new = doubled(new)
     for k in range(1, 5):
@@ -79,9 +96,15 @@ def _extended(new, n, node, dotted, at, begin, size):
 
 @compiled
 def _extend_shorter(trie, codes, possible, dotted, i, length, new):
-    """Extend the root and dotted rules of shorter spans to tokens i..i + length.
+    """Return (new, n): shorter spans' dotted rules and the root, extended to tokens i..i + length.
 
-    new: int64[room, 5] of node and two gaps. Returns (new, n).
+    Arguments:
+        trie: a Trie.
+        codes: int64 by token, its symbol, -1 for none.
+        possible: bool[tokens, longest + 1, labels], labels that spans have.
+        dotted: the dotted rules by span.
+        i, length: the span.
+        new: int64[room, 5] of node and two gaps; replaced where it is full.
     """
     n = np.int64(0)
     word = codes[i + length - 1]
@@ -108,7 +131,16 @@ def _extend_shorter(trie, codes, possible, dotted, i, length, new):
 
 @compiled
 def _begin_with_gap(trie, possible, dotted, span, i, length, new, n):
-    """Append the root moved over a gap of the whole span, once for each label; span: its number."""
+    """Return (new, n) with the root moved over a gap of the whole span, once for each label.
+
+    Arguments:
+        trie: a Trie.
+        possible: bool[tokens, longest + 1, labels], labels that spans have.
+        dotted: the dotted rules by span.
+        span: its number.
+        i, length: the span.
+        new, n: int64[room, 5] of node and two gaps, and rows in use.
+    """
     for node in range(np.int64(trie.children[0]), np.int64(trie.children[1])):
         label = trie.symbols[node]
         if label >= possible.shape[2]:
@@ -121,7 +153,14 @@ def _begin_with_gap(trie, possible, dotted, span, i, length, new, n):
 
 @compiled
 def _keep_dotted(trie, dotted, i, length, row):
-    """Add a dotted rule to those of a span; return `dotted`."""
+    """Return the dotted rules with one more of a span.
+
+    Arguments:
+        trie: a Trie.
+        dotted: the dotted rules by span.
+        i, length: the span.
+        row: int64[5], node and two gaps.
+    """
     rows = dotted.rows
     n = dotted.n[0]
     if n == rows.shape[0]:
@@ -173,9 +212,13 @@ def find_matches(trie, rules, codes, possible, longest, most):
     -1 for none; in order of length and start. Each node is tried once for a span, so rules whose
     source side is a gap alone cannot repeat endlessly.
 
-    trie: a Trie. rules: SourceRules. codes: int64 by token, its symbol, -1 for none. possible:
-    bool[tokens, longest + 1, labels], labels that spans have already. most: the labels of at
-    most so many rules of a source side are used.
+    Arguments:
+        trie: a Trie.
+        rules: SourceRules.
+        codes: int64 by token, its symbol, -1 for none.
+        possible: bool[tokens, longest + 1, labels], labels that spans have already; changed.
+        longest: maximum length of a span, in tokens.
+        most: maximum number of rules of a source side whose labels are used.
     """
     n_tokens = codes.size
     dotted = _Dotted(
@@ -208,8 +251,12 @@ def find_matches(trie, rules, codes, possible, longest, most):
 def best_rules(starts, scores, best):
     """Return the rules of the highest scores of each group: (rules int64, starts int64).
 
-    starts: int64[groups + 1] into scores, float64. best: at most so many of a group, none of
-    -inf; best first, equal ones in their order.
+    Best first, equal ones in their order, none of -inf.
+
+    Arguments:
+        starts: int64[groups + 1], the first rule of each group in scores.
+        scores: float64, of each rule.
+        best: maximum number of rules of a group.
     """
     n_groups = starts.size - 1
     new_starts = np.zeros(n_groups + 1, np.int64)

@@ -84,7 +84,13 @@ def _interval(tokens, suffixes, word_starts, words, first, stop, keys, lows, hig
 
 @folded
 def _from_index(model, words, first, stop):
-    """Return ln p of the last word of words[first:stop], smoothed as in `fluency.score_windows`."""
+    """Return ln p(words[stop - 1] | words[first:stop - 1]), smoothed as in `fluency.score_windows`.
+
+    Arguments:
+        model: the parts that `log_probability` takes.
+        words: int64 ids, 0 the sentence's boundary, -1 unknown.
+        first, stop: half-open range.
+    """
     tokens, suffixes, word_starts, _, numbers, caches = model
     keys, lows, highs, at = caches[0], caches[1], caches[2], caches[5]
     n_tokens, prior_count = numbers[0], numbers[1]
@@ -118,6 +124,7 @@ def _from_index(model, words, first, stop):
 
 @folded
 def _slot_of(keys, key):
+    """Return the slot of a key, uint64, in an open-addressing table, or the free slot for it."""
     mask = np.uint64(keys.size - 1)
     slot = key & mask
     while keys[slot] != _EMPTY and keys[slot] != key:
@@ -127,7 +134,15 @@ def _slot_of(keys, key):
 
 @folded
 def _from_table(model, words, first, stop):
-    """Return p of the n-gram, or the history's back-off times that of the shorter one (ARPA)."""
+    """Return ln p(words[stop - 1] | words[first:stop - 1]) by the n-grams of an ARPA file.
+
+    Where the n-gram is not there: the history's back-off and ln p of the shorter one.
+
+    Arguments:
+        model: the parts that `log_probability` takes.
+        words: int64 ids, 0 the sentence's boundary, -1 unknown.
+        first, stop: half-open range.
+    """
     _, _, _, table, numbers, _ = model
     keys, values = table
     backed_off = 0.0
@@ -151,11 +166,13 @@ def _from_table(model, words, first, stop):
 def log_probability(model, words, first, stop):
     """Return ln p(words[stop - 1] | words[first:stop - 1]).
 
-    model: (tokens, suffixes, word_starts: tuples of arrays, one a shard; (keys, values) of an
-    ARPA file, one empty slot where there is none; float64[3]: tokens, prior_count, ln p of a word
-    that a table has not; caches (keys, lows, highs, keys, values), powers of two long, and
-    room for as many keys as words are looked at).
-    words: int64 ids, 0 the sentence's boundary, -1 unknown.
+    Arguments:
+        model: (tokens, suffixes, word_starts: tuples of arrays, one a shard; (keys, values) of an
+            ARPA file, one empty slot where there is none; float64[3]: tokens, prior_count, ln p of
+            a word that a table has not; caches (keys, lows, highs, keys, values), powers of two
+            long, and room for as many keys as words are looked at).
+        words: int64 ids, 0 the sentence's boundary, -1 unknown.
+        first, stop: half-open range.
     """
     cache_keys, cache_values = model[5][3], model[5][4]
     state = _EMPTY
@@ -178,8 +195,8 @@ def add_to_table(keys, values, new_keys, new_values):
     """Put rows into a table that is kept at least half empty; the later of two alike stays.
 
     Arguments:
-        keys: uint64[size], values: float64[size, 2], the table.
-        new_keys, new_values: the rows that are added.
+        keys, values: uint64[size] and float64[size, 2], the table; changed.
+        new_keys, new_values: uint64[n] and float64[n, 2], the rows that are added.
     """
     for i in range(new_keys.size):
         slot = _slot_of(keys, new_keys[i])

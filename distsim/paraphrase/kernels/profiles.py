@@ -22,12 +22,15 @@ LN_STEPS = math.log(STEPS)
 
 @compiled
 def gather_windows(tokens, positions, lengths, window, n_words, rows):
-    """Copy the words within `window` tokens of phrases, inside the sentence, into rows[i].
+    """Copy the words within `window` tokens of phrases, inside the sentence; return 0, or DAMAGED.
 
-    positions, lengths: int64. rows: uint32[n, 2 * window], first those on the left, then those
-    on the right, nearest first; 0 where there is none. Returns 0, or DAMAGED.
-
-    tokens: uint32, of the shard; n_words: ids from it on are damage.
+    Arguments:
+        tokens: uint32, of the shard.
+        positions, lengths: int64[n], where each phrase begins, and its tokens.
+        window: words on either side.
+        n_words: ids from it on are damage.
+        rows: uint32[n, 2 * window], filled: first the words on the left, then those on the right,
+            nearest first; 0 where there is none.
     """
     size = tokens.size
     most = np.uint32(0)
@@ -71,14 +74,19 @@ def _ln_1_plus(x):
 
 @compiled
 def _ln_1_plus_roughly(x, logs):
-    """Return ln(1 + x) of x >= 0 to three digits, by the nearest known logarithm."""
+    """Return ln(1 + x) of x >= 0 to three digits, by the nearest logarithm of the table logs."""
     n = np.int64((1.0 + x) * STEPS + 0.5)
     return logs[n] - LN_STEPS if n < logs.size else math.log(1.0 + x)
 
 
 @compiled
 def _share(collocate, words, places):
-    """Return the collocate's share p of all slots, and ln p (ppmi: smoothed)."""
+    """Return the collocate's share p of all slots, and ln p (ppmi: smoothed).
+
+    Arguments:
+        collocate: place * words.shape[0] + word.
+        words, places: float64[n, 2], the share of each word and of each place, and its logarithm.
+    """
     place = np.int64(collocate) // words.shape[0]
     word = np.int64(collocate) - place * words.shape[0]
     share = words[word, SHARE] * places[place, SHARE]
@@ -95,8 +103,9 @@ def weigh_by_likelihood(n, scale, words, places, total, logs, seen, collocates, 
     Arguments:
         n: slots around the sampled occurrences.
         scale: factor of n and of seen, occurrences per sampled occurrence.
-        words, places, logs: as of weigh_profile.
+        words, places: float64[n_words, 2] and float64[n_places, 2], shares and their logarithms.
         total: slots of the corpus.
+        logs: float64, logs[i] is ln i.
         seen: uint32 by collocate, how many of the slots have it; set back to zeros.
         collocates: uint32[m], collocates seen.
         weights: float64[m], filled.
@@ -140,7 +149,13 @@ def weigh_roughly(n, words, places, logs, seen, collocates, weights):
     With a word's share p known for certain only the phrase's row of the table counts:
     2 (count ln(count / np) + (n - count) ln((n - count) / n(1 - p))).
 
-    n, words, places, logs, seen, collocates, weights: as of weigh_by_likelihood.
+    Arguments:
+        n: slots around the sampled occurrences.
+        words, places: float64[n_words, 2] and float64[n_places, 2], shares and their logarithms.
+        logs: float64, logs[i] is ln i.
+        seen: uint32 by collocate, how many of the slots have it; set back to zeros.
+        collocates: uint32[m], collocates seen.
+        weights: float64[m], filled.
     """
     ln_n = ln(n, logs)
     for t in range(collocates.size):
@@ -160,10 +175,11 @@ def _weigh(n, scale, words, places, total, scheme, shift, logs, seen, collocates
 
     Arguments:
         n: slots around the sampled occurrences.
-        scale: as of weigh_by_likelihood; 0 stands for 1, and asks for G2 by weigh_roughly.
-        words, places, logs: as of weigh_profile.
+        scale: factor of n and of seen; 0 stands for 1, and asks for G2 by weigh_roughly.
+        words, places: float64[n_words, 2] and float64[n_places, 2], shares and their logarithms.
         total: slots of the corpus.
-        scheme, shift: weighting scheme and its shift, see distsim.contexts.weights.
+        scheme, shift: code of the weighting scheme, and what is subtracted from a logarithm.
+        logs: float64, logs[i] is ln i.
         seen: uint32 by collocate, how many of the slots have it.
         collocates: uint32[m], collocates seen.
         weights: float64[m], filled.
@@ -196,7 +212,14 @@ def _weigh(n, scale, words, places, total, scheme, shift, logs, seen, collocates
 
 @compiled
 def _count_collocates(rows, first, stop, seen, touched):
-    """Count the words of some rows in seen[]; return (distinct words, slots filled)."""
+    """Return (distinct words, slots filled) of some rows, counted in seen.
+
+    Arguments:
+        rows: uint32[m, k], collocates.
+        first, stop: half-open range of rows.
+        seen: uint32 by collocate, added to.
+        touched: uint32, filled with the distinct collocates.
+    """
     distinct = 0
     filled = 0
     for i in range(first, stop):
@@ -221,7 +244,7 @@ def weigh_profile(rows, scale, words, places, total, scheme, shift, logs, seen):
         words: float64[n_words, 2], a word's share of the tokens (ppmi: smoothed) and its logarithm.
         places: float64[n_places, 2], a place's share of all slots and its logarithm.
         total: slots of the corpus.
-        scheme, shift: weighting scheme and its shift, see distsim.contexts.weights.
+        scheme, shift: code of the weighting scheme, and what is subtracted from a logarithm.
         logs: float64, logs[i] is ln i.
         seen: uint32 by collocate, zeros; zeros again afterwards.
     """
@@ -250,7 +273,12 @@ def profile_cosines(
         focal_places: uint32 by collocate, its place in focal, 0 where it has none.
         focal: float64, the focal profile's weights, 0 at place 0.
         focal_square: the sum of its squared weights.
-        words, places, total, scheme, shift, logs, seen: as of weigh_profile.
+        words: float64[n_words, 2], a word's share of the tokens (ppmi: smoothed) and its logarithm.
+        places: float64[n_places, 2], a place's share of all slots and its logarithm.
+        total: slots of the corpus.
+        scheme, shift: code of the weighting scheme, and what is subtracted from a logarithm.
+        logs: float64, logs[i] is ln i.
+        seen: uint32 by collocate, zeros; zeros again afterwards.
         cosines: float64[n], filled; 0 for a profile without weights.
     """
     flat = words.reshape(-1)
@@ -287,7 +315,8 @@ def profile_cosine(collocates, weights, square, focal_places, focal, focal_squar
         collocates: uint32.
         weights: float64, the weight of each.
         square, focal_square: sum of the squared weights of either profile.
-        focal_places, focal: see profile_cosines.
+        focal_places: uint32 by collocate, its place in focal, 0 where it has none.
+        focal: float64, the focal profile's weights, 0 at place 0.
     """
     dot = 0.0
     for t in range(collocates.size):

@@ -48,9 +48,12 @@ class Matches(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """n: tokens. longest: tokens of the longest span. licences: bool[n, longest + 1, labels],
-    labels that every item of a span has besides its own. any_label: the label that all items have
-    (X), -1 for none."""
+    """The spans of a sentence, and the labels that their items have.
+
+    n: tokens. longest: tokens of the longest span. licences: bool[n, longest + 1, labels], labels
+    that every item of a span has besides its own. any_label: the label that all items have (X), -1
+    for none.
+    """
 
     n: int
     longest: int
@@ -76,9 +79,14 @@ class Limits(NamedTuple):
 
 @compiled
 def _add_bundles(bundles, n, chart, one, two, first_rule, last_rule, words):
-    """Append rules with every pair of rows of the views of their gaps; return (bundles, n).
+    """Return (bundles, n) with rules over every pair of rows of the views of their gaps.
 
-    one, two: first row and last of either view. words: the rules' own number of words.
+    Arguments:
+        bundles, n: int64[room, 7], and rows in use.
+        chart: a Chart.
+        one, two: first row and last of either view.
+        first_rule, last_rule: half-open range of rules.
+        words: the rules' own number of words.
     """
     rows = chart.rows
     for a in range(one[0], one[1]):
@@ -98,7 +106,13 @@ def _add_bundles(bundles, n, chart, one, two, first_rule, last_rule, words):
 
 @folded
 def _view_of_gap(chart, spans, matches, m, gap):
-    """Return the first row and the last of the view that fills a gap of a match."""
+    """Return the first row and the last of the view that fills a gap of a match.
+
+    Arguments:
+        chart, spans, matches: Chart, Spans and Matches.
+        m: the match.
+        gap: 0 or 1.
+    """
     begin = matches.rows[m, 3 + 2 * gap]
     if begin < 0:
         return np.int64(0), np.int64(1)
@@ -115,9 +129,9 @@ def _bundle_rules(bundles, chart, spans, matches, rules, first, last, over_itsel
     """Return (bundles, n) of the rules of matches[first:last], all of one span.
 
     Arguments:
-        bundles: the array that is filled; replaced by a larger one where it is full.
-        chart: the finished cells.
-        spans: Spans. matches: Matches. rules: Rules.
+        bundles: int64[room, 7], filled; replaced by a larger array where it is full.
+        chart: a Chart with the shorter spans.
+        spans, matches, rules: Spans, Matches and Rules.
         first, last: half-open range of matches.
         over_itself: take only rules whose gap is the whole span, else only the other rules.
         by_words: whether rules are grouped by their number of words.
@@ -139,7 +153,7 @@ def _bundle_rules(bundles, chart, spans, matches, rules, first, last, over_itsel
 
 @compiled
 def _bundle_glue(bundles, chart, i, length):
-    """Return (bundles, n) of the glue rule over each pair of parts of a span."""
+    """Return (bundles, n) of the glue rule over each pair of parts of the span i:i + length."""
     n = np.int64(0)
     for middle in range(1, length):
         left, right = chart.cells[i, middle], chart.cells[i + middle, length - middle]
@@ -154,7 +168,14 @@ def _bundle_glue(bundles, chart, i, length):
 
 @compiled
 def _bundle_prefix(bundles, chart, spans, jumps, j):
-    """Return (bundles, n) for the prefix of j tokens, from shorter prefixes."""
+    """Return (bundles, n) for the prefix of j tokens, from shorter prefixes.
+
+    Arguments:
+        bundles: int64[room, 7], filled; replaced where it is full.
+        chart, spans: Chart and Spans.
+        jumps: int64[m, 3], stop, start and rule of edits longer than the longest span.
+        j: tokens.
+    """
     n = np.int64(0)
     for middle in range(max(0, j - spans.longest), j):
         prefix, cell = chart.prefixes[middle], chart.cells[middle, j - middle]
@@ -175,7 +196,12 @@ def _bundle_prefix(bundles, chart, spans, jumps, j):
 
 @compiled
 def _possible_lengths(chart, spans, jumps):
-    """Return how many words can be made of the tokens from each one on, bool[n + 1, words]."""
+    """Return how many words can be made of the tokens from each one on, bool[n + 1, words].
+
+    Arguments:
+        chart, spans: Chart and Spans.
+        jumps: int64[m, 3], stop, start and rule of edits longer than the longest span.
+    """
     n = spans.n
     most = np.zeros(n + 1, np.int64)
     can = np.zeros((1, 1), np.bool_)
@@ -198,7 +224,14 @@ def _possible_lengths(chart, spans, jumps):
 
 @folded
 def _set_lengths(can, j, following, words, most):
-    """Mark the numbers of words that are possible from token j on; return the largest."""
+    """Return the largest number of words that is possible from token j on, and mark all in `can`.
+
+    Arguments:
+        can: bool[n + 1, words], or of one row: then nothing is marked.
+        j, following: token, and where the rest begins.
+        words: made before the rest.
+        most: int64[n + 1], the largest number from each token on.
+    """
     if can.shape[0] > 1:
         for rest in range(most[following] + 1):
             if can[following, rest]:
@@ -208,9 +241,13 @@ def _set_lengths(can, j, following, words, most):
 
 @compiled
 def _drop_useless(bundles, n, can, words, window):
-    """Keep the bundles of beginnings that can end in the number of words; return how many.
+    """Return the number of bundles kept: those of beginnings that can end in the number of words.
 
-    can: bool by number of words, whether the rest can have it. window: of Limits.
+    Arguments:
+        bundles, n: int64[room, 7], and rows in use; changed.
+        can: bool by number of words, whether the rest can have it.
+        words: wanted for the sentence.
+        window: beginnings are kept whose number of words differs by at most this from the middle.
     """
     lowest = np.int64(1 << 40)
     highest = np.int64(-1)
@@ -232,7 +269,10 @@ def _drop_useless(bundles, n, can, words, window):
 
 @compiled
 def _nearest(can, wanted):
-    """Return the most words up to `wanted` that are possible, or else the fewest; -1 for none."""
+    """Return the most words up to `wanted` that are possible, or else the fewest; -1 for none.
+
+    can: bool by number of words.
+    """
     for words in range(min(wanted, can.size - 1), 0, -1):
         if can[words]:
             return np.int64(words)
@@ -244,7 +284,12 @@ def _nearest(can, wanted):
 
 @compiled
 def _goal(scoring, chart, n):
-    """Return the items of the whole sentence and the score of its end, float64[items, 2]."""
+    """Return the items of the whole sentence and the score of its end, float64[items, 2].
+
+    Arguments:
+        scoring, chart: Scoring and Chart.
+        n: tokens.
+    """
     reach = scoring.order - 1
     first, last = chart.prefixes[n, 0], chart.prefixes[n, 1]
     n_goal = 0
@@ -270,9 +315,14 @@ def _goal(scoring, chart, n):
 
 @compiled
 def _fill_spans(spans, matches, rules, scoring, limits, chart, cube, bundles):
-    """Fill the cells of all spans, shorter ones first; return (chart, cube, bundles).
+    """Return (chart, cube, bundles) with the cells of all spans, shorter ones first.
 
     Of each span first its rules, then the glue, then rules whose gap is the whole span.
+
+    Arguments:
+        spans, matches, rules, scoring, limits: Spans, Matches, Rules, Scoring and Limits.
+        chart, cube: Chart and Cube.
+        bundles: int64[room, 7], work space.
     """
     by_words = limits.wanted >= 0
     of_rules = Cell(False, OWN_LABEL, by_words, limits.pops)
@@ -309,8 +359,11 @@ def search(spans, matches, rules, scoring, limits):
     wanted, items of different numbers of words are different, each number has its share of the
     combinations, and only beginnings that can end in that number are made.
 
-    spans: Spans. matches: Matches. rules: cube_pruning.Rules; rule GLUE_RULE puts two neighbours
-    side by side. scoring: cube_pruning.Scoring. limits: Limits.
+    Arguments:
+        spans, matches: Spans and Matches.
+        rules: cube_pruning.Rules; rule GLUE_RULE puts two neighbours side by side.
+        scoring: cube_pruning.Scoring.
+        limits: Limits.
     """
     by_words = limits.wanted >= 0
     reach = scoring.order - 1

@@ -55,8 +55,8 @@ def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, prior_co
 
     Arguments:
         sums: float64[n, n_dimensions], unit or zero vectors of the phrases; written.
-        text: uint8, the text of all phrases. ends: int64[n + 1], phrase p is
-            text[ends[p]:ends[p + 1]].
+        text: uint8, the text of all phrases.
+        ends: int64[n + 1], phrase p is text[ends[p]:ends[p + 1]].
         strengths: int64[n], strength of each phrase.
         hashes: uint64[m], sorted hashes of words.
         weights: float64[m], weight of each word.
@@ -112,13 +112,18 @@ def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, prior_co
 
 @compiled
 def cut_composed(text, ends, hashes, weights, vectors, bits):
-    """Fill bits[p], uint64[n_bits / 64], with those of phrases made of their words alone.
+    """Return which phrases have any nonzero dimension, bool[n]; fill the bits of their words' sums.
 
-    Arguments and the sum of a phrase's words as of compose_rows, of the first n_bits dimensions:
-    no length changes a sign. Returns which phrases have any nonzero, bool[n]. What a phrase begins
-    with as the one before it is not summed again.
+    A phrase's sum is that of weight * vector over its words, of the first n_bits dimensions: no
+    length changes a sign. What a phrase begins with as the one before it is not summed again.
 
-    text, ends, hashes, weights, vectors: as of compose_rows.
+    Arguments:
+        text: uint8, the text of all phrases.
+        ends: int64[n + 1], phrase p is text[ends[p]:ends[p + 1]].
+        hashes: uint64[m], sorted hashes of words.
+        weights: float64[m], weight of each word.
+        vectors: float32[m, n_dimensions], vector of each word.
+        bits: uint64[n, n_bits / 64], filled.
     """
     n_words = 1
     for p in range(ends.size - 1):

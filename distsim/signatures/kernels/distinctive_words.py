@@ -31,10 +31,13 @@ def count_tokens(text, bounds):
 def hash_tokens(text, bounds, rows, counts):
     """Return (starts int64[n + 1], hashes uint64, begins int64, ends int64) of some rows' tokens.
 
-    counts: tokens of every row. The tokens of rows[i] are starts[i]:starts[i + 1]; each is
-    text[begins[t]:ends[t]].
+    The tokens of rows[i] are starts[i]:starts[i + 1]; each is text[begins[t]:ends[t]].
 
-    bounds: integers, where each row's text begins.
+    Arguments:
+        text: uint8, the phrases of the table end to end, words separated by a space.
+        bounds: integers, where each row's text begins.
+        rows: integers, rows of the table.
+        counts: int64, tokens of every row of the table.
     """
     starts = np.zeros(rows.size + 1, np.int64)
     for i in range(rows.size):
@@ -62,7 +65,12 @@ def gather_cores(starts, hashes, distinctive, is_word):
 
     The core of a phrase are its distinctive tokens; where it has none, its words; else all of it.
     words: hashes, ascending and each once in a core. keys: equal for equal cores. bare: whether
-    it neither begins nor ends with punctuation. distinctive, is_word: uint8 by token.
+    a phrase neither begins nor ends with punctuation.
+
+    Arguments:
+        starts: int64[n + 1], the first token of each phrase.
+        hashes: uint64, of the tokens.
+        distinctive, is_word: uint8 by token, 1 where it is.
     """
     n = starts.size - 1
     core_starts = np.zeros(n + 1, np.int64)
@@ -106,7 +114,15 @@ def gather_cores(starts, hashes, distinctive, is_word):
 
 @compiled
 def _is_before(a, b, rows, distances, strengths, text, bounds):
-    """Return whether a comes before b: nearer, stronger, or first by its text."""
+    """Return whether neighbour a comes before b: nearer, stronger, or first by its text.
+
+    Arguments:
+        a, b: places in rows and distances.
+        rows: integers, rows of the table.
+        distances: of each of rows.
+        strengths: int64, by row of the table.
+        text, bounds: uint8 and integers, the table's phrases end to end, and where each begins.
+    """
     if distances[a] != distances[b]:
         return distances[a] < distances[b]
     if strengths[rows[a]] != strengths[rows[b]]:
@@ -127,11 +143,13 @@ def _is_before(a, b, rows, distances, strengths, text, bounds):
 def order_neighbours(rows, distances, strengths, text, bounds):
     """Return the order of rows by distance, strength (strongest first) and text, int64.
 
-    strengths: by row of the table. Text is compared byte by byte, which in UTF-8 is the order
-    of code points.
+    Text is compared byte by byte, which in UTF-8 is the order of code points.
 
-    rows: integers, of the table; distances: by place in rows; text: uint8, bounds: integers, as of
-    count_tokens.
+    Arguments:
+        rows: integers, rows of the table.
+        distances: of each of rows.
+        strengths: int64, by row of the table.
+        text, bounds: uint8 and integers, the table's phrases end to end, and where each begins.
     """
     order = np.arange(rows.size)
     other = np.empty(rows.size, np.int64)
@@ -159,7 +177,7 @@ def order_neighbours(rows, distances, strengths, text, bounds):
 
 @compiled
 def _is_within(some, all_):
-    """Tell whether all of `some` are in `all_`; both ascending."""
+    """Return whether all of `some` are in `all_`, uint64, ascending both."""
     j = 0
     for i in range(some.size):
         while j < all_.size and all_[j] < some[i]:
@@ -171,7 +189,7 @@ def _is_within(some, all_):
 
 @compiled
 def _share_a_word(a, b):
-    """Tell whether two cores have a word in common; both ascending."""
+    """Return whether two cores, uint64, ascending both, have a word in common."""
     i = 0
     j = 0
     while i < a.size and j < b.size:
@@ -190,6 +208,11 @@ def _usual_of_each(distances, strengths, tokens, keys, bare):
 
     The longest with half of the strongest one's occurrences or more, then the nearest, the
     strongest, the first; of those that are bare, where there are any.
+
+    Arguments:
+        distances, strengths, tokens: of each neighbour; int64, tokens its number of tokens.
+        keys: uint64, equal for equal cores.
+        bare: uint8, whether it neither begins nor ends with punctuation.
     """
     usual = np.zeros(distances.size, np.uint8)
     mine = keys[: distances.size]

@@ -17,7 +17,15 @@ FIDELITY_OF_BITS = 2.0 / np.pi  # |E[x | its signs]|^2 for a unit vector of many
 
 @compiled
 def _add_word(wanted, hashes, weights, vectors, halves, total):
-    """Add weight * vector of the word with this hash; return whether it has one."""
+    """Return whether a word has a vector; if so, add weight * vector to the total.
+
+    Arguments:
+        wanted: uint64, hash of the word.
+        hashes, weights, vectors: uint64[m], sorted, float64[m] and uint16[m, n_dimensions], of all
+            words; vectors as bits of float16.
+        halves: float32[65536], the value of each float16.
+        total: float32[n_dimensions], added to.
+    """
     low = first_not_below(hashes, wanted, 0, hashes.size)
     if low == hashes.size or hashes[low] != wanted:
         return False
@@ -30,7 +38,13 @@ def _add_word(wanted, hashes, weights, vectors, halves, total):
 
 @compiled
 def _inverse_mills_ratio(z, ratios, reach, steps):
-    """Return the inverse Mills ratio at z, from a table over -reach .. reach."""
+    """Return the inverse Mills ratio at z, float32.
+
+    Arguments:
+        z: float32.
+        ratios: float32, its values at even steps from -reach to reach.
+        reach, steps: float32, half the table's range, and steps in a range of 1.
+    """
     if z <= -reach:
         return -z - np.float32(1.0) / z  # its asymptote
     at = (z + reach) * steps
@@ -48,18 +62,22 @@ def posterior_means(
 ):  # fmt: skip
     """Fill rows[p] with the posterior mean of each phrase's unit vector, scaled to length 1.
 
-    text, begins, ends: uint8, int64[n], int64[n]; phrase p is text[begins[p]:ends[p]].
-    bits: uint64[n, n_words], of the phrases whose strength is above 0; the others have none and
-        are made of their words. strengths: int64[n].
-    hashes, weights, vectors: uint64[m], sorted, float64[m], uint16[m, n_dimensions]: the words'
-        vectors, as bits of float16; the first dimensions have bits.
-    halves: float32[65536], the value of each float16.
-    ratios: float32, the inverse Mills ratio at even steps from -reach to reach.
-    prior_count, min_own_count: see Composition. reach: of `ratios`.
-    correlation: of a phrase's own vector with its words'.
-    rows: float32[n, n_dimensions], filled.
-    fidelities: float64[n], filled with the expected squared cosine of the row with the true
-        vector; 0 where nothing is known of a phrase and the row is zeros.
+    Arguments:
+        text, begins, ends: uint8, int64[n], int64[n]; phrase p is text[begins[p]:ends[p]].
+        bits: uint64[n, n_words], of the phrases whose strength is above 0; the others have none and
+            are made of their words.
+        strengths: int64[n], occurrences.
+        hashes, weights, vectors: uint64[m], sorted, float64[m], uint16[m, n_dimensions]: the words'
+            vectors, as bits of float16; the first dimensions have bits.
+        halves: float32[65536], the value of each float16.
+        ratios: float32, the inverse Mills ratio at even steps from -reach to reach.
+        reach: half the range of ratios.
+        prior_count: strength at which a phrase's own vector weighs as much as its words.
+        min_own_count: phrases of a lower strength are made of their words alone.
+        correlation: of a phrase's own vector with its words'.
+        rows: float32[n, n_dimensions], filled.
+        fidelities: float64[n], filled with the expected squared cosine of the row with the true
+            vector; 0 where nothing is known of a phrase and the row is zeros.
     """
     n_bits = 64 * bits.shape[1]
     n_dimensions = rows.shape[1]
@@ -130,8 +148,12 @@ def posterior_means(
 def _corrected(cosine, a, b):
     """Return the cosine of the true vectors that the cosine of two restored ones stands for.
 
-    a, b: their fidelities. Near 0 the errors of the two are independent, and it is larger by
-    1 / sqrt(a * b); vectors that are the same have the same errors. Between, in proportion.
+    Near 0 the errors of the two are independent, and it is larger by 1 / sqrt(a * b); vectors that
+    are the same have the same errors. Between, in proportion.
+
+    Arguments:
+        cosine: of the restored vectors.
+        a, b: their fidelities, expected squared cosines with the true vectors.
     """
     cosine = min(1.0, max(-1.0, cosine))
     return cosine * (1.0 + (1.0 / np.sqrt(a * b) - 1.0) * (1.0 - abs(cosine)))
@@ -139,10 +161,13 @@ def _corrected(cosine, a, b):
 
 @compiled
 def restored_cosines(a_rows, a_fidelities, b_rows, b_fidelities, a, b, out):
-    """Fill out with the cosine estimated of a_rows[a[i]] and b_rows[b[i]]; NaN of nothing.
+    """Fill out with the estimated cosine of a_rows[a[i]] and b_rows[b[i]]; NaN of a zero row.
 
-    a_rows, b_rows: float32[n, dimensions]; a_fidelities, b_fidelities: float64[n], their squared
-    cosines with the true vectors; a, b: integers.
+    Arguments:
+        a_rows, b_rows: float32[n, dimensions].
+        a_fidelities, b_fidelities: float64[n], the rows' squared cosines with the true vectors.
+        a, b: integers, rows of either.
+        out: float64, filled.
     """
     n_dimensions = a_rows.shape[1]
     for i in range(a.size):

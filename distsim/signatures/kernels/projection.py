@@ -39,7 +39,14 @@ def rounding_steps(weights, begin, stop, largest):
 
 @compiled
 def _add_eight(weights, offsets, vectors, row):
-    """Add eight vectors to a row, each times its weight: eight at once touch the row once."""
+    """Add eight vectors to a row, each times its weight: eight at once touch the row once.
+
+    Arguments:
+        weights: float64[8].
+        offsets: uint32[8], where each vector begins.
+        vectors: float32 or int16, end to end.
+        row: float64[n_dimensions], added to.
+    """
     size = row.size
     a = vectors[offsets[0] : offsets[0] + size]
     b = vectors[offsets[1] : offsets[1] + size]
@@ -65,11 +72,15 @@ def _add_eight(weights, offsets, vectors, row):
 def project(row_starts, features, weights, offsets, vectors, unit, largest, sums):
     """Fill sums[p] with the sum of weight * vector over the features of each row p.
 
-    offsets: where each feature's vector begins in `vectors` (float32 or int16, multiples of 2^-12
-    when they are multiplied by `unit`, a power of 2), NOWHERE where it has none and adds nothing;
-    largest: an upper bound of their absolute values; sums: float64[n_rows, n_dimensions].
-
-    row_starts: int64[n_rows + 1], features: integers, weights: float64, the rows.
+    Arguments:
+        row_starts: int64[n_rows + 1], where each row begins in features and weights.
+        features, weights: integers and float64, of all rows end to end.
+        offsets: uint32 by feature, where its vector begins in `vectors`; NOWHERE where it has none
+            and adds nothing.
+        vectors: float32 or int16, end to end; multiples of 2^-12 when multiplied by `unit`.
+        unit: float, a power of 2.
+        largest: upper bound of the absolute values of vectors.
+        sums: float64[n_rows, n_dimensions], filled.
     """
     n_dimensions = sums.shape[1]
     in_a_line = _LINE_BYTES // vectors.itemsize
