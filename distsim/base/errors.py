@@ -64,7 +64,7 @@ class IncompatibleError(DistsimError):
 
 
 class UnknownPhraseError(DistsimError, KeyError):
-    """A phrase has no vector in a table; a KeyError, as of a dictionary.
+    """A phrase has no vector in a table; also a KeyError, like a key that a dictionary lacks.
 
     >>> try:
     ...     table["zeppelin raid"]

@@ -17,9 +17,9 @@ from distsim.corpus.vocabulary import VocabularyBuilder
 
 
 class ReadTrees(NamedTuple):
-    """Trees of the retained pairs; fields as of bitext.Trees, with counts `missing` and `unlike`.
+    """Trees of the retained pairs, with the fields of bitext.Trees and two counts.
 
-    missing: sentences whose line is blank. unlike: whose leaves are not their tokens.
+    missing: sentences whose line is blank. unlike: sentences whose leaves are not their tokens.
     """
 
     text: bytes

@@ -95,5 +95,10 @@ def chosen_annotator(
 
 
 def say_annotated(report: "Report", output: str) -> None:
-    """Print the numbers of words and sentences on standard error."""
+    """Print the numbers of words and sentences on standard error.
+
+    Arguments:
+        report: of the annotation.
+        output: path of the annotated file.
+    """
     say(f"{report.words:,} words, {report.sentences:,} sentences in {output}")

@@ -108,13 +108,21 @@ def say(message: str) -> None:
 
 
 def know_options(flags: Mapping[str, str]) -> None:
-    """Set the options of the running command, by parameter name, for `in_flags`."""
+    """Set the options of the running command, by parameter name, for `in_flags`.
+
+    Arguments:
+        flags: the option of each parameter, such as `--min-count` of `min_count`.
+    """
     _flags.clear()
     _flags.update(flags)
 
 
 def know_settings(keys: Iterable[str]) -> None:
-    """Set the keys that --set takes, for `in_flags`; the last part is the library's name."""
+    """Set the keys that --set takes, for `in_flags`; the last part is the library's name.
+
+    Arguments:
+        keys: such as `weighting.alpha`.
+    """
     for key in keys:
         name = key.rpartition(".")[2]
         if _OTHERWISE.get(name) not in _flags:  # else an option says the same
@@ -165,6 +173,10 @@ def may_replace(path: str, force: bool) -> bool:
 
     On a terminal the user is asked; elsewhere only --force replaces an artifact.
 
+    Arguments:
+        path: of the artifact.
+        force: replace it without asking.
+
     Raises:
         ArtifactError: an artifact exists there and is not replaced.
     """
@@ -204,6 +216,10 @@ def asked_phrases(phrases: Sequence[str] | None, file: str | None) -> list[Asked
     """Return the phrases given as arguments or in a file.
 
     An empty phrase in a batch is reported with its line number and answered by NA.
+
+    Arguments:
+        phrases: those given as arguments, or None.
+        file: path of a file of phrases, one a line, or None.
 
     Raises:
         ParameterError: the one phrase given is empty.

@@ -124,6 +124,10 @@ def exact_cosine(
 def opened_opposites(index: str, table: str | None = None) -> "Opposites":
     """Return the measure of opposites of an index, by its own table or another of the same words.
 
+    Arguments:
+        index: its path.
+        table: path of the other table.
+
     Raises:
         ParameterError: `index` is not an index.
     """
@@ -140,6 +144,10 @@ def opened_opposites(index: str, table: str | None = None) -> "Opposites":
 
 def opened_gapped(index: str, table: str | None = None) -> "GappedCosine":
     """Return the similarity of patterns with gaps, by an index and a learned table, or its own.
+
+    Arguments:
+        index: its path.
+        table: path of the learned table.
 
     Raises:
         ParameterError: `index` is not an index.

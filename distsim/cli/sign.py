@@ -58,7 +58,7 @@ class FinderSettings:
 
 @dataclass(frozen=True)
 class VectorSettings:
-    """How word vectors are read, and files that go with them; see VectorFile."""
+    """Settings of `sign --from vectors`: arguments of VectorFile of the same names."""
 
     text_format: TextFormat = "lines"
     normaliser: Normaliser = field(default_factory=Normaliser)

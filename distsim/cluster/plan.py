@@ -113,7 +113,9 @@ class Plan:
 
     Arguments:
         parts: in order of the corpus.
-        recipe, selection: as of `sign`. options: how text becomes an index.
+        recipe: how contexts become bits.
+        selection: which phrases are signed.
+        options: how text becomes an index.
         n_ranges: the number of ranges of hashes.
         key_bits: leading bits of a phrase's hash by which phrases are counted; phrases that share
             them are separated later.

@@ -35,6 +35,10 @@ def to_plain(value: Any) -> Any:
 def from_plain(kind: Any, value: Any) -> Any:
     """Return the value of type `kind` from its JSON value; the inverse of `to_plain`.
 
+    Arguments:
+        kind: a dataclass or another type that `to_plain` can take.
+        value: as json.loads returns it.
+
     Raises:
         ArtifactError: it is of another version of distsim.
 

@@ -39,7 +39,11 @@ def pack(**arrays: np.ndarray) -> bytes:
 
 
 def unpack(packet: bytes | memoryview) -> dict[str, np.ndarray]:
-    """Return the arrays of a packet."""
+    """Return the arrays of a packet by name.
+
+    Arguments:
+        packet: bytes, by `pack`.
+    """
     raw = zstandard.decompress(packet)
     begin = 4 + int.from_bytes(raw[:4], "little")
     arrays = {}
@@ -123,6 +127,9 @@ def in_order(keys: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
     Where key and count fit into 64 bits together they are sorted as one number, which is several
     times faster than finding an order.
+
+    Arguments:
+        keys, counts: uint64[n] and int64[n].
     """
     if not keys.size:
         return keys, counts

@@ -100,7 +100,9 @@ def sign_on_spark(
         notice: called with sentences on the memory of workers, and on unsuitable settings.
 
     Raises:
-        As `make_plan` and `sign`; ArtifactError, too, where a worker does not see `work`;
+        ArtifactError: another table is at `path`, or a worker does not see `work`.
+        InputError: a source cannot be read.
+        ParameterError: an option cannot be.
         DistsimError: Spark, or Java 17 for it, is not there, or Spark gave up.
 
     >>> from pyspark.sql import SparkSession  # doctest: +SKIP

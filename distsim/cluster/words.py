@@ -47,7 +47,8 @@ class Words:
     """All words of a corpus, mapped from a folder.
 
     text: uint8, offsets: int64[n_words + 1], counts: uint64[n_words], by id, 0 the boundary.
-    n_tokens, n_sentences: of the corpus. slots: as of neighbour_slots.
+    n_tokens, n_sentences: of the corpus. slots: the number of tokens that have another 1, 2 ...
+    places away in their sentence.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -96,13 +97,13 @@ class Words:
         cls, folder: Path, ranges: Iterable[dict[str, np.ndarray]], n_tokens: int,
         n_sentences: int, slots: list[int],
     ) -> "Words":  # fmt: skip
-        """Write the words of all ranges with their numbers; return them.
+        """Return the words of all ranges, written with their numbers.
 
         Arguments:
             folder: to which they are written.
             n_tokens, n_sentences: of the corpus.
-            slots: of the context families.
-            ranges: as of `sum_words`, in order of hashes.
+            slots: the number of tokens that have another 1, 2 ... places away.
+            ranges: the arrays that `sum_words` makes of each range, in order of hashes.
         """
         texts, lengths, counts = [np.empty(0, np.uint8)], [np.zeros(1, np.int64)], []
         for one in ranges:

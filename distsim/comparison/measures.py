@@ -133,7 +133,7 @@ def similarity(
         table: a table, an index that was signed, or the path of either; opened by each call where
             it is none yet.
         other: the table in which `b` is looked up, where not in the same one.
-        estimate: see EstimatedCosine.
+        estimate: `bits` or `restored`; None: the table's default.
 
     Raises:
         ParameterError: a phrase is empty.

@@ -76,7 +76,7 @@ class NeighbourSearch:
             since the rarest phrases are many and mostly noise; fewer in a text of less than 1.5
             million words, one for every 50,000.
         lengths: only phrases of these numbers of tokens.
-        estimate: how similarities are estimated, see EstimatedCosine; None: the table's default.
+        estimate: how similarities are estimated, `bits` or `restored`; None: the table's default.
             Rows are always searched by the Hamming distance of their bits, which also decides on
             near-duplicates. Another estimate then sorts the phrases listed among the 1,024 nearest
             rows, after these the ones among the 8,192 nearest, and so on, for any k; under a
@@ -141,7 +141,8 @@ class NeighbourSearch:
         this one holds, but looks at all of its phrases.
 
         Arguments:
-            min_strength, lengths: as of the class; no wider than those of this search.
+            min_strength: only phrases with at least so many occurrences.
+            lengths: only phrases of these numbers of tokens.
 
         Raises:
             ParameterError: the limits are wider, or leave no phrase.
@@ -279,7 +280,7 @@ class NeighbourSearch:
         self, focal: "_Focal", k: int | None, threshold: float | None = None,
         among: int | None = None,
     ) -> Found:  # fmt: skip
-        """Return the neighbours of a focal vector, see `found`."""
+        """Return the neighbours of a focal vector, with the number of near-duplicates left out."""
         table, by_bits = self._table, self._estimator.name == "bits"
         radius = _radius(threshold, table.n_bits, 0.0 if by_bits else _LENIENCE)
         wanted = len(self._part) if k is None else k
@@ -713,9 +714,10 @@ def neighbours(
         table: a table, an index that was signed, or the path of either; give many phrases at once,
             or a table, since a search keeps what it needs with the table.
         threshold: only phrases at least so similar.
-        by: order the `among` nearest by this measure, such as an ExactCosine, and return no more
-            than those; not beside a threshold.
-        options: candidates, min_strength, lengths, distinct and estimate, as of NeighbourSearch.
+        by: order the nearest by this measure, such as an ExactCosine; not beside a threshold.
+        among: number of nearest phrases that `by` orders; no more are returned.
+        options: keyword arguments of NeighbourSearch: candidates, min_strength, lengths, distinct
+            and estimate.
 
     Raises:
         ParameterError: an argument cannot be; a phrase is empty or no text, and is named by its

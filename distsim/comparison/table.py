@@ -61,9 +61,9 @@ class SignatureTable(StoredTable):
 
         Arguments:
             options: how phrases are chosen and written.
-            source: an index, AnnotatedText, or another source of phrases; or texts, as of
-                CorpusIndex.from_texts: a list, a generator, a column, rows. They are read once
-                and indexed at `path`, and that index is signed. It stays where signing fails.
+            source: an index, AnnotatedText, or another source of phrases; or texts: a list, a
+                generator, a column, or rows with a field `text`. They are read once and indexed
+                at `path`, and that index is signed. It stays where signing fails.
             path: the table's folder; inside the index where None. Of texts, the index's folder.
             recipe: how contexts become bits; where None, the source's usual one: PRESETS["learnt"]
                 of an index, VECTORS of word vectors.
@@ -81,8 +81,8 @@ class SignatureTable(StoredTable):
             progress: is told the stage, the units done and their total.
 
         Raises:
-            ArtifactError: something that is no table, or another table, is at `path` (see
-                `force`), or it is being written.
+            ArtifactError: something that is no table, or another table without `force`, is at
+                `path`, or it is being written.
             IncompatibleError: the projection was learnt from other contexts or weights.
             InputError: what the source reads is at fault.
             ParameterError: the source cannot give what the recipe wants, there is too little text

@@ -106,7 +106,8 @@ def feature_space(index: CorpusIndex, window: int, sides: bool = False) -> Featu
 
     Arguments:
         index: of the text.
-        window: context words on either side, in tokens. sides: as of NgramModel.
+        window: context words on either side, in tokens.
+        sides: two families, left and right, nearer words counting more; else one for each place.
     """
     counts = index.word_counts()
     counts[0] = 0
@@ -141,8 +142,9 @@ def space_of_words(
         text: uint8, the words' UTF-8 end to end, by id.
         offsets: int64[n_words + 1], where each begins in `text`.
         counts: uint64[n_words], occurrences of each, 0 for id 0.
-        slots: as of `neighbour_slots`, at least `window` of them.
-        window: context words on either side, in tokens. sides: as of NgramModel.
+        slots: the number of tokens that have another 1, 2 ... `window` places away.
+        window: context words on either side, in tokens.
+        sides: two families, left and right, nearer words counting more; else one for each place.
     """
     names = family_names(window, sides)
     marginals = counts * _times_counted(window, sides)
@@ -172,7 +174,8 @@ class NgramCounter:
 
     Arguments:
         n_words: words of the index.
-        window: context words on either side, in tokens. sides: as of NgramModel.
+        window: context words on either side, in tokens.
+        sides: two families, left and right, nearer words counting more; else one for each place.
     """
 
     def __init__(self, n_words: int, window: int, sides: bool = False) -> None:
@@ -227,7 +230,8 @@ def phrase_contexts(
     Arguments:
         index: the corpus index in which they are counted.
         phrase: words separated by spaces.
-        window: context words on either side, in tokens. sides: as of NgramModel.
+        window: context words on either side, in tokens.
+        sides: two families, left and right, nearer words counting more; else one for each place.
 
     Raises:
         ParameterError: the phrase is empty or the window out of range.
@@ -245,7 +249,8 @@ class PhraseWeigher:
 
     Arguments:
         index: of the text.
-        window: context words on either side, in tokens. sides: as of NgramModel.
+        window: context words on either side, in tokens.
+        sides: two families, left and right, nearer words counting more; else one for each place.
         weighting: how counts become weights.
         counts: uint64[n_words], occurrences by id; counted where None.
     """
@@ -339,10 +344,12 @@ def named_contexts(
     Arguments:
         index: the corpus index in which they are counted.
         phrase: one or several, as typed.
-        window: context words on either side, in tokens. sides: as of NgramModel.
+        window: context words on either side, in tokens.
+        sides: two families, left and right, nearer words counting more; else one for each place.
         weighting: how counts become weights; raw counts where None.
 
-    Raises: as phrase_contexts.
+    Raises:
+        ParameterError: a phrase is empty, or the window is out of range.
 
     >>> [context.feature for context in named_contexts(index, "mock")[:2]]
     ['r1:turtle', 'l1:the']

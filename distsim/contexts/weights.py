@@ -221,7 +221,7 @@ def kept_shares(marginals: np.ndarray, totals: np.ndarray, subsample: float | No
     Arguments:
         marginals: float64[n], each feature's count.
         totals: float64[n], the count of its family.
-        subsample: as in Weighting.
+        subsample: share of its family above which a feature counts less; None: none does.
     """
     if subsample is None:
         return np.ones(marginals.size)
@@ -238,7 +238,7 @@ def feature_log_probabilities(
 
     Arguments:
         space: the features, with their counts m.
-        alpha: as in Weighting.
+        alpha: exponent of the features' counts in P(f).
         kept: float64[n], the share of m(f) that counts; all of it where None.
     """
     marginals = space.marginals if kept is None else space.marginals * kept

@@ -146,7 +146,9 @@ def split_lines(text: bytes) -> list[bytes]:
 def decoded_line(line: bytes, place: str) -> str:
     """Return a line as text, without its end.
 
-    place: file and line, for the message.
+    Arguments:
+        line: with its end.
+        place: file and line, for the message.
 
     Raises:
         InputError: it is not valid UTF-8.

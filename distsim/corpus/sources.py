@@ -163,7 +163,8 @@ def find_texts(
     be read but once when it is opened.
 
     Arguments:
-        as_is: take them as they are, whatever they look like. written: as of find_sources.
+        as_is: take them as they are, whatever they look like.
+        written: files and folders that are made of these, which are passed over.
         paths: files and folders.
 
     Raises:

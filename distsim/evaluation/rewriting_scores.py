@@ -50,7 +50,7 @@ class SariCounts:
     for each reference in keeping and deleting; added ones count once.
 
     Arguments:
-        source: tokens of the sentence, see `sari_tokens`.
+        source: tokens of the sentence, by `sari_tokens`.
         references: tokens of each reference.
 
     >>> counts = SariCounts("a b c".split(), ["a c".split()])

@@ -97,12 +97,16 @@ def write_paraphrases(
     memory: int = MEMORY_BYTES,
     progress: Progress = no_progress,
 ) -> PivotReport:
-    """Write the paraphrases of rules in memory; return the completed report; see pivot_grammar.
+    """Return the completed report after writing the paraphrases of rules in memory.
 
     Arguments:
         translations: the rules.
         report: to which counts are added.
-        output, options, jobs, memory, progress: as of pivot_grammar.
+        output: path of the paraphrase grammar.
+        options: which pairs become rules, and their features.
+        jobs: threads, all cores where None; the same bytes for any number.
+        memory: bytes that pairs may take beside the rules.
+        progress: called with (stage, done, total).
     """
     report.read = translations.label.size
     rules = paired_rules(translations, options, report)

@@ -93,8 +93,7 @@ def learn_ranking(
             what `score` wrote. The mean where several rules do.
         only_grammar: say agreement, and choose the penalty, on the pairs that a rule has; the
             others are learnt from as well.
-        names: only these features, or groups of them (see PairFeatures); all but vectors where
-            None.
+        names: only these features, or groups of PairFeatures; all but vectors where None.
         folds: so many parts, each ranked by weights of the others.
         samples: of the bootstrap, by the units of the folds; seed: of its draws, 0 or more.
 

@@ -49,7 +49,7 @@ class ScoreOptions:
         longest: symbols of the longest phrases.
         compose: make a phrase that a table lacks of its words, where the table keeps their
             vectors.
-        estimate: how cosines are estimated, see EstimatedCosine; what serves a table best where
+        estimate: how cosines are estimated, `bits` or `restored`; what serves a table best where
             None.
 
     >>> ScoreOptions(identical="skip").compose
@@ -126,7 +126,7 @@ class TableScorer:
         return TableScorer, (self.table, self._options)
 
     def score(self, words: BlockWords, pair_stops: np.ndarray, spans: np.ndarray) -> TableScores:
-        """Score the phrase pairs of a block and average them by rule.
+        """Return the scores of a block's phrase pairs, averaged by rule.
 
         Arguments:
             words: those of the block.
@@ -201,7 +201,7 @@ class TableScorer:
 
 
 class OppositeScorer:
-    """Scorer of rules by the likeliest opposites among their phrase pairs; see Opposites."""
+    """Scorer of rules by the likeliest opposites among their phrase pairs, as Opposites tells."""
 
     def __init__(self, opposites: Opposites) -> None:
         self.opposites = opposites
@@ -212,7 +212,9 @@ class OppositeScorer:
         Pairs of identical phrases, and pairs in which one phrase contains the other, have no score.
 
         Arguments:
-            words, pair_stops, spans: as of TableScorer.score.
+            words: the block's words.
+            pair_stops: int64[n], phrase pairs up to the end of each rule.
+            spans: int64[m, 4], source start and length, target start and length of each pair.
         """
         texts = [unescape(text.decode()) for text in words.texts]
         numbers = words.numbers.tolist()
@@ -237,7 +239,7 @@ class OppositeScorer:
 
 
 class WholeScorer:
-    """Scorer of rules by their whole sides, gaps left out: one pair a rule; see PairFeatures.
+    """Scorer of rules by their whole sides, gaps left out: one pair a rule.
 
     Sides that the table lacks are made of their words, where it keeps those' vectors.
 
@@ -269,7 +271,7 @@ class WholeScorer:
 
 
 class GapScorer:
-    """Scorer of rules by the fillers of their gaps: one pair a rule with gaps; see GappedCosine.
+    """Scorer of rules by the fillers of their gaps: one pair a rule with gaps.
 
     Arguments:
         gapped: compares patterns by their fillers.

@@ -94,12 +94,13 @@ def read_translations(
 
     Arguments:
         grammar: its path.
-        grammar_format: the name of its format; found by its first lines where None.
-        progress: called with (stage, done, total).
         columns: a name in COLUMNS to a feature of the grammar, by name or position from 0. The
             others are found where the first rules have features of these names, or where the
             format fixes what bare values mean.
         scale: how the grammar writes probabilities; the format's where None.
+        grammar_format: the name of its format; found by its first lines where None.
+        faulty: what is done with invalid lines, and their number.
+        progress: called with (stage, done, total).
 
     Raises:
         InputError: a line is invalid, or lacks a column, and `faulty` says stop.

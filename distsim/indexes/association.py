@@ -29,7 +29,11 @@ def mutual_information(
 ) -> np.ndarray:
     """Return the pointwise mutual information log2(both / E), in bits (Church and Hanks 1990).
 
-    both, of_node, of_word, total: as of `expected`.
+    Arguments:
+        both: float64[n], counts of words near the node.
+        of_node: number of places near the node.
+        of_word: float64[n], counts of the words in the corpus.
+        total: number of places in the corpus.
     """
     with np.errstate(divide="ignore"):
         found: np.ndarray = np.log2(both / expected(both, of_node, of_word, total))
@@ -37,9 +41,13 @@ def mutual_information(
 
 
 def t_score(both: np.ndarray, of_node: float, of_word: np.ndarray, total: float) -> np.ndarray:
-    """Return (both - E) / sqrt(both) (Church et al. 1991).
+    """Return (both - E) / sqrt(both), E by `expected` (Church et al. 1991).
 
-    both, of_node, of_word, total: as of `expected`, which is E.
+    Arguments:
+        both: float64[n], counts of words near the node.
+        of_node: number of places near the node.
+        of_word: float64[n], counts of the words in the corpus.
+        total: number of places in the corpus.
     """
     found = both - expected(both, of_node, of_word, total)
     score: np.ndarray = np.divide(found, np.sqrt(both), out=np.zeros_like(found), where=both > 0)
@@ -47,9 +55,13 @@ def t_score(both: np.ndarray, of_node: float, of_word: np.ndarray, total: float)
 
 
 def z_score(both: np.ndarray, of_node: float, of_word: np.ndarray, total: float) -> np.ndarray:
-    """Return (both - E) / sqrt(E) (Dennis 1965).
+    """Return (both - E) / sqrt(E), E by `expected` (Dennis 1965).
 
-    both, of_node, of_word, total: as of `expected`, which is E.
+    Arguments:
+        both: float64[n], counts of words near the node.
+        of_node: number of places near the node.
+        of_word: float64[n], counts of the words in the corpus.
+        total: number of places in the corpus.
     """
     chance = expected(both, of_node, of_word, total)
     score: np.ndarray = (both - chance) / np.sqrt(chance)
@@ -61,7 +73,11 @@ def log_likelihood(
 ) -> np.ndarray:
     """Return Dunning's (1993) G2 of all four cells, 2 sum O ln(O / E), negative where both < E.
 
-    both, of_node, of_word, total: as of `expected`, which is E.
+    Arguments:
+        both: float64[n], counts of words near the node.
+        of_node: number of places near the node.
+        of_word: float64[n], counts of the words in the corpus.
+        total: number of places in the corpus.
     """
     rows = np.array([of_node, total - of_node])[:, None]
     columns = np.array([of_word, total - of_word])
@@ -78,7 +94,11 @@ def log_likelihood_2(
 
     The keyness of Rayson and Garside (2000), who leave out the cells of all other words.
 
-    both, of_node, of_word, total: as of `expected`.
+    Arguments:
+        both: float64[n], counts of words near the node.
+        of_node: number of places near the node.
+        of_word: float64[n], counts of the words in the corpus.
+        total: number of places in the corpus.
     """
     chance = expected(both, of_node, of_word, total)
     return _signed(np.array([both, of_word - both]), np.array([chance, of_word - chance]))
@@ -89,7 +109,11 @@ def log_ratio(both: np.ndarray, of_node: float, of_word: np.ndarray, total: floa
 
     A count of 0 is taken for 0.5.
 
-    both, of_node, of_word, total: as of `expected`.
+    Arguments:
+        both: float64[n], counts of words near the node.
+        of_node: number of places near the node.
+        of_word: float64[n], counts of the words in the corpus.
+        total: number of places in the corpus.
     """
     inside = np.maximum(both, 0.5) / of_node
     outside = np.maximum(of_word - both, 0.5) / (total - of_node)

@@ -88,15 +88,17 @@ class IndexOptions:
         normaliser: what happens to every token.
         dedup: `exact` drops a line whose words were seen before in the same order.
         as_is: take text that looks like HTML, XML, JSON or a table, which is refused otherwise.
-        file_format: of the files, see distsim.corpus.readers; `text` and `lines` are plain text.
-        text_field, id_field, skip_broken: as of distsim.corpus.readers.reader.ReadOptions.
+        file_format: of the files: `auto`, `text`, `lines`, `jsonl`, `csv`, `tsv`, `parquet`, `html`
+            or `conllu`; `text` and `lines` are plain text.
+        text_field, id_field: the fields of a record that have its text and its id.
+        skip_broken: leave out broken records and count them, instead of stopping.
         shard_tokens: a shard is closed before it would grow past this number of tokens; more
             tokens a shard take more memory to sort (24 bytes each) and answer faster.
         text: keep the text as it was written, which concordances show; 2 bytes a token.
         types: of the fields of documents, by name: `int`, `float`, `date` or `text`; others are
             inferred from all values. A value that does not fit is missing.
-        metadata: a table of the fields of files, see distsim.corpus.documents.read_file_fields;
-            each file is then one document. It is read while the index is built.
+        metadata: path of a table of the fields of files, a row each; each file is then one
+            document. It is read while the index is built.
 
     Raises:
         ParameterError: a value is not one of the choices, or options exclude each other.
@@ -230,8 +232,8 @@ def build_index(
 
     Raises:
         InputError: a source is missing, unreadable, not UTF-8 or looks like something else than
-            plain text (see `IndexOptions.as_is`), or there is no token in all.
-        ArtifactError: an index exists at `path` (see `force`), or something else does, or it
+            plain text, unless `options.as_is`, or there is no token in all.
+        ArtifactError: an index exists at `path`, without `force`, or something else does, or it
             is being written.
     """
     paths = one_or_many_paths(corpus, "corpus")
@@ -252,11 +254,21 @@ def build_index_of_sources(
     memory: int | None = None,
     notice: Callable[[str], object] = warn,
 ) -> BuildReport:
-    """Return the report of indexing paths, or sources with names of their own; see build_index.
+    """Return the report of indexing paths, or sources with names of their own.
 
     Arguments:
         corpus: the paths and sources.
-        path, options, force, jobs, progress, memory, notice: as of build_index.
+        path: folder of the index.
+        options: how the text becomes an index.
+        force: replace an index that exists at `path`, and what was signed into it.
+        jobs: threads, all cores where None; the result does not depend on it.
+        progress: called with the stage and the number of tokens.
+        memory: bytes, half of what is free where None.
+        notice: called with a sentence where the text does not fit `options`.
+
+    Raises:
+        InputError: a source is missing, unreadable or not UTF-8, or there is no token in all.
+        ArtifactError: something is at `path` already, or it is being written.
     """
     path = one_path(path)
     options = options or IndexOptions()
@@ -278,10 +290,14 @@ def build_part(corpus: Paths, path: AnyPath, options: IndexOptions, seen_lines: 
     """Build the index of a part of a text that is indexed in parts, in this thread.
 
     Arguments:
-        corpus, path, options: as of build_index.
+        corpus: paths of plain text.
+        path: folder of the index.
+        options: how the text becomes an index.
         seen_lines: uint64, of `line_hashes`: lines of earlier parts, which are dropped here.
 
-    Raises: as of build_index.
+    Raises:
+        InputError: a source is missing, unreadable or not UTF-8, or there is no token in all.
+        ArtifactError: something is at `path` already, or it is being written.
     """
     path = one_path(path)
     sources = find_texts(one_or_many_paths(corpus, "corpus"), options.as_is, [path])
@@ -302,7 +318,8 @@ def line_hashes(corpus: Paths, options: IndexOptions) -> np.ndarray:
         corpus: files and folders.
         options: how they are read, cut and normalised.
 
-    Raises: as of build_index, what reading can raise.
+    Raises:
+        InputError: a source is missing, unreadable or not UTF-8.
     """
     vocabulary = VocabularyBuilder()
     numbering = WordNumbering(options.normaliser, vocabulary)
@@ -339,14 +356,18 @@ def add_to_index(
     Arguments:
         path: of the index.
         corpus: files and folders.
-        jobs, progress, memory, notice: as of build_index.
         again: add what the index has already, too.
-        as_is: as of IndexOptions; an index that was built so takes all text so.
-        Others, and what is raised: as of build_index.
+        as_is: take text that looks like HTML, XML, JSON or a table; an index that was built so
+            takes all text so.
+        jobs: threads, all cores where None; the result does not depend on it.
+        progress: called with the stage and the number of tokens.
+        memory: bytes, half of what is free where None.
+        notice: called with a sentence where the text does not fit the index's options.
 
     Raises:
-        InputError: also where a file begins with all of the text that the index has under
-            its name: it has grown, and would be counted twice.
+        InputError: a source is missing, unreadable or not UTF-8; or a file begins with all of the
+            text that the index has under its name: it has grown, and would be counted twice.
+        ArtifactError: there is no index at `path`, or it is being written.
     """
     path = one_path(path)
     paths = one_or_many_paths(corpus, "corpus")
@@ -472,7 +493,10 @@ class IndexBuilder:
 
     Arguments:
         writer: of the index.
-        options, progress, memory, notice: as of build_index.
+        options: how the text becomes an index.
+        progress: called with the stage and the number of tokens.
+        memory: bytes, half of what is free where None.
+        notice: called with a sentence where the text does not fit `options`.
     """
 
     def __init__(

@@ -58,7 +58,7 @@ def collocates(
             `z`. Formulas: distsim.indexes.association.
         min_count: leave out words that are rarer in the windows.
         words_only: leave out what has no letter or digit.
-        query: the phrase is a query as of CorpusIndex.query.
+        query: the phrase is a query by pattern, as CorpusIndex.query takes it.
         k: maximum number of results; None: all.
 
     Raises:

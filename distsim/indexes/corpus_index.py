@@ -136,8 +136,18 @@ class CorpusIndex:
         """Return the opened index of files, folders or standard input (`-`), written to `path`.
 
         Arguments:
-            corpus, path, options, force, jobs, progress, memory, notice: as of
-                distsim.indexes.build.build_index, whose errors are raised.
+            corpus: paths of texts, compressed or not; `-` is standard input.
+            path: folder of the index.
+            options: how the text becomes an index.
+            force: replace an index that exists at `path`, and what was signed into it.
+            jobs: threads, all cores where None; the result does not depend on it.
+            progress: called with the stage and the number of tokens.
+            memory: bytes, half of what is free where None.
+            notice: called with a sentence where the text does not fit `options`.
+
+        Raises:
+            InputError: a source is missing, unreadable or not UTF-8, or there is no token in all.
+            ArtifactError: something is at `path` already, or it is being written.
 
         Returns the index, opened; its `report` has the result of building it.
         """
@@ -171,10 +181,16 @@ class CorpusIndex:
                 as dicts, of `datasets` or of a frame, whose other fields are metadata. They are
                 read once and need not fit into memory.
             metadata: the fields of each text: dicts, or a frame. `id` is the document's id.
-            path, force, jobs, progress, memory: as of build.
+            path: folder of the index.
             options: running text (`IndexOptions("text")`) where None.
+            force: replace an index that exists at `path`, and what was signed into it.
+            jobs: threads, all cores where None; the result does not depend on it.
+            progress: called with the stage and the number of tokens.
+            memory: bytes, half of what is free where None.
 
-        Raises: as of build, and
+        Raises:
+            InputError: there is no token in all.
+            ArtifactError: something is at `path` already, or it is being written.
             ParameterError: one of the texts is none; its number is told; or there are more texts
                 than rows of metadata, or fewer.
 
@@ -206,10 +222,18 @@ class CorpusIndex:
         `report` names them.
 
         Arguments:
-            corpus, again, as_is, jobs, progress, memory, notice: as of
-                distsim.indexes.build.add_to_index, whose errors are raised.
+            corpus: files and folders.
+            again: add what the index has already, too.
+            as_is: take text that looks like HTML, XML, JSON or a table.
+            jobs: threads, all cores where None; the result does not depend on it.
+            progress: called with the stage and the number of tokens.
+            memory: bytes, half of what is free where None.
+            notice: called with a sentence where the text does not fit the index's options.
 
         Raises:
+            InputError: a source is missing, unreadable or not UTF-8, or is a file of the index that
+                has grown.
+            ArtifactError: the index is being written.
             ParameterError: this is a selection of documents.
         """
         if self.home is None:

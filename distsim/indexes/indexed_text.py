@@ -188,10 +188,11 @@ class IndexedText:
         return lengths
 
     def select(self, filters: Sequence[str], documents: Any) -> "IndexedText":
-        """Return the text of some documents; see CorpusIndex.select.
+        """Return the text of some documents.
 
         Arguments:
-            filters, documents: as there.
+            filters: `FIELD=VALUES` each; a document must fit all.
+            documents: ids, or a mask: true or false for each document; None: no limit.
         """
         return self.selected(self.document_mask(filters, documents), filters)
 

@@ -22,7 +22,8 @@ class Keyword(NamedTuple):
     """A word with its counts here and there, scores, and its spread over the documents here.
 
     log_likelihood: negative where the word is rarer here. p: of it, adjusted by Holm for all
-    compared words. documents, dp, dp_norm: see distsim.indexes.dispersion.Spread.
+    compared words. documents: that contain it. dp, dp_norm: deviation of proportions
+    (Gries 2008), and normalised (Lijffijt and Gries 2012).
 
     >>> from pathlib import Path
     >>> _ = Path(folder / "a.txt").write_text("tea and more tea")

@@ -392,9 +392,11 @@ class Metadata:
     def where(self, filters: Sequence[str]) -> np.ndarray:
         """Return which documents fit all filters, bool.
 
-        A filter is `FIELD=VALUES`: values, `low..high` of an int, float or date, or `*` for any
-        value, separated by `|`; a date fits the dates that it begins. A backslash takes its
-        meaning from `|` and `*`.
+        Arguments:
+            filters: `FIELD=VALUES` each: values, `low..high` of an int, float or date, or `*` for
+                any
+                value, separated by `|`; a date fits the dates that it begins. A backslash takes its
+                meaning from `|` and `*`.
 
         Raises:
             ParameterError: there is no such field, or a value does not fit its type.
@@ -573,7 +575,7 @@ def _looks_like(value: Value, kind: str) -> bool:
 
 
 def _typed_value(value: Value, kind: str) -> Value:
-    """Return a value as of a type, None where it does not fit."""
+    """Return a value converted to a type, None where it does not fit."""
     if kind == "text":
         return str(value)
     if isinstance(value, str):

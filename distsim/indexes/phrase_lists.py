@@ -20,7 +20,8 @@ _BATCH = 1 << 22  # occurrences whose documents are looked up at once
 class ListedPhrase(NamedTuple):
     """A phrase with its count, that per million tokens, and its spread over documents.
 
-    documents, dp, dp_norm: see distsim.indexes.dispersion.Spread.
+    documents: that contain it. dp, dp_norm: deviation of proportions (Gries 2008), and normalised
+    (Lijffijt and Gries 2012).
 
     >>> list_phrases(index, k=1)[0].phrase
     ','

@@ -132,10 +132,11 @@ class SelectedText(IndexedText):
         return text_checksum(sum(int(hash_sentences(frozen(tokens), hashes)) for tokens in kept))
 
     def select(self, filters: Sequence[str], documents: Any) -> IndexedText:
-        """Return the text of some of these documents; see CorpusIndex.select.
+        """Return the text of some of these documents.
 
         Arguments:
-            filters, documents: as there.
+            filters: `FIELD=VALUES` each; a document must fit all.
+            documents: ids, or a mask: true or false for each document; None: no limit.
         """
         return self._whole.selected(self._kept & self.document_mask(filters, documents), filters)
 
@@ -210,7 +211,12 @@ class _SelectedShard(Shard):
         return kept.view(bool)
 
     def counts(self, ids: np.ndarray, stops: np.ndarray) -> np.ndarray:
-        """Return how often each phrase occurs, int64; ids, stops: as of `intervals`."""
+        """Return how often each phrase occurs, int64.
+
+        Arguments:
+            ids: integers, word ids of all phrases end to end.
+            stops: int64, where each phrase ends.
+        """
         pairs = zip(*(one.tolist() for one in self._whole.intervals(ids, stops)), strict=True)
         found = [np.count_nonzero(self._keeps(self._whole.suffixes[a:b])) for a, b in pairs]
         return np.array(found, np.int64)

@@ -169,7 +169,8 @@ class Shard:
         """Return the number of occurrences of each phrase, int64.
 
         Arguments:
-            ids, stops: as of `intervals`.
+            ids: integers, word ids of all phrases end to end.
+            stops: int64, where each phrase ends.
         """
         lows, highs = self.intervals(ids, stops)
         counts: np.ndarray = highs - lows
@@ -186,7 +187,9 @@ class Shard:
     def occurrences(self, ids: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (positions of many phrases end to end, number of the phrase of each), int64.
 
-        ids, stops: as of `intervals`.
+        Arguments:
+            ids: integers, word ids of all phrases end to end.
+            stops: int64, where each phrase ends.
         """
         lows, highs = self.intervals(ids, stops)
         sizes = highs - lows
@@ -235,8 +238,11 @@ class Shard:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the counted features of one phrase: (features uint32, ascending; counts uint32).
 
-        ids: uint32, its words. window: words on either side; sides: families and weights as of
-        kernels.contexts.count_sides, else as of count_neighbours; n_words: of the vocabulary.
+        Arguments:
+            ids: uint32, its words.
+            window: words on either side.
+            sides: two families, left and right, nearer words counting more; else one a place.
+            n_words: of the vocabulary.
 
         Returns (features uint32, family * n_words + word, ascending; counts uint32).
         """
@@ -262,7 +268,7 @@ class Shard:
         Arguments:
             words: integers, ids.
             window: words on either side.
-            sides: as of `beside`.
+            sides: two families, left and right, nearer words counting more; else one a place.
             n_words: of the vocabulary.
             seen: uint32[families * n_words] of zeros, and zeros again afterwards.
         """

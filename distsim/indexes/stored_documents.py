@@ -108,18 +108,20 @@ def remove_documents(
     progress: Progress = no_progress,
     memory: int | None = None,
 ) -> BuildReport:
-    """Take documents out of an index: it is built again from the stored text of the others.
+    """Return the report of building an index again from the stored text of all but some documents.
 
     Ids of the others stay. Tables inside the index, which know the documents, are removed.
 
     Arguments:
         path: folder of the index.
-        ids: of the documents, each as of read_document.
-        jobs, progress, memory: as of distsim.indexes.build.build_index.
+        ids: of the documents, or places in them, FILE:LINE.
+        jobs: threads, all cores where None; the result does not depend on it.
+        progress: called with the stage and the number of tokens.
+        memory: bytes, half of what is free where None.
 
     Raises:
         ParameterError: there is no such document, no other one, or the text is not stored.
-        ArtifactError: as of build_index.
+        ArtifactError: the index is being written.
     """
     path = one_path(path)
     with storage.change(path, storage.INDEX) as writer:

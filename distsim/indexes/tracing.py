@@ -64,7 +64,7 @@ class Continuation(NamedTuple):
 
 
 class Continuations(NamedTuple):
-    """The words after the longest suffix of a phrase that occurs; see `continuations`.
+    """The words after the longest suffix of a phrase that occurs, by `continuations`.
 
     suffix_tokens: length of that suffix; 0 where not even the last word occurs. total: its
     occurrences, the denominator of all shares. words: the most frequent first.

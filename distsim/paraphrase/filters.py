@@ -95,8 +95,9 @@ def crossing(focal: np.ndarray, words: np.ndarray, stops: np.ndarray) -> np.ndar
     As `crosses_edge`, pieces of the focal phrase aside.
 
     Arguments:
-        focal: int64, word ids. words: int64, the word ids of all candidates, end to end; stops:
-            int64, where each ends.
+        focal: int64, word ids.
+        words: int64, the word ids of all candidates, end to end.
+        stops: int64, where each candidate ends.
 
     >>> import numpy as np
     >>> crossing(np.array([1, 2]), np.array([3, 1, 4, 5]), np.array([2, 4])).tolist()

@@ -169,7 +169,7 @@ class Paraphraser:
         return f"<Paraphraser in {self.index!r}>"
 
     def paraphrases(self, phrase: str) -> Results[Paraphrase]:
-        """Return the k best paraphrases of a phrase, best first; see `answer`.
+        """Return the k best paraphrases of a phrase, best first.
 
         Arguments:
             phrase: words separated by spaces.

@@ -97,7 +97,7 @@ class Profiler:
 
         Arguments:
             occurrences: of that phrase alone.
-            rough: see `cosines`.
+            rough: weigh approximately, which takes half the time.
         """
         rows = self._rows(occurrences, 0, 1)
         room = self._room()

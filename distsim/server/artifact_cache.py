@@ -114,6 +114,10 @@ class ArtifactCache:
     async def ask(self, endpoint: Endpoint, values: dict[str, Any]) -> Any:
         """Return the answer to a question.
 
+        Arguments:
+            endpoint: of the question.
+            values: its arguments.
+
         Raises:
             ParameterError: the question cannot be answered as it stands.
             DamagedError, BusyError, TooLongError: it cannot be answered now.
@@ -126,7 +130,12 @@ class ArtifactCache:
     async def run(self, function: Callable[[], T]) -> T:
         """Return function(), computed in a thread for quick questions and not kept.
 
-        Raises: as ask.
+        Arguments:
+            function: reads the open artifacts.
+
+        Raises:
+            ParameterError: the question cannot be answered as it stands.
+            DamagedError, BusyError, TooLongError: it cannot be answered now.
         """
         with self._plain_faults():
             found: T = await self._quick.run(function)

@@ -55,8 +55,12 @@ class WorkerQueue:
     async def run(self, function: Callable[[], Any]) -> Any:
         """Return function(), computed in a thread of this queue.
 
+        Arguments:
+            function: called without arguments.
+
         Raises:
-            BusyError: the queue is full. TooLongError: it took too long.
+            BusyError: the queue is full.
+            TooLongError: it took too long.
         """
         if self._taken >= self._places:
             raise BusyError
@@ -122,7 +126,12 @@ class KeptAnswers:
         return key in self._done
 
     async def of(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return the answer to a question, cached or made by the awaitable of `make`."""
+        """Return the answer to a question, cached or made.
+
+        Arguments:
+            key: of the question.
+            make: returns an awaitable of the answer.
+        """
         if key in self._done:
             self._done.move_to_end(key)
             return self._done[key]

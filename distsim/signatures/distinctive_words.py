@@ -37,7 +37,7 @@ class DistinctiveWords:
     """Finds the distinctive words of a table's phrases; computed once a table.
 
     Attributes:
-        texts: the phrases' bytes and bounds, see StoredTable.text_bytes; int32 where they fit.
+        texts: the phrases' bytes uint8 end to end, and where each begins, int32 where that fits.
 
     Arguments:
         table: the table.

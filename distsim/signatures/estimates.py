@@ -100,7 +100,7 @@ class Stored:
         return self.signs / np.float32(np.sqrt(self.signs.shape[1]))
 
     def sum(self, signs: np.ndarray) -> "Stored":
-        """Return the stored data of the signed sum of all phrases' vectors, as of one phrase.
+        """Return what is stored of the signed sum of all phrases' vectors, like that of one phrase.
 
         A sum of posterior means is the posterior mean of the sum, and its variance, what the bits
         lost, is the sum of the variances.

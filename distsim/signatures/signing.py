@@ -96,12 +96,22 @@ def sign(
     projection: str | Path | None,
     options: SignOptions,
 ) -> Signed:
-    """Write the table of a source's phrases and return its folder.
+    """Return the folder of the table of a source's phrases, after writing it.
 
     Arguments:
-        source, path, recipe, selection, projection: as of SignatureTable.build, which also lists
-            what is raised.
+        source: an index or another source of phrases.
+        path: the table's folder; inside the index where None.
+        recipe: how contexts become bits; the source's usual one where None.
+        selection: which phrases; those of 1 to 4 tokens that occur 5 times where None.
+        projection: a learnt projection, or a table that has one; learnt where None.
         options: what the table keeps, and how the work is done.
+
+    Raises:
+        ArtifactError: something that is no table, or another table, is at `path`.
+        IncompatibleError: the projection was learnt from other contexts or weights.
+        InputError: what the source reads is at fault.
+        ParameterError: the source cannot give what the recipe wants, there is too little text to
+            learn a projection from, or no phrase is frequent enough.
     """
     home = source.home if isinstance(source, CorpusIndex) else None
     may_replace = options.force or path is None or not storage.holds_artifact(path)
@@ -146,7 +156,9 @@ def source_to_sign(
     """Return what is given, or the index of it where it is texts.
 
     Arguments:
-        given, path, options: as of SignatureTable.build.
+        given: an index, another source of phrases, or texts.
+        path: folder of the index of texts.
+        options: how the work is done.
 
     Raises:
         ParameterError: there is no path for the index.
@@ -171,7 +183,7 @@ def learn(
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Path:
-    """Learn a projection from a source's frequent words and return its folder.
+    """Return the folder of a projection that is learnt from a source's frequent words.
 
     Arguments:
         source: an index, or another source of phrases.
@@ -184,7 +196,7 @@ def learn(
         progress: is told the stage, the units done and their total.
 
     Raises:
-        ArtifactError: an artifact is at `path` (see `force`), or is being written there.
+        ArtifactError: an artifact is at `path`, without `force`, or is being written there.
         InputError: what the source reads is at fault.
         ParameterError: the recipe's projection is not learnt, or there is too little text.
 

@@ -326,14 +326,15 @@ def resumable_lines(
 def resumable_part(
     path: Path, head: bytes, record_of: Callable[[bytes], object] | None = None
 ) -> Iterator[ResumableLines]:
-    """Yield a writer of records to `<path>.part`, which stays; see resumable_lines.
+    """Yield a writer of records to `<path>.part`, which stays.
 
     It is removed where an error comes before the first record.
 
     Arguments:
         path: of the finished file.
         head: the first line, which an unfinished file must have.
-        record_of: as of resumable_lines.
+        record_of: tells which record a line is of, where one may have several lines; the last
+            record of a part may then lack some, and is written again. A line each where None.
     """
     with open_part(path) as file:
         lines = ResumableLines(file, _whole_records(file, path, head, record_of))

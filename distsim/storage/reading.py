@@ -93,10 +93,10 @@ class Artifact:
     def array(self, name: str, dtype: Any = None, ndim: int = 1) -> np.ndarray:
         """Return an array, read-only; the larger ones are memory-mapped.
 
-        dtype: what its reader relies on, with `ndim`; not checked where None.
-
         Arguments:
             name: of the array.
+            dtype: that its reader relies on; not checked where None.
+            ndim: number of dimensions that its reader relies on.
 
         Raises:
             ArtifactError: there is no such array, or it is of another dtype or dimension.

@@ -221,6 +221,10 @@ def holds_artifact(path: str | Path) -> bool:
 def require_free(path: str | Path, force: bool = False) -> None:
     """Raise where an artifact exists and is not to be replaced.
 
+    Arguments:
+        path: of the artifact.
+        force: it may be replaced.
+
     Raises:
         ArtifactError: the path exists already and `force` was not given.
     """
@@ -237,6 +241,10 @@ def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
     It is built in a hidden sibling folder and renamed into place; in an empty folder that
     exists already, it is built inside, the manifest last. An artifact of the same kind,
     damaged or not, is replaced in one step when the new one is complete.
+
+    Arguments:
+        path: folder of the artifact.
+        kind: of the artifact.
 
     Raises:
         ArtifactError: something else exists at `path`, or it cannot be written, or another

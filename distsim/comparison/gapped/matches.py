@@ -68,8 +68,8 @@ class Matcher:
         Arguments:
             found: the matches.
             most: words of each.
-            slot: as in Pattern; before the first part the words beside it come first, nearest
-                first, as they do behind the last one, to the sentence's edge.
+            slot: 0 before the first part, then the gaps in order, then behind the last part;
+                before the first part and behind the last one the nearest words come first.
         """
         rows = np.zeros((len(found.begins), most), np.uint32)
         step = 1 if slot else -1

@@ -84,7 +84,7 @@ class AnnotatedText:
     def counted(
         self, model: Model, selection: Selection, work: Work
     ) -> Iterator["CountedSentences"]:
-        """Return the text, read; model, selection and work as of PhraseSource.
+        """Return the text, read, with counted contexts of phrases.
 
         Arguments:
             model: the features.
@@ -208,7 +208,8 @@ class CountedSentences(CountedText):
         """Yield occurrences of phrases, in ascending order of their hashes in any case.
 
         Arguments:
-            min_count, max_length: as of CountedText.
+            min_count: occurrences of a phrase; rarer ones are left out.
+            max_length: tokens of the longest phrases.
         """
         for batch in self._store.phrases(min_count):
             batch = batch.up_to(max_length)

@@ -220,7 +220,8 @@ class IndexText(CountedText):
         """Yield the parts of all phrases of 1 to max_length tokens.
 
         Arguments:
-            min_count, max_length: as of CountedText.
+            min_count: occurrences of a phrase; rarer ones are left out.
+            max_length: tokens of the longest phrases.
         """
         if max_length == 1:
             yield from self._word_parts(self._frequent(min_count), self._counted_words)
@@ -228,10 +229,10 @@ class IndexText(CountedText):
             yield from self._parts(min_count, range(1, max_length + 1))
 
     def words(self, min_count: int, max_count: int) -> Iterator[Part]:
-        """Yield the parts of all words; min_count and max_count as of CountedText.
+        """Yield the parts of all words whose count is in a range.
 
         Arguments:
-            min_count, max_count: range of the counts of the words.
+            min_count, max_count: the range, both included.
         """
         ids = self._frequent(min_count)
         more = self._counts[ids] > max_count
@@ -242,7 +243,9 @@ class IndexText(CountedText):
         """Yield the parts of the phrases of 2 to max_length tokens.
 
         Arguments:
-            min_count, max_length, min_own_count: as of CountedText.
+            min_count: occurrences of a phrase; rarer ones are left out.
+            max_length: tokens of the longest phrases.
+            min_own_count: phrases that occur less often come without contexts.
         """
         return self._parts(min_count, range(2, max_length + 1), min_own_count)
 

@@ -187,7 +187,8 @@ class CountedText:
         """Yield the parts of the phrases of 2 tokens and more; None: only together with words.
 
         Arguments:
-            min_count, max_length: as of `parts`.
+            min_count: occurrences of a phrase; rarer ones are left out.
+            max_length: tokens of the longest phrases.
             min_own_count: phrases that occur less often come without contexts.
         """
         return None
@@ -295,7 +296,9 @@ def parts_of(
     """Yield the counted phrases of at most max_length tokens as parts, a batch each.
 
     Arguments:
-        block, text, offsets, space: as of `batches_of`.
+        block: phrases with occurrences and counted contexts.
+        text, offsets: uint8 and int64, the vocabulary's words end to end.
+        space: the features.
         max_length: in tokens.
     """
     for batch in batches_of(block, text, offsets, space):
@@ -337,7 +340,8 @@ def narrowed(starts: np.ndarray, features: np.ndarray, counts: np.ndarray) -> Co
     """Return contexts with features of 32 bits and, where they fit, counts of 32 bits.
 
     Arguments:
-        starts: int64[n + 1]. features, counts: uint64, as of ContextCounts.
+        starts: int64[n + 1], where each row begins.
+        features, counts: uint64, of all rows end to end.
     """
     if counts.max(initial=0) <= _MOST_32:
         counts = counts.astype(np.uint32)

@@ -60,7 +60,8 @@ class VectorFile:
         path: a text file of word2vec, GloVe, or fastText's .vec; plain or compressed.
         phrases: a file of phrases, one a line, that are signed beside the words.
         index: instead, its phrases are; it also gives counts, normaliser and format.
-        normaliser, text_format: what words and phrases pass, as of an index.
+        normaliser: what happens to every word and phrase.
+        text_format: how phrases are cut into words: `lines` or `text`.
 
     report: what was read; filled by `counted`.
 
@@ -97,10 +98,12 @@ class VectorFile:
 
     @contextmanager
     def counted(self, model: Model, selection: Selection, work: Work) -> Iterator["ReadVectors"]:
-        """Return the text, read; model, selection and work as of PhraseSource.
+        """Return the words and phrases of the file, read.
 
         Arguments:
-            model, selection, work: as of AnnotatedText.counted.
+            model: the vectors' model.
+            selection: of phrases.
+            work: threads, memory and progress.
 
         Raises:
             InputError: a file cannot be read, or a line of it is malformed.

@@ -85,7 +85,7 @@ class OccurrenceStore:
             does not fit the memory.
         memory: bytes of the buffers.
         longest: tokens of a phrase, at most 8.
-        block_tokens: as of Encoder.
+        block_tokens: tokens that are counted at a time.
     """
 
     def __init__(

@@ -50,7 +50,9 @@ def find_documents(
     Arguments:
         file_format: of all files; `text` and `lines` both for plain text. `auto`: each file's own,
             by the ending of its name, or by its first bytes where that tells nothing.
-        options: of the readers. as_is, written: as of find_texts.
+        options: of the readers.
+        as_is: take plain text as it is, whatever it looks like.
+        written: files and folders that are made of these, which are passed over.
         paths: files and folders.
 
     Raises:

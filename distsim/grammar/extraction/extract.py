@@ -113,11 +113,17 @@ def write_rules(
     progress: Progress = no_progress,
     numeric: str | Path | None = None,
 ) -> ExtractReport:
-    """Write the rules of a linked text and return the report; arguments as in extract_rules.
+    """Return the report of writing the rules of a linked text.
 
     Arguments:
         text: the linked text.
-        output, options, features, memory, jobs, progress, numeric: as of extract_rules.
+        output: path of the grammar; None: only `numeric` is written.
+        options: how rules are extracted.
+        features: which are written.
+        memory: bytes that counting may take.
+        jobs: threads, all cores where None; the same bytes for any number.
+        progress: called with (stage, done, total).
+        numeric: path of the artifact of numeric rules; None: none is written.
 
     Raises:
         ParameterError: options or paths exclude each other.

@@ -42,7 +42,7 @@ def pivot_rules(
     memory: int = MEMORY_BYTES,
     progress: Progress = no_progress,
 ) -> PivotReport:
-    """Write the paraphrases of extracted rules as pivot_grammar does; return the report.
+    """Return the report of writing the paraphrases of extracted rules.
 
     Nothing is read from text, and no probability is rounded. Rules of several bitexts tell in
     how many of them a paraphrase was met, as `Bitexts`: both translations of one foreign side
@@ -50,8 +50,11 @@ def pivot_rules(
 
     Arguments:
         rules: an artifact of kind rules, from extract.
-        output: as in pivot_grammar, as are jobs, memory and progress.
+        output: path of the paraphrase grammar.
         options: the 50 most probable translations of a foreign side where None.
+        jobs: threads, all cores where None; the same bytes for any number.
+        memory: bytes that pairs may take beside the rules.
+        progress: called with (stage, done, total).
 
     Raises:
         ArtifactError: the rules cannot be read.

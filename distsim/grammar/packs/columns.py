@@ -46,7 +46,12 @@ def encode(values: np.ndarray) -> Coded:
 
 
 def decode(codes: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Return the values of codes, float64[n], NaN where missing; codes, table: as in Coded."""
+    """Return the values of codes, float64[n], NaN where missing.
+
+    Arguments:
+        codes: uint8[n], uint16[n], int32[n] or float64[n], by `encode`.
+        table: float64, the value of each code; empty where codes are scaled values.
+    """
     if table.size:
         decoded: np.ndarray = table[codes]
         return decoded

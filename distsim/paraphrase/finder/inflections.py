@@ -107,6 +107,11 @@ def as_bases(target: Words, candidates: Iterable[Words], forms: Forms) -> dict[W
 
     Left out are the target, its forms, and what contains one of them or crosses its edge
     (`crosses_edge`); and what has a token without letter or digit, unless the target has one.
+
+    Arguments:
+        target: words of the target.
+        candidates: words of each candidate.
+        forms: inflected forms.
     """
     bases = {forms.base(word) for word in target}
     first, last = (forms.base(target[at]) for at in (0, -1))

@@ -21,7 +21,9 @@ def shared(
     It is kept with the table, for the index that was asked for last.
 
     Arguments:
+        index, table: those that it is made from.
         key: what is made.
+        make: called without arguments.
     """
     if table is None:
         return make()

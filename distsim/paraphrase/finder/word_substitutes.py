@@ -51,9 +51,9 @@ class WordParts(NamedTuple):
 
 
 class FoundWord(NamedTuple):
-    """A word that may stand in another's place in some sentence, as a Neighbour.
+    """A word that may stand in another's place in some sentence, with the fields of Neighbour.
 
-    similarity: the score, as of Substitute. strength: occurrences of all forms.
+    similarity: the probability that people name the word. strength: occurrences of all forms.
 
     >>> FoundWord("rapid", 0.31, 240).phrase
     'rapid'
@@ -101,8 +101,9 @@ class WordSubstitutes:
         """Return what finds substitutes by a table's stored profiles; None where it has none.
 
         Arguments:
-            index: whose words are found, in English. table: signed from it.
-            weights: as of FinderWeights.open.
+            index: whose words are found, in English.
+            table: signed from it.
+            weights: `substitutes`, which ship, or the path of a TOML file.
 
         Raises:
             InputError: there are no such weights.
@@ -176,7 +177,7 @@ class WordSubstitutes:
         Arguments:
             target: a word, as typed.
 
-        Returns (the base words; float64[n, 7], as of ALONE).
+        Returns (the base words; float64[n, 7], the features that ALONE names).
         """
         words = self._lexicon.words(target)
         pool = self.pool(words)

@@ -159,9 +159,13 @@ def rewrite_file(
     written.
 
     Arguments:
-        rewriter, tasks, n, jobs: as of `answers`.
+        rewriter: of the pack.
+        tasks: sentences.
         path: of the output.
-        why, as_json: as of answer_lines.
+        n: maximum number of rewritings of each.
+        why: write the rules and features of each rewriting, too.
+        as_json: write JSON lines.
+        jobs: threads; as many as the machine has cores where None.
 
     Raises:
         InputError: `path` or its part was begun with other settings; its folder does not exist.

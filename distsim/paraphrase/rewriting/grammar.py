@@ -140,9 +140,11 @@ class Grammar:
         return np.where(self.is_gap[symbols], -numbers, symbols), begins
 
     def rules_of(self, sources: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the first rules of source sides, `most` of each, and where each begins; int64.
+        """Return (the first rules of source sides, where those of each begin), int64.
 
-        sources: integers, numbers of source sides.
+        Arguments:
+            sources: integers, numbers of source sides.
+            most: maximum number of rules of a source side.
         """
         first = self.arrays.rule_starts[sources].astype(np.int64)
         stop = np.minimum(self.arrays.rule_starts[sources + 1].astype(np.int64), first + most)
@@ -155,7 +157,10 @@ class Grammar:
     ) -> np.ndarray:
         """Return features of rules by name, float64[rules, names]; 0 where there is none.
 
-        rules, sources: as of targets_of.
+        Arguments:
+            rules: integers, numbers of rules.
+            sources: integers, the source side of each.
+            names: of features.
         """
         out = np.zeros((rules.size, len(names)))
         own = set(self.index.feature_names)

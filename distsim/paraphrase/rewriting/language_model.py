@@ -34,13 +34,14 @@ _SECTION = re.compile(r"\\([0-9]{1,2})-grams:")
 class LanguageModel:
     """Log probabilities of words given the words before; may be shared by threads.
 
-    order: the longest n-grams. end: the id of the word that ends a sentence. name: for notes.
-    checksum: of what the model was made from, so that two models of one name are told apart.
+    name: for notes. checksum: of what the model was made from, so that two models of one name are
+    told apart.
 
     Arguments:
         parts: as kernels.ngram_model.log_probability takes them.
         n_shards: of the text.
-        order, end: see above.
+        order: words of the longest n-grams.
+        end: id of the word that ends a sentence.
     """
 
     order: int

@@ -103,13 +103,14 @@ class Sentence:
     def deletions(self, longest: int, *, shortens: bool = False) -> Iterator[Deletion]:
         """Yield the possible deletions of at most `longest` tokens, never the whole sentence.
 
-        What is in brackets may be longer.
-
         With a tree: adverbs, determiners, adjectives, and the constituents ADVP, PP, SBAR, PRN,
         with the comma before them. Without one: every word. In any case what is in brackets
         or between commas.
-        shortens: also every other word and constituent, and the end of the sentence from any
-        word on, but its last mark, so that every length can be had.
+
+        Arguments:
+            longest: maximum length in tokens; what is in brackets may be longer.
+            shortens: also every other word and constituent, and the end of the sentence from any
+                word on, but its last mark, so that every length can be had.
 
         >>> some = Sentence("he saw her .").deletions(4, shortens=True)
         >>> [(one.start, one.stop) for one in some if one.kind == END]

@@ -149,7 +149,7 @@ def _lacking(floor: float, bleu: float) -> tuple[float, float]:
 
 
 def _sari_above(floor: float, counts: np.ndarray) -> float:
-    """Return corpus-level SARI, less what BLEU lacks of a floor; see `counts_of`."""
+    """Return corpus-level SARI, less what BLEU lacks of a floor, of counts by `counts_of`."""
     bleu, _ = corpus_bleu(counts[_OF_SARI:])
     return sum(corpus_sari(counts[:_OF_SARI])) / 3 - _lacking(floor, bleu)[0]
 

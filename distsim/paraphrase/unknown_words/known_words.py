@@ -118,7 +118,7 @@ class KnownWords:
         """Return a word as the table writes it.
 
         Arguments:
-            word: as in plain text.
+            word: of plain text.
         """
         return word.translate(_ESCAPES) if self.escaped else word
 

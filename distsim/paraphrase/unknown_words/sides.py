@@ -91,7 +91,13 @@ class SourceSide:
         ]
 
     def mapped(self, vectors: NDArray[np.float32], folds: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return vectors mapped without the pairs of their folds (FOLDS: with all), of length 1."""
+        """Return vectors mapped without the pairs of their folds, float32[n, dimensions], of length
+        1.
+
+        Arguments:
+            vectors: float32[n, dimensions].
+            folds: int64[n]; FOLDS: mapped by all pairs.
+        """
         rows = [vector @ self._maps[fold] for vector, fold in zip(vectors, folds, strict=True)]
         return unit_rows(np.array(rows, np.float32))
 

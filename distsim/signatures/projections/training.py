@@ -308,7 +308,7 @@ class TrainingRows:
     def fill_sums(self, hashes: np.ndarray, projection: Projection, sums: np.ndarray) -> None:
         """Overwrite the projected sums of those of the words that are in the training set.
 
-        They are exact, whatever the order in which they are summed: see kernels.projection.
+        They are exact, whatever the order in which they are summed: vectors are multiples of 2^-12.
 
         Arguments:
             hashes: uint64[n], of words.
