@@ -28,7 +28,7 @@ class Results(list[T]):
         return list(_fields(self[0], 0)) if self else []
 
     def to_frame(self, *, library: str | None = None) -> Any:
-        """Return a frame, a column for each field; see distsim.to_frame.
+        """Return a frame of pandas or polars, a column for each field.
 
         Arguments:
             library: pandas or polars; the one that is installed where None.

@@ -102,7 +102,11 @@ def visible(text: str, stream: TextIO) -> str:
 
 
 def say(message: str) -> None:
-    """Print a line on standard error; an error in printing it is ignored."""
+    """Print a line on standard error; an error in printing it is ignored.
+
+    Arguments:
+        message: the line.
+    """
     with suppress(OSError):
         print(visible(message, sys.stderr), file=sys.stderr)
 
@@ -194,17 +198,29 @@ def may_replace(path: str, force: bool) -> bool:
 
 
 def number(value: float | None) -> str:
-    """Return a similarity or weight as it is printed, NA for None."""
+    """Return a similarity or weight as it is printed, NA for None.
+
+    Arguments:
+        value: the number.
+    """
     return NOT_AVAILABLE if value is None else f"{value:.6f}"
 
 
 def cell(value: Any) -> object:
-    """Return a number that is no count as `number` prints it, all else as it is."""
+    """Return a number that is no count as `number` prints it, all else as it is.
+
+    Arguments:
+        value: of a field that is printed.
+    """
     return number(value) if value is None or isinstance(value, float) else value
 
 
 def read_lines(path: str) -> Iterator[str]:
-    """Yield the lines of a text file, plain or compressed, `-` for standard input."""
+    """Yield the lines of a text file, plain or compressed.
+
+    Arguments:
+        path: of the file; `-` for standard input.
+    """
     from distsim.corpus.blocks import read_blocks
     from distsim.corpus.sources import find_file
 
@@ -246,7 +262,10 @@ def asked_phrases(phrases: Sequence[str] | None, file: str | None) -> list[Asked
 
 
 def lengths_range(text: str) -> tuple[int, int]:
-    """Return the first and last number of a range such as `2` or `1-5`.
+    """Return the first and last number of a range.
+
+    Arguments:
+        text: such as `2` or `1-5`.
 
     Raises:
         typer.BadParameter: it is neither.
@@ -339,7 +358,11 @@ def progress_bar(unit: str = "tokens", expected: int | None = None) -> Iterator[
 
 
 def say_no_finder(table: "StoredTable") -> None:
-    """Say that a learnt table of plain text stores no finder of substitutes, where it has none."""
+    """Print that a learnt table of plain text stores no finder of substitutes, where it has none.
+
+    Arguments:
+        table: of the command.
+    """
     from distsim.paraphrase.finder.word_profiles import finder_of
 
     of = table.fingerprint
@@ -349,6 +372,10 @@ def say_no_finder(table: "StoredTable") -> None:
 
 
 def say_opposites(n: int) -> None:
-    """Say how many rows were moved below the others because the text contrasts them."""
+    """Print how many rows were moved below the others because the text contrasts them.
+
+    Arguments:
+        n: rows; 0: nothing is printed.
+    """
     if n:
         say(f"{counted(n, 'answer')} put below the others: opposites, or contrasted in the text")

@@ -39,7 +39,11 @@ def tokens_in(paths: Iterable[str]) -> int:
 
 
 def lines_in(path: str) -> int | None:
-    """Return about how many lines a file has, by its size and its first ones; None for a pipe."""
+    """Return about how many lines a file has, by its size and its first ones; None for a pipe.
+
+    Arguments:
+        path: of the file.
+    """
     from distsim.corpus.sources import find_file, open_source
 
     file = Path(path)

@@ -171,7 +171,11 @@ def _require_some(sets: "list[GoldSet]", results: "list[Result]", table: str) ->
 
 
 def chosen_columns(text: str | None) -> tuple[int, int, int] | None:
-    """Return the three numbers of --columns, None where it was not given."""
+    """Return the three numbers of --columns, None where it was not given.
+
+    Arguments:
+        text: as typed: `1,2,3`.
+    """
     if text is None:
         return None
     try:

@@ -73,7 +73,10 @@ class EvidenceOptions(OptionGroup):
 
 
 def feature_weights(texts: list[str] | None) -> dict[str, float]:
-    """Return the weight of each feature from texts `FEATURE=NUMBER`.
+    """Return the weight of each feature.
+
+    Arguments:
+        texts: `FEATURE=NUMBER` each, as typed.
 
     Raises:
         typer.BadParameter: a text is not of this form.

@@ -26,7 +26,11 @@ class OptionGroup:
 
 
 def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a command with the options of each group in place of the parameter of that type."""
+    """Return a command with the options of each group in place of the parameter of that type.
+
+    Arguments:
+        command: a function, some of whose parameters are of subclasses of OptionGroup.
+    """
     signature = inspect.signature(command)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, type] = {}

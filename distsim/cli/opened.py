@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def language_model(path: str | None) -> "LanguageModel":
-    """Return the language model at a path: the folder of an index, or a file in ARPA format.
+    """Return the language model at a path.
+
+    Arguments:
+        path: the folder of an index, or a file in ARPA format.
 
     Raises:
         ParameterError: no path is given.
@@ -35,7 +38,11 @@ def language_model(path: str | None) -> "LanguageModel":
 
 
 def fit_of_words(path: str | None) -> "Substituter | None":
-    """Return what tells how words fit in others' places: of a signed index, None of other paths."""
+    """Return what tells how words fit in others' places, None where the path is no signed index.
+
+    Arguments:
+        path: the folder of an index, or another path.
+    """
     from pathlib import Path
 
     from distsim.indexes.corpus_index import CorpusIndex
@@ -70,6 +77,8 @@ def index_of(table_path: str, index_path: str | None, otherwise: str = "") -> "C
     """Return the index that is named, or else the one that contains the table.
 
     Arguments:
+        table_path: of the table.
+        index_path: of the index, None where none is named.
         otherwise: what else the user can do, for the message.
 
     Raises:

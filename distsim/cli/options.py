@@ -41,7 +41,10 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def memory_bytes(text: str) -> int:
-    """Return the bytes of `800M`, `4G` or a plain number of bytes.
+    """Return a number of bytes.
+
+    Arguments:
+        text: such as `800M`, `4G` or a plain number.
 
     Raises:
         typer.BadParameter: it is none of these.
@@ -55,7 +58,10 @@ def memory_bytes(text: str) -> int:
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """Return the names in `a,b,c`; a comma in brackets belongs to a name.
+    """Return the names in a list; a comma in brackets belongs to a name.
+
+    Arguments:
+        text: names, separated by commas.
 
     >>> split_names("letters, p(e|f,LHS)")
     ('letters', 'p(e|f,LHS)')
@@ -117,7 +123,12 @@ class FineSettings(OptionGroup):
     settings: SetOption = None
 
     def chosen(self, *options: Any, **given: Any) -> list[Any]:
-        """Return dataclass instances with these settings; see the function `chosen`."""
+        """Return dataclass instances with these settings.
+
+        Arguments:
+            options: instances whose fields can be set.
+            given: values of options of their own, which come before the settings.
+        """
         return chosen(*options, recipe=self.recipe, settings=self.settings, **given)
 
 

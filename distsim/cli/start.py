@@ -11,7 +11,7 @@ LEAST_MEMORY = 1 << 30  # bytes that libraries map before anything of ours begin
 
 
 def main() -> None:
-    """Run the program; see distsim.cli.main."""
+    """Run the program and exit, with signals handled from the first moment on."""
     allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
     if allowed != resource.RLIM_INFINITY and allowed < LEAST_MEMORY:
         # Below this the libraries end the process in words of their own, or by a signal.
@@ -34,7 +34,11 @@ def main() -> None:
 
 
 def stop(number: int, frame: Any) -> NoReturn:
-    """End the process at once; nothing has been written yet."""
+    """End the process at once; nothing has been written yet.
+
+    Arguments:
+        number, frame: of the signal, as a handler gets them.
+    """
     os.write(2, b"distsim: interrupted; nothing half-written is left behind\n")
     os._exit(128 + number)
 

@@ -24,7 +24,11 @@ _LARGEST_SEED, _LARGEST = 2**63 - 1, 2**31 - 1
 
 @cache
 def read_table(name: str) -> dict[str, Any]:
-    """Return a table of `distsim/data/cli`, as TOML has it."""
+    """Return a table of `distsim/data/cli`, as TOML has it.
+
+    Arguments:
+        name: of the file, without its ending.
+    """
     return tomllib.loads((files("distsim") / "data" / "cli" / f"{name}.toml").read_text())
 
 
@@ -94,14 +98,23 @@ class Grouped(TyperGroup):
         self.commands: Any = inner or Commands(entries)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command; raise a usage error that names the replacement of a removed one."""
+        """Return the command; raise a usage error that names the replacement of a removed one.
+
+        Arguments:
+            ctx: of the parser.
+            args: that were typed.
+        """
         try:
             return super().resolve_command(ctx, args)
         except Exception as error:
             raise _told(error, ctx, args[0]) from None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the list for --help, each command with its whole sentence."""
+        """Write the list for --help, each command with its whole sentence.
+
+        Arguments:
+            ctx, formatter: of the parser.
+        """
         width = max(len(name) for name in self.commands)
         for heading, entries in self._headings.items():
             with formatter.section(heading):
@@ -114,7 +127,12 @@ class Sectioned(TyperCommand):
     """A command whose help ends with an example, and whose errors name replacements of options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Return the remaining arguments; an error names the replacement of a removed option."""
+        """Return the remaining arguments; an error names the replacement of a removed option.
+
+        Arguments:
+            ctx: of the parser.
+            args: that were typed.
+        """
         pairs = [f"{name} {value}" for name, value in pairwise(args)]
         pairs += [arg.replace("=", " ", 1) for arg in args]
         try:
@@ -124,7 +142,11 @@ class Sectioned(TyperCommand):
         return found
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; an error in --set names the replacement of a removed setting."""
+        """Run the command; an error in --set names the replacement of a removed setting.
+
+        Arguments:
+            ctx: of the parser.
+        """
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
@@ -133,20 +155,32 @@ class Sectioned(TyperCommand):
             raise _told(error, ctx, *(f"--set {name}" for name in names)) from None
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the example in one line, however long."""
+        """Write the example in one line, however long.
+
+        Arguments:
+            ctx, formatter: of the parser.
+        """
         if self.epilog:
             formatter.write_paragraph()
             formatter.write(f"{self.epilog}\n")
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return the arguments behind the command's name: `INDEX... [PHRASE...]`."""
+        """Return the arguments behind the command's name: `INDEX... [PHRASE...]`.
+
+        Arguments:
+            ctx: of the parser.
+        """
         pieces = super().collect_usage_pieces(ctx)
         for drawn, plain in (("{", ""), ("}", ""), ("......", "..."), ("...]...", "...]")):
             pieces = [piece.replace(drawn, plain) for piece in pieces]
         return pieces
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, then the options."""
+        """Write the arguments, then the options.
+
+        Arguments:
+            ctx, formatter: of the parser.
+        """
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -172,7 +206,11 @@ def _told(error: Any, ctx: Any, *names: str) -> Any:
 
 
 def bounded(command: Any) -> Any:
-    """Return a command whose numbers are checked: whole ones in range, others finite."""
+    """Return a command whose numbers are checked: whole ones in range, others finite.
+
+    Arguments:
+        command: made by typer.
+    """
     work = command.callback
     options = {param.name: param for param in command.params}
 

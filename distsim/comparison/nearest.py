@@ -177,7 +177,7 @@ class NeighbourSearch:
     def _nearest_rows(
         self, bits: np.ndarray, most: int, radius: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the nearest rows that are inside the limits; see hamming.nearest."""
+        """Return (the nearest rows inside the limits, their distances), the nearest first."""
         inside = self._inside
         if inside is None:
             return self._part.nearest(bits, most, radius)
@@ -472,7 +472,7 @@ class _Part:
         return len(self.bits if self.rows is None else self.rows)
 
     def nearest(self, query: np.ndarray, k: int, radius: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return places among the rows and distances; see hamming.nearest."""
+        """Return (places among the rows, their Hamming distances), the nearest first."""
         among = self.rows if len(self.bits) > len(self) else None
         return hamming.nearest(self.bits, query, k, radius, among)
 

@@ -87,7 +87,7 @@ class Weighting:
 
     @property
     def needs(self) -> Scheme:
-        """The arrays and settings that the scheme needs; see kernels.schemes."""
+        """The arrays and settings that the scheme needs, as SCHEMES lists them."""
         return SCHEMES[self.scheme]
 
     @property

@@ -109,7 +109,7 @@ class WholeLines:
 def read_lines(
     path: str | Path | Source, longest: int | None = None
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield (number from 1, line with its newline) of a file; see read_line_blocks.
+    """Yield (number from 1, line with its newline) of a file.
 
     Arguments:
         path: of the file, `-` for standard input, or a source.

@@ -305,7 +305,8 @@ class Precis:
     Arguments:
         source: tokens of the sentence.
         references: tokens of each.
-        phi, weight: as of `verbosity`.
+        phi: the share of the source's words that is asked for.
+        weight: lambda, 10 in the thesis.
     """
 
     def __init__(

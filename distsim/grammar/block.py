@@ -23,7 +23,8 @@ class RuleBlock:
 
     text: the lines' bytes. first_line: number of the first, from 1.
     line_starts: int64[n + 1], where each line begins.
-    status: uint8[n], 0 where the line is a rule; details: int64[n, 2], see fault.
+    status: uint8[n], 0 where the line is a rule; details: int64[n, 2], values for
+    the message of `fault`.
     labels: int64[n, 2], where each left-hand side starts and stops.
     features: int64[n, 2], where each line's field of features starts and its last one stops.
     feature_kinds: uint8[n], kernel.NAMED | kernel.BARE: what features the line has.

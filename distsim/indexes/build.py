@@ -450,7 +450,8 @@ def corpus_fingerprint(
 def text_checksum(of_sentences: int) -> str:
     """Return the checksum of a text, whatever the order of its sentences.
 
-    of_sentences: the sum of the hashes of all sentences, see kernels.suffixes.hash_sentences.
+    Arguments:
+        of_sentences: the sum of the hashes of all sentences, by kernels.suffixes.hash_sentences.
     """
     return f"{OF_SENTENCES}{of_sentences % (1 << 64):016x}"
 

@@ -673,8 +673,13 @@ class CorpusIndex:
         """Return the spans of the lines of a concordance, int64[m, 2], half-open positions.
 
         Arguments:
-            phrase, k, width, order, sample, gapped, query: as of `concordance`; `lines` returns the
-                lines of the spans.
+            phrase: words separated by spaces; `_` for a gap if `gapped`, a pattern if `query`.
+            k: number of lines, the first of the order; all where None.
+            width: tokens on either side of a line.
+            order: `corpus`, `left`, `right`, or up to three places such as `1L,1R`.
+            sample: number of occurrences to take, evenly spaced in the corpus.
+            gapped: the phrase has gaps.
+            query: the phrase is a query by pattern.
         """
         if query:
             spans = self.query(phrase)

@@ -10,7 +10,7 @@ from distsim.grammar.packs.grammar_index import PackedRule
 
 
 def parts_of(rule: PackedRule) -> list[tuple[str, str]]:
-    """Return the phrase pairs of a rule; see grammar.decomposition.
+    """Return the phrase pairs of a rule that no link leaves.
 
     A rule without links between words gets those that `score` gives without a learnt model:
     gaps by index, like words, words between linked neighbours.

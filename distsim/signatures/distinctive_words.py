@@ -20,9 +20,12 @@ _COMMON_SHARE = 1 / 1000
 
 @dataclass(frozen=True)
 class Cores:
-    """The cores of some rows of a table, as sparse rows; see kernels.distinctive.gather_cores.
+    """The cores of some rows of a table, as sparse rows: distinctive tokens, or else the words.
 
-    strengths, tokens: int64, of the same rows.
+    starts: int64[n + 1], the first word of each core. words: uint64, hashes, ascending within a
+    core.
+    keys: uint64, equal for equal cores. bare: uint8, whether a phrase neither begins nor ends with
+    punctuation. strengths, tokens: int64, occurrences and number of tokens of each row.
     """
 
     starts: np.ndarray

@@ -287,7 +287,11 @@ class Signing:
         self._lowest_count = text.lowest_count(selection)
 
     def made_before(self, path: Path) -> bool:
-        """Return whether the table that would be written already exists, undamaged, at `path`."""
+        """Return whether the table that would be written already exists, undamaged.
+
+        Arguments:
+            path: of the table.
+        """
         with suppress(DistsimError, LookupError, TypeError):
             artifact = storage.Artifact(path, storage.SIGNATURES)
             if not self._text.content or artifact.made_from != self._text.content:

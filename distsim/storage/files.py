@@ -356,7 +356,10 @@ def part_of(path: Path) -> Path:
 
 
 def open_part(path: Path) -> BinaryIO:
-    """Return the unfinished part of `path`, opened for reading and writing, and locked.
+    """Return the unfinished part of a file, opened for reading and writing, and locked.
+
+    Arguments:
+        path: of the finished file.
 
     Raises:
         InputError: something else is there, or another process is writing it.

@@ -78,7 +78,11 @@ def require_writable(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk."""
+    """Wait until the names in a folder are on the disk.
+
+    Arguments:
+        folder: its path.
+    """
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -45,7 +45,10 @@ KINDS = {
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """Return the manifest of the artifact at `path`; it is checked, the arrays are not.
+    """Return the manifest of an artifact; it is checked, the arrays are not.
+
+    Arguments:
+        path: of the artifact.
 
     Raises:
         ArtifactError: there is none, or it is damaged.
@@ -166,7 +169,11 @@ def counted(parameters: dict[str, Any], name: str) -> int:
 
 
 def manifest_text(manifest: dict[str, Any]) -> str:
-    """Return the text of the manifest's file."""
+    """Return the text of a manifest's file.
+
+    Arguments:
+        manifest: its entries.
+    """
     return json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -181,7 +188,11 @@ def made_from_text(checksum: str, content: str) -> str:
 
 
 def manifest_checksum(manifest: dict[str, Any]) -> str:
-    """Return the checksum of a manifest without its entry `checksum`."""
+    """Return the checksum of a manifest without its entry `checksum`.
+
+    Arguments:
+        manifest: its entries.
+    """
     content = {name: value for name, value in manifest.items() if name != "checksum"}
     return checksum_of_settings(content)
 

@@ -168,7 +168,11 @@ def _reopened(path: str, kind: str, checksum: str) -> Artifact:
 
 @contextmanager
 def understood(path: str | Path) -> Iterator[None]:
-    """Convert errors from invalid parameters of a manifest into an ArtifactError with the path."""
+    """Convert errors from invalid parameters of a manifest into an ArtifactError with the path.
+
+    Arguments:
+        path: of the artifact.
+    """
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError) as error:

@@ -141,7 +141,11 @@ class ArtifactWriter:
         return stream
 
     def close(self, name: str) -> None:
-        """Finish the array of this name."""
+        """Finish an array.
+
+        Arguments:
+            name: of the array.
+        """
         self.entries[name] = self._streams.pop(name).close()
         self._unchecked.discard(name)
 

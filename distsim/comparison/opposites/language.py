@@ -25,7 +25,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Language:
-    """Evidence of opposites in one language; see distsim/data/opposites/english.txt.
+    """Evidence of opposites in one language, as distsim/data/opposites/english.txt has it.
 
     patterns: words between two opposites in a text. passed: words ignored in these patterns.
     prefixes: of negation. suffixes: (ending, opposite ending). paired: opposite prefixes (`up-`)

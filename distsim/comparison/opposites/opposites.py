@@ -248,7 +248,7 @@ class Opposites:
                    (shard.intervals(ids, stops) for shard in self.index.shards))  # fmt: skip
 
     def _joins(self, forms: np.ndarray, others: np.ndarray, count: int) -> tuple[np.ndarray, float]:
-        """Return (joint occurrences of the two, see find_joins; the weight of each)."""
+        """Return (joint occurrences of the two, a row each by find_joins; the weight of each)."""
         taken = min(count, _SAMPLE)
         wanted = np.arange(taken) * count // taken
         before, parts = 0, []

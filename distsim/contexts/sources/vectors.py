@@ -227,7 +227,8 @@ class ReadVectors(CountedText):
         """Yield the parts of words, then of phrases: the listed ones, or the index's.
 
         Arguments:
-            min_count, max_length: as of CountedText.
+            min_count: occurrences of the index's phrases; rarer ones are left out.
+            max_length: tokens of the longest phrases; 1: words alone.
         """
         yield from _pieces(self._words, len(self._texts))
         if max_length == 1:

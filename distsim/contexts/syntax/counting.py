@@ -78,7 +78,7 @@ class FeatureRows(NamedTuple):
 
 
 class OccurrenceStore:
-    """All phrases of an annotated corpus; see the module's docstring.
+    """All phrases of an annotated corpus, with the features of their occurrences.
 
     Arguments:
         folder: for temporary files: the corpus as numbers (about 150 bytes a token) and what

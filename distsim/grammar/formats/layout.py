@@ -42,7 +42,7 @@ class GrammarFormat:
         named_features: features may be written as `name=value`; else only as bare values.
         label: the left-hand side of rules that have none of their own.
         columns: the positions of bare features whose meaning the format fixes, by name.
-        scale: how those are written (see distsim.grammar.pivot).
+        scale: how those are written: `probability`, `log`, `negative-log` ...
     """
 
     name: str

@@ -599,18 +599,22 @@ def _rule_keys(pairs, p, choice, n_known, links, room):
 
 @uncounted
 def _write_rules(pairs, n_inside, n_pairs, starts, text, settings, room, cursor, rows, n):
-    """Write the rules of initial pairs from cursor[1] on into rows; see extract_rows.
+    """Return (0, FULL, _INNER_FULL or _CHOSEN_FULL, number of filled rows) after writing rules.
+
+    The rules are those of initial pairs from cursor[1] on. cursor[1] is then the pair to go on
+    with.
 
     Arguments:
-        pairs, starts: as initial_pairs writes them.
+        pairs: int64[m, 6] of (f start, f length, e start, e length, linked f words inside, label).
         n_inside: number of initial pairs; a pair after these is the whole sentence.
         n_pairs: number of all pairs.
-        text, settings, cursor, rows: as extract_rows has them.
+        starts: int64[n_foreign + 1], the first pair of each f start.
+        text: a Text.
+        settings: int64, by the names LABELS, LONGEST and others.
         room: a Room, working memory.
+        cursor: int64[2], sentence and initial pair to go on with; written.
+        rows: uint64[capacity, 5], written.
         n: number of rows that are filled.
-
-    Returns (0, FULL, _INNER_FULL or _CHOSEN_FULL, number of filled rows); cursor[1] is then the
-    next pair.
     """
     f_states, e_states, n_e_states = room.f_states, room.e_states, room.n_e_states
     f_states[0] = START

@@ -105,10 +105,15 @@ class Grammar:
         return -1
 
     def matches(self, codes: np.ndarray, possible: np.ndarray, most: int) -> np.ndarray:
-        """Return where source sides match, int64[n, 7]; see kernels.matching.find_matches.
+        """Return where source sides match, int64[n, 7], in order of length and start.
 
-        codes: int64, of the tokens; possible: bool[tokens, longest + 1, labels], whether a span, by
-        its first token and its length, may be of a label; most: matches at most.
+        A row: start, length, source side, then start and length of both gaps, -1 for none.
+
+        Arguments:
+            codes: int64, of the tokens.
+            possible: bool[tokens, longest + 1, labels], whether a span, by its first token and its
+                length, may be of a label; labels of matches are added.
+            most: maximum number of rules of a source side whose labels are added.
         """
         rules = SourceRules(frozen(self.arrays.rule_starts), frozen(self.arrays.rule_labels))
         found: np.ndarray = find_matches(

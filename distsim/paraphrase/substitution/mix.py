@@ -17,7 +17,7 @@ class Evidence:
     likeness: cosine with the target, 0 where unknown. fit: cosine with the slot's own
     signature. fluency: ln p in the slot, less that of the target. frequency: ln(count + 1/2) of
     all forms, less the target's. centrality: how alike it is to the other candidates; shared_fit:
-    how well those like it fit (see the module `coherence`). scored: bool[n], False where nothing
+    how well those like it fit, both by `coherence`. scored: bool[n], False where nothing
     is known of a candidate.
     """
 

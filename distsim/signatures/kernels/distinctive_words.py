@@ -262,7 +262,8 @@ def choose_distinctive(
         distances: int64[n], of n neighbours in their order.
         variants: uint8[n], 1 for a spelling of the focal phrase, which is listed anyway.
         strengths, tokens: int64[n + m], of the neighbours, then of those listed already.
-        keys, bare, core_starts, core_words: of the same phrases, see gather_cores.
+        keys, bare, core_starts, core_words: uint64, uint8, int64 and uint64, the cores of the same
+            phrases, by gather_cores.
         focal: uint64 ascending, the focal phrase's core.
         most: how many are listed.
     """
