@@ -21,12 +21,11 @@ from sklearn.model_selection import GroupKFold
 
 from distsim import CorpusIndex, SignatureTable
 from distsim.comparison import GappedCosine
-from distsim.grammar import PairFeatures, RuleAligner, RuleScorer, ScoreOptions
+from distsim.grammar import PairFeatures, RuleAligner, RuleScorer
 from distsim.grammar.formats.rules import gap_of
 from distsim.grammar.pair_features import without_gaps
 
-SKIPPED = "sim_ngram, identical skipped"
-SHOWN = ("overlap", "letters", "frequency", "sim_ngram", SKIPPED, "sim_whole", "sim_gap")
+SHOWN = ("overlap", "letters", "frequency", "sim_ngram", "sim_whole", "sim_gap")
 Rule = tuple[str, ...]  # label, source, target
 
 
@@ -94,10 +93,8 @@ def main() -> None:
     features = PairFeatures(ngram=table)
     matrix = features.matrix(pairs)
     columns = {name: matrix[:, number] for number, name in enumerate(features.names)}
-    for name, identical in (("sim_ngram", "one"), (SKIPPED, "skip")):
-        options = ScoreOptions(identical=identical)
-        scorer = RuleScorer([("s", table)], options=options, aligner=RuleAligner("missing"))
-        columns[name] = scored(scorer, pairs)
+    scorer = RuleScorer([("s", table)], aligner=RuleAligner("missing"))
+    columns["sim_ngram"] = scored(scorer, pairs)
     gapped = GappedCosine(CorpusIndex.open(given.index), table)
     with Cpu() as cpu:
         columns["sim_gap"] = scored(

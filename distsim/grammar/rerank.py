@@ -56,7 +56,6 @@ class Ranking:
         ascending: the least sum is best: a cost.
         top: keep at most this many of each left-hand side and source; 0: all.
         missing: the value of features that are missing or NA; an invalid line where None.
-        worst: rules with a worse sum are cut.
         learned: learned weights, whose sum is added; of a rule's features and those that `computed`
             makes of its sides.
         computed: makes features of sides; those of the text alone where None.
@@ -74,7 +73,6 @@ class Ranking:
     ascending: bool = False
     top: int = 0
     missing: float | None = None
-    worst: float | None = None
     write: str | None = None
     learned: LearnedWeights | None = None
     computed: PairFeatures | None = None
@@ -91,10 +89,8 @@ class Ranking:
             require_utf8(name)
             if not math.isfinite(weight):
                 raise ParameterError(f"`weights` {name!r}: {weight} is no weight: give a number")
-        for argument in ("missing", "worst"):
-            value = getattr(self, argument)
-            if value is not None and not math.isfinite(value):
-                raise ParameterError(f"`{argument}` {value}: give a number")
+        if self.missing is not None and not math.isfinite(self.missing):
+            raise ParameterError(f"`missing` {self.missing}: give a number")
         in_range(self.top, "`top`", 0)
 
     @property
@@ -320,8 +316,6 @@ class _ReadRules:
         if ranking.top:
             of_group = group[order]
             stays = np.arange(order.size) - np.searchsorted(of_group, of_group) < ranking.top
-        if ranking.worst is not None:
-            stays &= cost[order] <= ranking.worst * (1.0 if ranking.ascending else -1.0)
         faults = is_fault[order]
         report.written = int(np.count_nonzero(stays & ~faults))
         wanted: np.ndarray = order[stays | faults]

@@ -123,7 +123,6 @@ def signature_lines(scorer: RuleScorer, aligner: RuleAligner) -> list[str]:
             **({} if one.estimate == "bits" else {"estimate": one.estimate}),
             "corpus": str(one.table.parameters["corpus"])[:12],
             "align": how,
-            "identical": options.identical,
             "min-strength": options.min_strength,
             "longest": options.longest,
             **({"composed": "yes"} if options.compose else {}),

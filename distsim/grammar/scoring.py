@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import nan
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import in_range, one_of
-from distsim.base.choices import Identical
+from distsim.base.arguments import in_range
 from distsim.base.errors import ParameterError
 from distsim.comparison.gapped.patterns import Pattern
 from distsim.comparison.gapped.signatures import GappedCosine
@@ -44,7 +43,6 @@ class ScoreOptions:
     """Options of scoring: which phrase pairs count, and how cosines are estimated.
 
     Arguments:
-        identical: pairs of identical strings count `one` or are left out (`skip`).
         min_strength: a phrase with fewer occurrences behind its signature has none.
         longest: symbols of the longest phrases.
         compose: make a phrase that a table lacks of its words, where the table keeps their
@@ -52,18 +50,16 @@ class ScoreOptions:
         estimate: how cosines are estimated, `bits` or `restored`; what serves a table best where
             None.
 
-    >>> ScoreOptions(identical="skip").compose
+    >>> ScoreOptions(min_strength=5).compose
     False
     """
 
-    identical: Identical = "one"
     min_strength: int = 0
     longest: int = LONGEST_SPAN
     compose: bool = False
     estimate: str | None = None
 
     def __post_init__(self) -> None:
-        one_of(self.identical, get_args(Identical), "`identical`")
         in_range(self.min_strength, "`min_strength`", 0)
         in_range(self.longest, "longest phrase", 1)
         checked_estimate(self.estimate)
@@ -145,10 +141,8 @@ class TableScorer:
         whole_pair = whole[:n] & whole[n:]
         outcomes[~whole_pair] = DROPPED
         same = whole_pair & (hashes[:n] == hashes[n:])
-        outcomes[same] = IDENTICAL if self._options.identical == "one" else SKIPPED
-        similarities = np.full(n, np.nan)
-        if self._options.identical == "one":
-            similarities[same] = 1.0
+        outcomes[same] = IDENTICAL
+        similarities = np.where(same, 1.0, np.nan)
         open_pairs = np.flatnonzero(outcomes == NOT_IN_TABLE)
         # Each distinct phrase of the block is looked up once.
         wanted = np.concatenate([open_pairs, open_pairs + n])

@@ -103,7 +103,6 @@ class AugmentOptions:
             for a frequent word may be a hundred thousand.
         probability: which score, from 0, is p(e|f) by which they are ranked: the third of four or
             more where None, as Moses writes them, or else the first.
-        limit_rules: refuse to add more rules.
 
     >>> AugmentOptions(features="two").translations
     20
@@ -113,11 +112,9 @@ class AugmentOptions:
     features: Features = "one"
     translations: int = 20
     probability: int | None = None
-    limit_rules: int = 10_000_000
 
     def __post_init__(self) -> None:
         in_range(self.translations, "`translations`", 0)
-        in_range(self.limit_rules, "`limit_rules`", 0)
         if self.probability is not None:
             in_range(self.probability, "`probability`", 0)
         one_of(self.method, AGGREGATIONS, "`method`")
@@ -152,8 +149,7 @@ def augment_phrase_table(
 
     Raises:
         InputError: a line of either file is malformed (file and line are named).
-        ParameterError: an argument has no such value, or more rules than `limit_rules` would
-            be added.
+        ParameterError: an argument has no such value.
 
     >>> _ = (folder / "phrases").write_text("the queen ||| la reine ||| .5 .5 .5 .5\\n")
     >>> _ = (folder / "found").write_text("the king\\t1\\tthe queen\\t0.8\\n")
@@ -174,11 +170,6 @@ def augment_phrase_table(
         work.collect(_entries(entries, InvalidLines(table, on_error), (progress, "reading")))
         report.faulty = InvalidLines(table, on_error)
         report.expected = work.expected()
-        if report.expected > options.limit_rules:
-            raise ParameterError(
-                f"{report.expected:,} rules would be added to {report.old_entries:,}, "
-                f"`limit_rules` is {options.limit_rules:,}: lower `translations`, or raise it"
-            )
         expecting(report)
         with open_output(path) as writer:
             work.write(_entries(entries, report.faulty, (progress, "writing")), writer)

@@ -66,13 +66,11 @@ def test_the_worked_rule(scorer, table):
     assert scorer.score(*sides)[0] == score  # the aligner finds these links itself
 
 
-def test_missing_is_not_zero_and_identity_can_be_skipped(table):
+def test_missing_is_not_zero_and_identity_is_one(table):
     rule = "the zebra", "the gnu", [(0, 0), (1, 1)]
     (one,) = RuleScorer([("s", table)]).score(*rule)
     # (the, the) 1; (zebra, gnu) and (the zebra, the gnu) are unknown
     assert one == (1.0, 3, 1)
-    (skipped,) = RuleScorer([("s", table)], options=ScoreOptions(identical="skip")).score(*rule)
-    assert skipped == (None, 2, 0)
     (unknown,) = RuleScorer([("s", table)]).score("gnu", "gnu", [(0, 0)])
     assert unknown == (1.0, 1, 1)  # the same string
 
