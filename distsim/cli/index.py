@@ -1,12 +1,15 @@
 """`distsim index build/add`: builds and extends an index."""
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from distsim.base.choices import Dedup, FileFormat, TextFormat
-from distsim.base.parallel import Progress
+from distsim.base.parallel import Interrupted, Progress
 from distsim.cli.console import (
     ForceOption,
     JobsOption,
@@ -111,7 +114,7 @@ def build(
     )  # fmt: skip
     force = may_replace(output, force)
     say_cost(tokens_in(corpus), [INDEX], jobs)
-    with progress_bar(expected=tokens_in(corpus)) as bar:
+    with _kept_sorted(output), progress_bar(expected=tokens_in(corpus)) as bar:
         index = CorpusIndex.build(
             corpus, output, options=options, force=force, jobs=jobs, progress=_read_and_sorted(bar),
             memory=memory, notice=lambda doubt: say(in_flags(doubt)),
@@ -137,7 +140,8 @@ def add(
     from distsim.indexes.places import signatures_inside
 
     opened = CorpusIndex.open(index)
-    with progress_bar(expected=opened.n_tokens + tokens_in(corpus)) as bar:
+    expected = opened.n_tokens + tokens_in(corpus)
+    with _kept_sorted(index), progress_bar(expected=expected) as bar:
         extended = opened.add(
             corpus,
             again=again,
@@ -185,6 +189,21 @@ def remove(
     _report(CorpusIndex.open(index))
     if had_signatures and not signatures_inside(index).exists():
         say(f"the signatures inside knew these documents and are gone: run distsim sign {index}")
+
+
+@contextmanager
+def _kept_sorted(index: str) -> Iterator[None]:
+    """At an interruption, say that sorted shards are kept, where there are any."""
+    from distsim.storage import keeps_pieces
+
+    try:
+        yield
+    except (Interrupted, KeyboardInterrupt) as error:
+        if not keeps_pieces(index):
+            raise
+        say("distsim: interrupted; sorted shards are kept: run the same to continue")
+        signum = error.args[0] if isinstance(error, Interrupted) else signal.SIGINT
+        raise typer.Exit(128 + signum) from None
 
 
 def _read_and_sorted(bar: Progress, n_sorted: int = 0) -> Progress:

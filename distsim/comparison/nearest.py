@@ -153,8 +153,8 @@ class NeighbourSearch:
         """
         own, part = self._options, self._part
         options = dict(own)
-        rows = np.arange(len(self._table)) if part.rows is None else part.rows
-        inside = np.ones(rows.size, bool)
+        rows = slice(None) if part.rows is None else part.rows
+        inside = np.ones(len(part), bool)
         if min_strength is not None:
             options["min_strength"] = whole_number(min_strength, "min_strength", 0)
             if min_strength < part.min_strength:
@@ -167,7 +167,7 @@ class NeighbourSearch:
             options["lengths"] = _lengths(lengths, self._table.longest)
             if own["lengths"] is not None and not set(options["lengths"]) <= set(own["lengths"]):
                 raise ParameterError(f"lengths: choose among {_ranges(own['lengths'])}")
-            inside &= np.isin(part.distinctive.tokens[rows], options["lengths"])
+            inside &= _are_among(options["lengths"], part.distinctive.tokens)[rows]
         if not inside.any():
             raise ParameterError(f"{self._table.path}: no phrase is left: choose wider limits")
         narrower = copy(self)
@@ -373,7 +373,7 @@ class NeighbourSearch:
         part, table = self._part, self._table
         rows = self._rows(at)
         order = order_neighbours(
-            frozen(rows), frozen(distances), table.strengths, part.text, part.bounds
+            frozen(rows), frozen(distances), table.strengths, *table.edges(rows)
         )
         hidden = 0
         if part.distinct:
@@ -408,7 +408,7 @@ class NeighbourSearch:
         rows = self._rows(near.at)
         steps = self._steps(focal, rows)
         order = order_neighbours(
-            frozen(rows), frozen(steps), self._table.strengths, self._part.text, self._part.bounds
+            frozen(rows), frozen(steps), self._table.strengths, *self._table.edges(rows)
         )
         return _Near(near.at[order], 1.0 - steps[order] / _COSINE_STEPS)
 
@@ -417,9 +417,7 @@ class NeighbourSearch:
 
         Whole, so that what is printed alike is a tie.
         """
-        part = self._part
-        begins, ends = (part.bounds[at].astype(np.int64) for at in (rows, rows + 1))
-        stored = self._estimator.stored(rows, part.text, begins, ends)
+        stored = self._estimator.stored(rows, *self._table.edges(rows))
         focals = np.zeros(rows.size, np.int64)
         cosines = self._estimator.cosines(focal.stored, stored, focals, np.arange(rows.size))
         return np.rint((1.0 - cosines) * _COSINE_STEPS).astype(np.int64)
@@ -463,8 +461,6 @@ class _Part:
     min_strength: int
     rows: np.ndarray | None
     bits: np.ndarray
-    text: np.ndarray
-    bounds: np.ndarray
     distinctive: DistinctiveWords
     distinct: bool
 
@@ -557,7 +553,7 @@ def _made_part(
             table, rows, f"no phrase has a strength of {min_strength:,}: lower `min_strength`"
         )
     if lengths is not None:
-        fit = np.isin(distinctive.tokens, lengths)
+        fit = _are_among(lengths, distinctive.tokens)
         rows = np.flatnonzero(fit) if rows is None else rows[fit[rows]]
         rows = _left(
             table, rows, f"no phrase left has {_ranges(lengths)} tokens: choose other `lengths`"
@@ -571,10 +567,17 @@ def _made_part(
         min_strength,
         rows,
         bits,
-        *distinctive.texts,
         distinctive,
         distinct,
     )
+
+
+def _are_among(lengths: tuple[int, ...], tokens: np.ndarray) -> np.ndarray:
+    """Return whether each number of tokens, uint16, is one of `lengths`; bool."""
+    wanted = np.zeros(1 << 16, bool)
+    wanted[[length for length in lengths if length < wanted.size]] = True
+    found: np.ndarray = wanted[tokens]
+    return found
 
 
 def _left(table: StoredTable, rows: np.ndarray, why: str) -> np.ndarray:

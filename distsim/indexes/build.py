@@ -275,7 +275,7 @@ def build_index_of_sources(
     read = options.reading()
     sources = options.sources(corpus, path, read)
     storage.require_free(path, force)
-    with storage.create(path, storage.INDEX) as writer:
+    with storage.create(path, storage.INDEX, continues=True) as writer:
         builder = IndexBuilder(writer, options, progress, memory, notice)
         builder.read(sources, jobs)
         builder.finish()
@@ -371,7 +371,7 @@ def add_to_index(
     """
     path = one_path(path)
     paths = one_or_many_paths(corpus, "corpus")
-    with storage.change(path, storage.INDEX) as writer, ExitStack() as stack:
+    with storage.change(path, storage.INDEX, continues=True) as writer, ExitStack() as stack:
         with storage.understood(path):
             options = IndexOptions.from_manifest(writer.parameters)
             names = read_names(writer.read("sources"))
@@ -929,7 +929,10 @@ class _ShardWriter:
         for name in (*self._names, *text_names):
             self._writer.close(self._prefix + name)
         tokens = self._writer.read(self._prefix + "tokens")
-        self._writer.add(self._prefix + "suffixes", build_suffix_array(tokens))
+        suffixes, key = self._prefix + "suffixes", self._writer.checksum(self._prefix + "tokens")
+        if not self._writer.take(suffixes, key):  # which a run that was killed has sorted
+            self._writer.add(suffixes, build_suffix_array(tokens))
+            self._writer.keep(suffixes, key)
         word_starts = count_words(frozen(tokens), int(tokens.max()) + 1)
         self._writer.add(self._prefix + "word_starts", word_starts)
         return tokens

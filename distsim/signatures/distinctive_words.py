@@ -39,24 +39,17 @@ class Cores:
 class DistinctiveWords:
     """Finds the distinctive words of a table's phrases; computed once a table.
 
-    Attributes:
-        texts: the phrases' bytes uint8 end to end, and where each begins, int32 where that fits.
-
     Arguments:
         table: the table.
     """
 
     def __init__(self, table: StoredTable) -> None:
         self._table = table
-        text, bounds = table.text_bytes()
-        if text.size <= np.iinfo(np.int32).max:
-            bounds = frozen(bounds.astype(np.int32))
-        self.texts = text, bounds
 
     @cached_property
     def tokens(self) -> np.ndarray:
         """The number of tokens of every row's phrase, uint16."""
-        return frozen(kernel.count_tokens(*self.texts).astype(np.uint16))
+        return frozen(self._table.token_counts())
 
     @cached_property
     def n_words(self) -> int:
@@ -69,8 +62,9 @@ class DistinctiveWords:
         Arguments:
             rows: int64[n].
         """
-        text = self.texts[0]
-        starts, hashes, begins, ends = kernel.hash_tokens(*self.texts, frozen(rows), self.tokens)
+        n_tokens = frozen(self.tokens[rows].astype(np.int64))
+        text, *edges = self._table.edges(rows)
+        starts, hashes, begins, ends = kernel.hash_tokens(text, *edges, n_tokens)
         slots = 1 << max(4, (2 * hashes.size).bit_length())
         keys, values = np.zeros(slots, np.uint64), np.full(slots, 0xFFFFFFFF, np.uint32)
         first_seen = np.empty(hashes.size, np.int64)
@@ -86,7 +80,7 @@ class DistinctiveWords:
             frozen(starts), frozen(hashes), frozen(distinctive[numbers]), frozen(is_word[numbers])
         )
         strengths = self._table.strengths[rows].astype(np.int64)
-        return Cores(*map(frozen, (*found, strengths, self.tokens[rows].astype(np.int64))))
+        return Cores(*map(frozen, (*found, strengths, n_tokens)))
 
     def core(self, phrase: str) -> np.ndarray:
         """Return the core of a phrase: hashes of its distinctive words, uint64, ascending.

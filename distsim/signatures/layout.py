@@ -18,6 +18,7 @@ from distsim.signatures.signer import SignedBatch
 
 BLOCK_ROWS = 64  # text offsets are kept relative to blocks of so many rows
 _STRONGEST = 0xFFFFFFFF
+_ROWS_AT_ONCE = 1 << 20
 
 
 class Rows(Protocol):
@@ -190,10 +191,32 @@ class PhraseColumns:
         edges = np.minimum(edges, self._text.size)
         return self._text, frozen(np.maximum.accumulate(edges))
 
-    def token_counts(self) -> np.ndarray:
-        """Return the number of tokens of every row's phrase, int64[n]."""
-        lengths: np.ndarray = count_tokens(*self.text_bytes())
-        return lengths
+    def edges(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return all texts, uint8, and where those of some rows begin and end in it, int64[n].
+
+        Arguments:
+            rows: int64[n].
+        """
+        blocks = rows // BLOCK_ROWS
+        bases = self._blocks[blocks].astype(np.int64)
+        ends = bases + self._ends[rows]
+        begins = np.where(rows % BLOCK_ROWS, bases + self._ends[np.maximum(rows - 1, 0)], bases)
+        ends = np.minimum(ends, self._text.size)  # of a damaged table they may lie outside
+        return self._text, frozen(np.minimum(begins, ends)), frozen(ends)
+
+    def token_counts(self, rows: np.ndarray | None = None) -> np.ndarray:
+        """Return the number of tokens of phrases, uint16[n].
+
+        Arguments:
+            rows: int64[n]; all rows where None.
+        """
+        if rows is not None:
+            return np.asarray(count_tokens(*self.edges(rows)))
+        counts = np.empty(len(self), np.uint16)
+        for first in range(0, counts.size, _ROWS_AT_ONCE):
+            some = np.arange(first, min(first + _ROWS_AT_ONCE, counts.size))
+            counts[some[0] : some[-1] + 1] = count_tokens(*self.edges(some))
+        return counts
 
     def find(self, text: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Return the row of every phrase, int64[n], -1 where there is none; millions a second.

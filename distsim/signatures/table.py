@@ -287,21 +287,23 @@ class StoredTable:
         """Yield all phrases in row order."""
         return (self.text(row) for row in range(len(self)))
 
-    def text_bytes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (text uint8, bounds int64[n + 1]) of all phrases, end to end as UTF-8.
+    def edges(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the text of all phrases, UTF-8, and where some rows' begin and end in it.
 
-        That of row r is text[bounds[r]:bounds[r + 1]].
+        uint8, int64[n], int64[n].
+
+        Arguments:
+            rows: int64[n].
         """
-        return self._phrases.text_bytes()
+        return self._phrases.edges(rows)
 
     def token_counts(self, rows: np.ndarray | None = None) -> np.ndarray:
-        """Return the number of tokens of every row's phrase, int64[n].
+        """Return the number of tokens of phrases, uint16[n].
 
         Arguments:
             rows: int64[n]; all rows where None.
         """
-        counts = self._phrases.token_counts()
-        return counts if rows is None else counts[rows]
+        return self._phrases.token_counts(rows)
 
     def is_whole(self, piece: str) -> bool:
         """Return whether a piece of a phrase is a word of the table, not to be cut further.

@@ -40,6 +40,7 @@ from distsim.storage.writing import (
     change,
     create,
     holds_artifact,
+    keeps_pieces,
     remove_artifact,
     require_free,
 )

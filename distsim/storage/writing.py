@@ -1,6 +1,7 @@
 """Writes artifacts, whole or not at all: a new one, or a change in one step."""
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ import numpy as np
 
 from distsim.base.arguments import one_path
 from distsim.base.errors import ArtifactError
-from distsim.base.parallel import check_interrupted
+from distsim.base.parallel import Interrupted, check_interrupted
 from distsim.storage.checksums import CHECKSUM_BYTES, checksum_of_file
 from distsim.storage.files import MANIFEST, naming, new_file, raw_bytes
 from distsim.storage.locks import locked, require_writable, sync_folder
@@ -33,6 +34,7 @@ from distsim.storage.scratch import SCRATCH, spare_descriptors
 
 # The names of files in the making, and of arrays with a piece of their checksum.
 _PART = ".distsim-part"
+_PIECE = ".piece" + _PART  # of the name of a note on an array that is kept
 _ARRAY_FILE = re.compile(r"[\w-]+\.([0-9a-f]{12})\.bin")
 # Where a disk begins, its file system may keep what it has found.
 _NOT_OURS_TO_MIND = {"lost+found"}
@@ -117,6 +119,7 @@ class ArtifactWriter:
     _streams: dict[str, ArrayStream] = field(default_factory=dict)
     _unchecked: set[str] = field(default_factory=set)  # entries that an earlier writer made
     _kept: bool = False
+    _continues: bool = False
 
     def add(self, name: str, values: np.ndarray) -> None:
         """Write a whole array, one- or two-dimensional.
@@ -168,6 +171,45 @@ class ArtifactWriter:
                 )
             self._unchecked.discard(name)
         return read_only(file, entry["dtype"], tuple(entry["shape"]), entry["size"])
+
+    def checksum(self, name: str) -> str:
+        """Return the checksum of a finished array.
+
+        Arguments:
+            name: of the array.
+        """
+        return str(self.entries[name]["checksum"])
+
+    def keep(self, name: str, key: str) -> None:
+        """Keep a finished array for the next writer, should this one be killed or interrupted.
+
+        Only where an earlier writer is continued; see `create`.
+
+        Arguments:
+            name: of the array.
+            key: checksum of all that it is made from.
+        """
+        if self._continues:
+            note = self.folder / f".{name.replace('/', '-')}{_PIECE}"
+            note.unlink(missing_ok=True)
+            with new_file(note) as file:
+                file.write(json.dumps({"key": key, "entry": self.entries[name]}).encode())
+
+    def take(self, name: str, key: str) -> bool:
+        """Return whether an earlier writer has kept this array; now it is one of this writer.
+
+        Arguments:
+            name, key: as of `keep`.
+        """
+        notes = _pieces(self.folder) if self._continues else {}
+        note = notes.get(f".{name.replace('/', '-')}{_PIECE}")
+        if note is None or note["key"] != key:
+            return False
+        entry = note["entry"]
+        if checksum_of_file(self.folder / entry["file"]) != entry["checksum"]:
+            return False
+        self.entries[name] = entry
+        return True
 
     def keep_as_it_is(self) -> None:
         """Mark the artifact as unchanged: it stays as it is."""
@@ -238,8 +280,41 @@ def require_free(path: str | Path, force: bool = False) -> None:
         )
 
 
+def _pieces(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the notes on arrays that a killed writer kept, by their file names."""
+    found = {}
+    for file in folder.glob(f".*{_PIECE}"):
+        with suppress(OSError, ValueError, LookupError, TypeError):
+            note = json.loads(file.read_text("utf-8"))
+            entry = note["entry"]
+            if (folder / entry["file"]).stat().st_size == entry["size"] and note["key"]:
+                found[file.name] = note
+    return found
+
+
+def _kept_files(folder: Path) -> set[str]:
+    """Return the names of the files that the next writer may take, and of the notes on them."""
+    notes = _pieces(folder)
+    return {*notes, *(note["entry"]["file"] for note in notes.values())}
+
+
+def keeps_pieces(path: str | Path) -> bool:
+    """Return whether an interrupted writer of an artifact has left what the next goes on with.
+
+    Arguments:
+        path: of the artifact.
+    """
+    path = one_path(path)
+    return bool(_pieces(path) or _pieces(_unfinished(path)))
+
+
+def _unfinished(path: Path) -> Path:
+    """Return the hidden folder in which an artifact is made."""
+    return path.with_name(f".{path.name}.unfinished")
+
+
 @contextmanager
-def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
+def create(path: str | Path, kind: Kind, continues: bool = False) -> Iterator[ArtifactWriter]:
     """Yield the writer of a new artifact at `path`, which appears complete or not at all.
 
     It is built in a hidden sibling folder and renamed into place; in an empty folder that
@@ -249,6 +324,7 @@ def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
     Arguments:
         path: folder of the artifact.
         kind: of the artifact.
+        continues: what a killed or interrupted writer kept is left for this one to take.
 
     Raises:
         ArtifactError: something else exists at `path`, or it cannot be written, or another
@@ -259,13 +335,14 @@ def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
     if path.exists():
         if not _is_vacant(path):
             require_kind(path, read_manifest(path), kind)  # refuses what must not be replaced
-        with locked(path, path), _changing(path, ArtifactWriter(path, kind)) as writer:
+        made = ArtifactWriter(path, kind, _continues=continues)
+        with locked(path, path), _changing(path, made) as writer:
             yield writer
         return
     if not path.parent.is_dir():
         raise ArtifactError(f"{path.parent}: no such folder: create it first")
     require_writable(path.parent)
-    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished = _unfinished(path)
     with spare_descriptors() as spare, locked(unfinished, path, make=True):
         if path.exists():
             raise ArtifactError(
@@ -274,27 +351,39 @@ def create(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
             )
         try:
             named = _forgotten(unfinished)
-            _clear(unfinished, keep=set(), ours=named)
+            left = _kept_files(unfinished) if continues else set()
+            _clear(unfinished, keep=left, ours=named)
         except OSError:  # it cannot even be listed
             with suppress(OSError):
                 unfinished.rmdir()
             raise
-        if any(file.is_symlink() or not file.is_dir() for file in unfinished.iterdir()):
+        if any(
+            file.is_symlink() or not file.is_dir()
+            for file in unfinished.iterdir() if file.name not in left
+        ):  # fmt: skip
             raise ArtifactError(f"{unfinished}: holds files that are not ours: move them away")
-        writer = ArtifactWriter(unfinished, kind)
+        writer = ArtifactWriter(unfinished, kind, _continues=continues)
         try:
             yield writer
             writer.finish()
+            if continues:
+                _clear(unfinished, keep={*writer.files(), MANIFEST, MADE_FROM})
             os.rename(unfinished, path)
-        except BaseException:
+        except BaseException as error:
             writer.abandon()
             spare.close()
             with suppress(OSError):
                 _forgotten(unfinished)
-                _clear(unfinished, keep=set(), ours=writer.files())
+                _clear(unfinished, keep=_left_after(error, writer), ours=writer.files())
                 unfinished.rmdir()
             raise
         sync_folder(path.parent)
+
+
+def _left_after(error: BaseException, writer: ArtifactWriter) -> set[str]:
+    """Return the files that stay after an error: what is kept, where it is an interruption."""
+    is_interruption = isinstance(error, Interrupted | KeyboardInterrupt)
+    return _kept_files(writer.folder) if is_interruption else set()
 
 
 def _forgotten(unfinished: Path) -> set[str]:
@@ -338,7 +427,7 @@ def _is_unfinished_inside(file: Path) -> bool:
 
 
 @contextmanager
-def change(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
+def change(path: str | Path, kind: Kind, continues: bool = False) -> Iterator[ArtifactWriter]:
     """Yield a writer that changes the artifact at `path`: new arrays first, then the manifest.
 
     The writer starts with the present parameters, arrays and `made_from`; entries that are removed
@@ -347,6 +436,7 @@ def change(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
     Arguments:
         path: of the artifact.
         kind: that it must have.
+        continues: as of `create`.
 
     Raises:
         ArtifactError: as Artifact, or it cannot be written, or another process is writing.
@@ -358,7 +448,7 @@ def change(path: str | Path, kind: Kind) -> Iterator[ArtifactWriter]:
         entries = dict(artifact.manifest["arrays"])
         writer = ArtifactWriter(
             path, kind, dict(artifact.parameters), entries, made_from=artifact.made_from,
-            _unchecked=set(entries),
+            _unchecked=set(entries), _continues=continues,
         )  # fmt: skip
         with _changing(path, writer):
             yield writer
@@ -369,17 +459,18 @@ def _changing(path: Path, writer: ArtifactWriter) -> Iterator[ArtifactWriter]:
     """Yield the writer of a locked folder, and remove files that its manifest no longer names."""
     require_writable(path)
     before = _named_files(path)
-    _clear(path, keep=before)
+    _clear(path, keep=before | (_kept_files(path) if writer._continues else set()))
     with spare_descriptors() as spare:
         try:
             yield writer
             writer.finish()
-        except BaseException:
+        except BaseException as error:
             writer.abandon()
             spare.close()
             with suppress(OSError, ArtifactError):
                 # Not the files named before: the manifest may be the new one already.
-                _clear(path, keep=_named_files(path), ours=before | writer.files())
+                kept = _named_files(path) | _left_after(error, writer)
+                _clear(path, keep=kept, ours=before | writer.files())
             raise
     with suppress(OSError):  # the change is made; the next writer clears what stays now
         _clear(path, keep=_named_files(path), ours=before | writer.files())

@@ -117,7 +117,8 @@ def test_ties_are_ordered_by_strength_then_by_text():
         rows = draw.integers(0, 5, n)
         distances = draw.integers(0, 2, n)
         strengths = np.array([1, 1, 1, 1, 2], np.uint32)
-        given = (rows, distances, strengths, np.frombuffer(text, np.uint8), bounds)
+        edges = bounds[rows], bounds[rows + 1]
+        given = (rows, distances, strengths, np.frombuffer(text, np.uint8), *edges)
         order = order_neighbours(*map(frozen, given)).tolist()
         keyed = [(d, -int(strengths[r]), texts[r]) for r, d in zip(rows, distances, strict=True)]
         assert [keyed[i] for i in order] == sorted(keyed)

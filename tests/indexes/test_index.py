@@ -1,18 +1,21 @@
 """The corpus index: every answer against a plain count, on one shard and on many."""
 
 import itertools
+import os
 import pickle
 import random
+import shutil
 from collections import Counter
 
 import numpy as np
 import pytest
 
-from distsim import CorpusIndex, IndexOptions, ParameterError
+from distsim import CorpusIndex, IndexOptions, ParameterError, storage
 from distsim.base.errors import ArtifactError, InputError
 from distsim.corpus import Normaliser
 from distsim.corpus.documents import Document
 from distsim.corpus.sources import Source
+from distsim.indexes import build as build_module
 from distsim.indexes.build import build_index_of_sources
 from distsim.indexes.suffix_array import MAX_TOKENS
 from distsim.output.verification import find_faults
@@ -329,6 +332,112 @@ def test_builds_are_byte_identical(tmp_path, jobs):
 def bytes_of(folder) -> dict[str, bytes]:
     files = sorted(file for file in folder.rglob("*") if file.is_file())
     return {str(one.relative_to(folder)): one.read_bytes() for one in files}
+
+
+def files_below(folder) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("where", ["new", "replaced", "added"])
+def test_a_stopped_build_goes_on_with_its_sorted_shards(
+    tmp_path, sentences, monkeypatch, end, where
+):
+    """Interrupted, or killed: SystemExit ends a child process on the spot; the bytes are equal."""
+    n = len(sentences)
+    texts = [write_lines(tmp_path / f"{m}.txt", sentences[m * n // 2 :][: n // 2]) for m in (0, 1)]
+    options = IndexOptions(shard_tokens=sum(map(len, sentences)) // 8)
+    path = tmp_path / "folder" / "index"
+    path.parent.mkdir()
+
+    def made(text=texts[1]):
+        if where == "added":
+            CorpusIndex.open(path).add(text)
+        else:
+            CorpusIndex.build(text, path, options=options, force=True)
+
+    def prepared(target):
+        if where != "new":
+            CorpusIndex.build(texts[0], target, options=options)
+
+    sort, sorted_ = build_module.build_suffix_array, []
+
+    def counted(tokens):
+        sorted_.append(tokens)
+        return sort(tokens)
+
+    prepared(path)
+    monkeypatch.setattr(build_module, "build_suffix_array", counted)
+    made()
+    n_sorted = len(sorted_)
+    wanted, files = bytes_of(path), files_below(path.parent)
+    shutil.rmtree(path)
+    prepared(path)
+    sorted_.clear()
+
+    def stopped(tokens):
+        if len(sorted_) == 3:
+            if end is SystemExit:
+                os._exit(9)
+            raise end
+        return counted(tokens)
+
+    monkeypatch.setattr(build_module, "build_suffix_array", stopped)
+    if end is SystemExit:
+        child = os.fork()
+        if not child:
+            made()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] >> 8 == 9
+    else:
+        with pytest.raises(end):
+            made()
+    assert storage.keeps_pieces(path)
+    monkeypatch.setattr(build_module, "build_suffix_array", counted)
+    sorted_.clear()
+    made()
+    assert len(sorted_) == n_sorted - 3 > 0 and bytes_of(path) == wanted
+    assert files_below(path.parent) == files and not storage.keeps_pieces(path)
+
+
+def test_sorted_shards_of_another_text_or_damaged_ones_are_not_taken(
+    tmp_path, sentences, monkeypatch
+):
+    mine, other = (write_lines(tmp_path / f"{m}.txt", sentences[m::2]) for m in (0, 1))
+    n = sum(map(len, sentences)) // 12
+    options, path = IndexOptions(shard_tokens=n), tmp_path / "index"
+    wanted = bytes_of(CorpusIndex.build(mine, tmp_path / "whole", options=options).path)
+    sort, calls = build_module.build_suffix_array, []
+
+    def stopped(tokens):
+        calls.append(tokens)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return sort(tokens)
+
+    def damage():
+        for file in tmp_path.glob(".index.unfinished/shard-0-suffixes*"):
+            data = bytearray(file.read_bytes())
+            data[9] ^= 1
+            file.write_bytes(data)
+
+    for text, between in ((other, int), (mine, damage)):
+        calls.clear()
+        monkeypatch.setattr(build_module, "build_suffix_array", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            CorpusIndex.build(text, path, options=options)
+        between()
+        monkeypatch.setattr(build_module, "build_suffix_array", sort)
+        assert storage.keeps_pieces(path)
+        assert bytes_of(CorpusIndex.build(mine, path, options=options).path) == wanted
+        shutil.rmtree(path)
+    calls.clear()
+    monkeypatch.setattr(build_module, "build_suffix_array", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        CorpusIndex.build(mine, path, options=options)
+    with pytest.raises(InputError):  # an error leaves nothing
+        CorpusIndex.build(write_lines(tmp_path / "none.txt", []), path, options=options)
+    assert not storage.keeps_pieces(path) and not path.exists()
 
 
 def test_options_out_of_range_are_refused():

@@ -1,7 +1,6 @@
 """Distinctive words of a table's phrases, as sparse rows; neighbours that are not repetitive.
 
-Phrases are concatenated UTF-8, that of row r at text[bounds[r]:bounds[r + 1]], tokens parted
-by one space.
+Phrases are UTF-8, that of place i at text[begins[i]:ends[i]], tokens parted by one space.
 """
 
 import numpy as np
@@ -13,42 +12,41 @@ SPACE = 32
 
 
 @compiled
-def count_tokens(text, bounds):
-    """Return the number of tokens of every phrase, int64.
+def count_tokens(text, begins, ends):
+    """Return the number of tokens of every phrase, uint16.
 
     Arguments:
-        text: uint8, UTF-8 of all phrases end to end.
-        bounds: int64[n + 1], where each phrase begins.
+        text: uint8, UTF-8 of all phrases.
+        begins, ends: int64[n], of each phrase in it.
     """
-    counts = np.ones(bounds.size - 1, np.int64)
+    counts = np.ones(begins.size, np.uint16)
     for r in range(counts.size):
-        for i in range(bounds[r], bounds[r + 1]):
+        for i in range(begins[r], ends[r]):
             counts[r] += text[i] == SPACE
     return counts
 
 
 @compiled
-def hash_tokens(text, bounds, rows, counts):
-    """Return (starts int64[n + 1], hashes uint64, begins int64, ends int64) of some rows' tokens.
+def hash_tokens(text, phrase_begins, phrase_ends, counts):
+    """Return (starts int64[n + 1], hashes uint64, begins int64, ends int64) of phrases' tokens.
 
-    The tokens of rows[i] are starts[i]:starts[i + 1]; each is text[begins[t]:ends[t]].
+    The tokens of phrase i are starts[i]:starts[i + 1]; each is text[begins[t]:ends[t]].
 
     Arguments:
-        text: uint8, the phrases of the table end to end, words separated by a space.
-        bounds: integers, where each row's text begins.
-        rows: integers, rows of the table.
-        counts: int64, tokens of every row of the table.
+        text: uint8, with phrases whose words are separated by a space.
+        phrase_begins, phrase_ends: int64[n], of each phrase in the text.
+        counts: int64[n], tokens of each phrase.
     """
-    starts = np.zeros(rows.size + 1, np.int64)
-    for i in range(rows.size):
-        starts[i + 1] = starts[i] + counts[rows[i]]
+    starts = np.zeros(counts.size + 1, np.int64)
+    for i in range(counts.size):
+        starts[i + 1] = starts[i] + counts[i]
     hashes = np.empty(starts[-1], np.uint64)
     begins = np.empty(starts[-1], np.int64)
     ends = np.empty(starts[-1], np.int64)
-    for i in range(rows.size):
+    for i in range(counts.size):
         token = starts[i]
-        begin = bounds[rows[i]]
-        stop = bounds[rows[i] + 1]
+        begin = phrase_begins[i]
+        stop = phrase_ends[i]
         for at in range(begin, stop + 1):
             if at == stop or text[at] == SPACE:
                 hashes[token] = finish(extend(START, text, begin, at))
@@ -113,7 +111,7 @@ def gather_cores(starts, hashes, distinctive, is_word):
 
 
 @compiled
-def _is_before(a, b, rows, distances, strengths, text, bounds):
+def _is_before(a, b, rows, distances, strengths, text, begins, ends):
     """Return whether neighbour a comes before b: nearer, stronger, or first by its text.
 
     Arguments:
@@ -121,16 +119,17 @@ def _is_before(a, b, rows, distances, strengths, text, bounds):
         rows: integers, rows of the table.
         distances: of each of rows.
         strengths: int64, by row of the table.
-        text, bounds: uint8 and integers, the table's phrases end to end, and where each begins.
+        text: uint8.
+        begins, ends: int64, of the phrase of each of rows in the text.
     """
     if distances[a] != distances[b]:
         return distances[a] < distances[b]
     if strengths[rows[a]] != strengths[rows[b]]:
         return strengths[rows[a]] > strengths[rows[b]]
-    i = bounds[rows[a]]
-    j = bounds[rows[b]]
-    end_i = bounds[rows[a] + 1]
-    end_j = bounds[rows[b] + 1]
+    i = begins[a]
+    j = begins[b]
+    end_i = ends[a]
+    end_j = ends[b]
     while i < end_i and j < end_j:
         if text[i] != text[j]:
             return text[i] < text[j]
@@ -140,7 +139,7 @@ def _is_before(a, b, rows, distances, strengths, text, bounds):
 
 
 @compiled
-def order_neighbours(rows, distances, strengths, text, bounds):
+def order_neighbours(rows, distances, strengths, text, begins, ends):
     """Return the order of rows by distance, strength (strongest first) and text, int64.
 
     Text is compared byte by byte, which in UTF-8 is the order of code points.
@@ -149,7 +148,8 @@ def order_neighbours(rows, distances, strengths, text, bounds):
         rows: integers, rows of the table.
         distances: of each of rows.
         strengths: int64, by row of the table.
-        text, bounds: uint8 and integers, the table's phrases end to end, and where each begins.
+        text: uint8.
+        begins, ends: int64, of the phrase of each of rows in the text.
     """
     order = np.arange(rows.size)
     other = np.empty(rows.size, np.int64)
@@ -163,7 +163,9 @@ def order_neighbours(rows, distances, strengths, text, bounds):
             for at in range(begin, stop):
                 if i < middle and (
                     j == stop
-                    or not _is_before(order[j], order[i], rows, distances, strengths, text, bounds)
+                    or not _is_before(
+                        order[j], order[i], rows, distances, strengths, text, begins, ends
+                    )
                 ):
                     other[at] = order[i]
                     i += 1
