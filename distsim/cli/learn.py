@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import ForceOption, JobsOption, may_replace, progress_bar, say
-from distsim.cli.options import RecipeOption, SetOption, chosen
+from distsim.cli.options import FreeMemoryOption, RecipeOption, SetOption, chosen
 
 
 def learn(
@@ -16,6 +16,7 @@ def learn(
     recipe: RecipeOption = None,
     settings: SetOption = None,
     force: ForceOption = False,
+    memory: FreeMemoryOption = None,
     jobs: JobsOption = None,
 ) -> None:
     """Learn a projection from an index's frequent words and the features around them.
@@ -35,8 +36,9 @@ def learn(
     force = may_replace(output, force)
     with progress_bar() as bar:
         path = learn_projection(
-            CorpusIndex.open(source), output, recipe=made, force=force, jobs=jobs, progress=bar
-        )
+            CorpusIndex.open(source), output, recipe=made, force=force, memory=memory, jobs=jobs,
+            progress=bar,
+        )  # fmt: skip
     found = Artifact(path).parameters
     say(
         f"{found['rank']} directions for {found['bits']} bits, learnt from {found['rows']:,} words "

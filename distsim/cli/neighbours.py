@@ -24,7 +24,7 @@ from distsim.cli.console import (
     say_opposites,
 )
 from distsim.cli.groups import OptionGroup, grouped
-from distsim.cli.options import SetOption, chosen
+from distsim.cli.options import HeldMemoryOption, SetOption, chosen
 
 if TYPE_CHECKING:
     from distsim.base.results import Results
@@ -129,6 +129,7 @@ def neighbours(
     file: InputOption = None,
     as_json: JsonOption = False,
     settings: SetOption = None,
+    memory: HeldMemoryOption = None,
 ) -> None:
     """Find the most similar phrases, or with --gapped the most similar patterns.
 

@@ -152,6 +152,25 @@ FreeMemoryOption = Annotated[
 ]
 
 
+def _set_memory_limit(n_bytes: int | None) -> None:
+    if n_bytes is not None:
+        from distsim.base.memory import set_memory_limit
+
+        set_memory_limit(n_bytes)
+
+
+HeldMemoryOption = Annotated[
+    int | None,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        parser=memory_bytes,
+        callback=_set_memory_limit,
+        help="For copies and caches that answer sooner.  [default: half of what is free]",
+    ),
+]
+
+
 def _set_unpack_limit(n_bytes: int | None) -> None:
     if n_bytes is not None:
         from distsim.corpus.sources import set_unpack_limit

@@ -23,7 +23,7 @@ from distsim.cli.console import (
     say_opposites,
 )
 from distsim.cli.groups import OptionGroup, grouped
-from distsim.cli.options import AsIsOption, SetOption, chosen
+from distsim.cli.options import AsIsOption, HeldMemoryOption, SetOption, chosen
 
 if TYPE_CHECKING:
     from distsim.paraphrase.options import ParaphraseOptions
@@ -93,6 +93,7 @@ def paraphrase(
         typer.Option(metavar="TABLE", help="Signatures; default: those inside the index."),
     ] = None,
     settings: SetOption = None,
+    memory: HeldMemoryOption = None,
     jobs: JobsOption = None,
 ) -> None:
     """Print focal<TAB>rank<TAB>paraphrase<TAB>score<TAB>count<TAB>evidence."""

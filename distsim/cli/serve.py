@@ -7,6 +7,7 @@ import typer
 from distsim.base.distribution import how_to_install
 from distsim.base.errors import ParameterError
 from distsim.cli.console import say
+from distsim.cli.options import HeldMemoryOption
 
 
 def serve(
@@ -38,6 +39,7 @@ def serve(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Questions answered side by side.")
     ] = None,
+    memory: HeldMemoryOption = None,
 ) -> None:
     """Serve a page and an API until Ctrl-C or SIGTERM.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from distsim.base.arguments import in_range, one_or_many_texts, one_text, shown, whole_number
 from distsim.base.errors import ParameterError
+from distsim.base.memory import half_of_free
 from distsim.base.results import Results
 from distsim.comparison.measures import Similarity
 from distsim.indexes import hamming
@@ -560,7 +561,8 @@ def _made_part(
         )
     bits = table.bits
     if rows is not None:
-        if rows.size <= _COPIED_SHARE * len(table):
+        is_small = bits[:1].nbytes * rows.size <= half_of_free() // (2 * _KEPT_PARTS)
+        if is_small and rows.size <= _COPIED_SHARE * len(table):
             bits = frozen(bits[rows])
         rows = frozen(rows.astype(np.uint32))
     return _Part(

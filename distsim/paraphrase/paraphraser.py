@@ -9,6 +9,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from distsim.base.arguments import AnyPath
+from distsim.base.memory import half_of_free
 from distsim.base.results import Results
 from distsim.comparison.opposites.opposites import SPARE, n_moved, opposites_last
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
@@ -114,8 +115,8 @@ class Paraphraser:
         index: where everything is counted.
         options: the settings; the defaults where None.
         table: signatures whose neighbours are candidates too; none where None.
-        memory: bytes of the caches of common phrases; paraphrasers of the same table, settings of
-            profiles and memory share them.
+        memory: bytes of the caches of common phrases, an eighth of `half_of_free` at most;
+            paraphrasers of the same table, settings of profiles and memory share them.
 
     Raises:
         IncompatibleError: the table normalises text in another way than the index.
@@ -136,7 +137,7 @@ class Paraphraser:
         index, table = opened_index(index), None if table is None else opened_table(table)
         self.index = index
         self._table = table
-        self._memory = memory
+        self._memory = memory = min(memory, half_of_free() // 8)
         self.options = options or ParaphraseOptions()
         if table is not None:
             table.require_normaliser_of(index)

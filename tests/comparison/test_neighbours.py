@@ -13,6 +13,7 @@ from distsim import (
     similarities,
     similarity,
 )
+from distsim.base import memory
 from distsim.comparison import NeighbourSearch
 from distsim.comparison.nearest import Found, rerank_neighbours
 from distsim.kernels.compiled import frozen
@@ -62,6 +63,25 @@ def test_a_search_within_limits_finds_what_one_made_with_them_finds(learnt, dist
         assert within.above("alice", 0.3) == made.above("alice", 0.3)
         again = pickle.loads(pickle.dumps(within))
         assert again.nearest("alice", k=5) == made.nearest("alice", k=5)
+
+
+def test_little_memory_changes_no_neighbour(learnt, run, monkeypatch):  # noqa: F811
+    limits = {"lengths": [3], "min_strength": 4}
+    table = SignatureTable.open(learnt[1].path)
+    copied = NeighbourSearch(table, **limits)
+    assert 0 < len(copied._part.bits) == len(copied._part) < len(table)
+    monkeypatch.setattr(memory, "_limits", [])
+    memory.set_memory_limit(1000)
+    table = SignatureTable.open(learnt[1].path)
+    mapped = NeighbourSearch(table, **limits)
+    assert np.shares_memory(mapped._part.bits, table.bits)
+    for phrase in ("alice", "the queen", "the white kid gloves"):
+        assert copied.found(phrase, k=20) == mapped.found(phrase, k=20)
+    asked = ("neighbours", learnt[1].path, "alice", "--lengths", "3", "--min-strength", "4")
+    given, _ = run(*asked, "--memory", "1K")
+    assert memory.half_of_free() == 1024
+    monkeypatch.setattr(memory, "_limits", [])
+    assert given == run(*asked)[0]
 
 
 def test_a_search_within_limits_is_no_wider(learnt):  # noqa: F811
