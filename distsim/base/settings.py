@@ -162,7 +162,10 @@ class _Text(str):
 
 
 class _At(NamedTuple):
-    """The beginning of a message on a key: the file and the keys above."""
+    """The beginning of a message on a key.
+
+    place: the file and a colon, empty without one. above: the keys above, each with a dot behind.
+    """
 
     place: str
     above: str

@@ -150,7 +150,15 @@ def _blocks(english_starts: np.ndarray, other_starts: np.ndarray) -> Iterator[tu
 
 
 class _Direction(NamedTuple):
-    """Data that all samplers of one direction share: both sides and their co-occurrences."""
+    """Data that all samplers of one direction share: both sides and their co-occurrences.
+
+    Attributes:
+        source, target: the sides; words of the source generate those of the target.
+        cells: uint32, number of the co-occurrence of every cell.
+        n_co_occurrences: co-occurring pairs of words.
+        partners: uint32, for each source word the number of target words that it co-occurs with.
+        ring: uint8 a source token, the next position of the same word in its sentence.
+    """
 
     source: Sentences
     target: Sentences

@@ -19,7 +19,15 @@ from distsim.corpus.vocabulary import VocabularyBuilder
 class ReadTrees(NamedTuple):
     """Trees of the retained pairs, with the fields of bitext.Trees and two counts.
 
-    missing: sentences whose line is blank. unlike: sentences whose leaves are not their tokens.
+    Attributes:
+        text: bracketed trees end to end.
+        lengths: bytes of each tree.
+        labels: distinct labels of nodes.
+        span_labels: uint32[m], numbers of the labels of all nodes, end to end.
+        span_bounds: uint8[m, 2], tokens start..stop of each node, half-open.
+        span_lengths: nodes of each tree.
+        missing: sentences whose line is blank.
+        unlike: sentences whose leaves are not their tokens.
     """
 
     text: bytes
@@ -33,7 +41,14 @@ class ReadTrees(NamedTuple):
 
 
 class ReadTags(NamedTuple):
-    """Tags of the retained pairs: uint32 per token, tags by number, and counts."""
+    """Tags of the retained pairs.
+
+    Attributes:
+        numbers: uint32 per token, the number of its tag.
+        vocabulary: tags by number.
+        missing: sentences whose line is blank.
+        unlike: sentences with another number of tags than tokens.
+    """
 
     numbers: np.ndarray
     vocabulary: VocabularyBuilder

@@ -29,7 +29,15 @@ _UNKNOWN = 0  # the number of all words that were not learnt
 
 
 class _Chances(NamedTuple):
-    """Probabilities of one direction, as kernels/link_posteriors takes them."""
+    """Probabilities of one direction.
+
+    Attributes:
+        keys: uint64, source word << 32 | target word of each co-occurrence, ascending.
+        chances: float64, p(target word | source word) of each.
+        unseen: float64 a source word, of a target word that it never met.
+        none_chances: float64 a target word, p(target word | no link).
+        jumps: float64[N_JUMPS], the probability of each distance from one link to the next.
+    """
 
     keys: np.ndarray
     chances: np.ndarray

@@ -66,8 +66,12 @@ class BitextOptions:
 class PairCounts:
     """Counts of retained pairs, and of omitted ones by the first reason that applies.
 
-    empty_english, empty_other: that side has no token. long: a side has more than 255.
-    repeated: occurred before (dedup `exact`).
+    Attributes:
+        pairs: that were read.
+        kept: that were retained.
+        empty_english, empty_other: that side has no token.
+        long: a side has more than 255.
+        repeated: occurred before (dedup `exact`).
     """
 
     pairs: int
@@ -83,7 +87,13 @@ class PairCounts:
 
 
 class ReadSide(NamedTuple):
-    """One side of the retained pairs: tokens uint32, lengths int64[n], its words in order."""
+    """One side of the retained pairs.
+
+    Attributes:
+        tokens: uint32, of all sentences end to end.
+        lengths: int64[n], tokens of each sentence.
+        vocabulary: the words, in order of first appearance.
+    """
 
     tokens: np.ndarray
     lengths: np.ndarray
@@ -93,8 +103,11 @@ class ReadSide(NamedTuple):
 class Pairs(NamedTuple):
     """The retained pairs.
 
-    rows: int64[pairs read], which kept pair each one became, -1 where it was left out.
-    lengths_read: int64[pairs read, 2], tokens of both sides.
+    Attributes:
+        english, other: their sides.
+        rows: int64[pairs read], which retained pair each one became, -1 where it was left out.
+        lengths_read: int64[pairs read, 2], tokens of both sides.
+        counts: of pairs retained and omitted.
     """
 
     english: ReadSide

@@ -61,7 +61,10 @@ ForceOption = Annotated[
 
 
 class Asked(NamedTuple):
-    """A phrase that the user asked for; `line` is its number in the batch, from 1."""
+    """A phrase that the user asked for.
+
+    phrase: as typed. line: its number in the batch, from 1. empty: nothing is left of it.
+    """
 
     phrase: str
     line: int

@@ -15,7 +15,10 @@ _UNPACKED = {".gz": 2.6, ".bz2": 3.4, ".xz": 3.6, ".zst": 2.8}  # bytes for one 
 
 
 class Cost(NamedTuple):
-    """Cost of a million tokens: CPU seconds, MB on disk; and the most memory in GB."""
+    """Cost of a million tokens, and the memory of the whole.
+
+    seconds: CPU seconds. megabytes: on the disk. gigabytes: the most memory in use at once.
+    """
 
     seconds: float
     megabytes: float

@@ -38,7 +38,10 @@ _MIN_MATCHES = 10  # of a pattern with gaps
 
 
 class _Labelled(NamedTuple):
-    """A Neighbour, and whether it is an opposite of the focal phrase."""
+    """A Neighbour, and whether it is an opposite of the focal phrase.
+
+    phrase, similarity, strength, composed: fields of the Neighbour. opposite: it is one.
+    """
 
     phrase: str
     similarity: float

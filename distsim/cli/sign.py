@@ -58,7 +58,14 @@ class FinderSettings:
 
 @dataclass(frozen=True)
 class VectorSettings:
-    """Settings of `sign --from vectors`: arguments of VectorFile of the same names."""
+    """Settings of `sign --from vectors`, which VectorFile takes.
+
+    Arguments:
+        text_format: lines: tokenised; text: running text
+        normaliser: what happens to every word and phrase.
+        phrases: a file of phrases, one a line, that get a row too
+        index: an index that gives counts and phrases
+    """
 
     text_format: TextFormat = "lines"
     normaliser: Normaliser = field(default_factory=Normaliser)

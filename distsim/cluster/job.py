@@ -33,8 +33,13 @@ _MORE_BITS = 4  # so that fifteen in sixteen of what is not among the keys are t
 class FrequentKeys(NamedTuple):
     """Keys of frequent phrases with their buckets, for `frequent_phrases`.
 
-    keys: uint64, ascending; starts: of buckets by the leading `bits` bits; marks: which values the
-    leading `mark_bits` bits have.
+    Attributes:
+        keys: uint64, ascending.
+        starts: int64, the first key of each bucket by the leading `bits` bits.
+        bits: number of leading bits of a key that name its bucket.
+        marks: uint8, which values the leading `mark_bits` bits have.
+        mark_bits: number of leading bits of a key that name its bit in marks.
+        mask: the bits of a key that count.
     """
 
     keys: np.ndarray

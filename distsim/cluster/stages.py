@@ -26,9 +26,15 @@ Tally = dict[str, Any]
 class Stage:
     """A stage of a run.
 
-    over: what its tasks are numbered by. gives: whether they give packets, (job, part, tally) ->
-    packets. takes: the stage whose packets they take, (job, range, packets, tally). Others are
-    (job, range, tally), or (job, tally) where there is one.
+    Attributes:
+        name: on the command line and in the run's folder.
+        over: what its tasks are numbered by.
+        run: the task: (job, part, tally) -> packets where it gives packets; (job, range, packets,
+            tally) where it takes some; else (job, range, tally), or (job, tally) where there is
+            one.
+        gives: its tasks give packets.
+        takes: the stage whose packets they take.
+        gathers: the stage whose reports it reads; then run is (job, reports, tally).
     """
 
     name: str

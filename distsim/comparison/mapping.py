@@ -33,7 +33,9 @@ _BLOCK = 4096
 
 
 class WordPair(NamedTuple):
-    """A word, its translation, and how much the pair counts in learning.
+    """A word and its translation.
+
+    source, target: the words. weight: how much the pair counts in learning.
 
     >>> WordPair("king", "rey").weight
     1.0
@@ -45,7 +47,10 @@ class WordPair(NamedTuple):
 
 
 class Translation(NamedTuple):
-    """A word of the target table, its cosine to the mapped vector, CSLS, and its occurrences.
+    """A word of the target table that is near a mapped vector.
+
+    phrase: the word. similarity: cosine to the mapped vector. csls: the same, less the mean
+    similarity of either to its nearest (Conneau et al. 2018). strength: occurrences.
 
     >>> Translation("rey", 0.5, 0.1, 12).strength
     12

@@ -48,7 +48,10 @@ class Estimate(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """Number of pairs, of those with a similarity, and of those with a composed similarity."""
+    """Numbers of pairs: all, `covered` with a similarity, of these `composed` from their words.
+
+    pairs: all.
+    """
 
     pairs: int
     covered: int

@@ -39,8 +39,9 @@ _KEPT_PARTS = 4  # parts of a table that are kept for the next search
 
 
 class Neighbour(NamedTuple):
-    """A phrase near another: its estimated similarity and the occurrences behind it.
+    """A phrase near another.
 
+    phrase: its words. similarity: estimated cosine. strength: occurrences behind its signature.
     composed: the focal phrase is not in the table, its bits were made of its words.
 
     >>> neighbours(table, "the king", k=1, min_strength=5)[0].phrase
@@ -54,9 +55,10 @@ class Neighbour(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Neighbours, nearest first, and how many as near were left out as saying the same again.
+    """Neighbours of a phrase, and how many were left out or moved.
 
-    opposites: how many opposites of the phrase were moved below the others.
+    neighbours: the nearest first. hidden: near-duplicates left out, each as near as one listed.
+    opposites: opposites of the phrase, which were moved below the others.
     """
 
     neighbours: Results[Neighbour]
@@ -438,7 +440,10 @@ class _Focal:
 
 
 class _Near(NamedTuple):
-    """Places among the rows that are searched, int64, the nearest first; cosines, float64."""
+    """The nearest rows.
+
+    at: int64, places among the rows that are searched, the nearest first. cosines: float64.
+    """
 
     at: np.ndarray
     cosines: np.ndarray
@@ -453,10 +458,15 @@ class _Near(NamedTuple):
 
 @dataclass(frozen=True)
 class _Part:
-    """The rows of a table that are searched, uint32: all where `rows` is None.
+    """The rows of a table that are searched.
 
-    min_strength: the least that they have. bits: of all rows, mapped; of these rows alone, copied,
-    where they are few. distinct: whether repetitive neighbours are hidden.
+    Attributes:
+        min_strength: the least that they have.
+        rows: uint32; None: all.
+        bits: of all rows, mapped; of these rows alone, copied, where they are few.
+        text, bounds: the phrases of the table as UTF-8 end to end, and where each begins.
+        distinctive: finds the distinctive words of phrases.
+        distinct: whether near-duplicates are left out.
     """
 
     min_strength: int

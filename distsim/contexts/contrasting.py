@@ -12,9 +12,11 @@ from distsim.indexes.corpus_index import CorpusIndex, opened_index
 
 
 class ContrastedContext(NamedTuple):
-    """A word beside two phrases: place (`l1`: right before, `r1`: right behind), weights, counts.
+    """A word beside two phrases.
 
-    Weights below 0 are 0: it is beside that phrase no more often than by chance.
+    place: `l1` is right before them, `r1` right behind. word: the context word. weight_a, weight_b:
+    its weight beside either; those below 0 are 0: it is beside that phrase no more often than by
+    chance. count_a, count_b: how often it is there.
     """
 
     place: str
@@ -31,7 +33,10 @@ class ContrastedContext(NamedTuple):
 
 
 class Contrast(NamedTuple):
-    """Contexts of two phrases: shared ones by the smaller weight, those of one by its weight."""
+    """Contexts of two phrases, the highest weight first.
+
+    both: those that both have, by the smaller weight. only_a, only_b: those of one, by its weight.
+    """
 
     both: list[ContrastedContext]
     only_a: list[ContrastedContext]

@@ -185,7 +185,7 @@ def _cut(triples: np.ndarray) -> Partition:
 class _Run(NamedTuple):
     """Sorted triples in the temporary file, column by column from byte `offset` on.
 
-    prefixes: int64[4097], how many triples have a phrase with lower leading 12 bits.
+    size: triples. prefixes: int64[4097], how many have a phrase with lower leading 12 bits.
     """
 
     offset: int

@@ -30,7 +30,10 @@ _LEVEL = 6
 
 
 class Report(NamedTuple):
-    """Totals of an annotation. treeless: sentences whose tree did not fit their tokens."""
+    """Totals of an annotation.
+
+    words, sentences: that were annotated. treeless: sentences whose tree did not fit their tokens.
+    """
 
     words: int = 0
     sentences: int = 0
@@ -38,7 +41,10 @@ class Report(NamedTuple):
 
 
 class Annotated(NamedTuple):
-    """A piece of the text as CoNLL-U."""
+    """A piece of the text as CoNLL-U.
+
+    text: its lines. report: its totals.
+    """
 
     text: str
     report: Report

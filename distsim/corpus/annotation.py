@@ -15,7 +15,10 @@ NORMALISER = Normaliser()
 
 
 class Arc(NamedTuple):
-    """A dependency arc from token `governor` (or ROOT) to token `dependent`, counted from 0."""
+    """A dependency arc between two tokens, counted from 0.
+
+    dependent: the token that depends. governor: the other one, or ROOT. type: the relation.
+    """
 
     dependent: int
     governor: int
@@ -23,7 +26,10 @@ class Arc(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A constituent over the tokens start..stop, half-open, counted from 0."""
+    """A constituent over the tokens start..stop, half-open, counted from 0.
+
+    label: such as NP.
+    """
 
     start: int
     stop: int

@@ -35,7 +35,11 @@ class UnpackLimitError(Exception):
 
 
 class _Compression(NamedTuple):
-    """A compression format. new: returns a decompressor. read_bytes: its input at a time."""
+    """A compression format.
+
+    new: returns a decompressor. read_bytes: its input at a time. is_bounded: it takes a limit of
+    the bytes that come out.
+    """
 
     new: Callable[[], Any]
     read_bytes: int = _READ_BYTES

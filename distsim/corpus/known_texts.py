@@ -38,14 +38,20 @@ class RunningDigest:
 
 
 class Repeated(NamedTuple):
-    """A file whose text is in the index already, under the name `known_as`."""
+    """A file whose text is in the index already, under the name `known_as`.
+
+    label: its name.
+    """
 
     label: str
     known_as: str
 
 
 class Grown(NamedTuple):
-    """A file that begins with an indexed text of the same name, of `n_bytes` bytes."""
+    """A file that begins with an indexed text of the same name, of `n_bytes` bytes.
+
+    label: its name.
+    """
 
     label: str
     n_bytes: int

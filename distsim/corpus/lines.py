@@ -18,7 +18,10 @@ _PIECE_BYTES = 1 << 16  # so much at most of a damaged archive is not looked at
 
 
 class LineBlock(NamedTuple):
-    """Whole lines of a file, as read; `first_line` is the number of the first, from 1."""
+    """Whole lines of a file, as read.
+
+    text: their bytes. first_line: number of the first, from 1.
+    """
 
     text: bytes
     first_line: int

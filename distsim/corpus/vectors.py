@@ -38,7 +38,10 @@ _NO_VECTORS = {
 
 
 class WordVectors(NamedTuple):
-    """Words as written in a file, and their vectors, float32[n, dimensions]."""
+    """Words and their vectors.
+
+    words: as written in a file. vectors: float32[n, dimensions].
+    """
 
     words: list[str]
     vectors: NDArray[np.float32]

@@ -33,7 +33,10 @@ MEASURES = (
 
 
 class System(NamedTuple):
-    """A system's name and its rewriting of every sentence."""
+    """A system that rewrites sentences.
+
+    name: for the report. sentences: its rewriting of every sentence.
+    """
 
     name: str
     sentences: list[str]

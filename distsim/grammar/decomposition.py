@@ -17,7 +17,12 @@ LONGEST_SPAN = 4
 
 
 class SpanPair(NamedTuple):
-    """A phrase pair of a rule: both phrases, and their spans (start, stop) in symbols, from 0."""
+    """A phrase pair of a rule.
+
+    source, target: both phrases. source_span, target_span: (start, stop) in symbols of the side,
+    from
+    0.
+    """
 
     source: str
     target: str

@@ -18,8 +18,13 @@ _SHOWN_FAULTS = 10
 class InvalidLines:
     """Invalid lines of a grammar: how they are treated, their counts, the first messages.
 
-    on_error: `stop` raises at the first one, `keep` passes it through unscored, `drop`
-    leaves it out; both count. `shown` holds the first few messages.
+    Attributes:
+        path: of the grammar.
+        on_error: `stop` raises at the first one, `keep` passes it through unscored, `drop` leaves
+            it
+            out; both count.
+        kept, dropped: their counts.
+        shown: the first few messages.
     """
 
     path: str | Path

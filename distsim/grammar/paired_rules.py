@@ -23,8 +23,12 @@ from distsim.kernels.compiled import frozen
 class PairedRules:
     """The distinct rules that are paired, sorted by label and foreign side.
 
-    rows: int64[n], which translation each is. numbers: of label, sides; target sides and labels
-    in the order of their bytes. columns: float64[n] by the names of their probabilities.
+    Attributes:
+        rows: int64[n], which translation each is.
+        numbers: of label, sides; target sides and labels in the order of their bytes.
+        columns: float64[n] by the names of their probabilities.
+        label_order: int64, labels in the order of their bytes.
+        n_targets: distinct target sides.
     """
 
     rows: np.ndarray

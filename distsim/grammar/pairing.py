@@ -36,7 +36,16 @@ _NO_BITS = frozen(np.empty(0, np.uint64))
 
 
 class Made(NamedTuple):
-    """Lines of paraphrase rules of some source sides, and counts for the report."""
+    """Lines of paraphrase rules of some source sides, and counts for the report.
+
+    Attributes:
+        text: the lines.
+        links, links_pruned: pairs over a common foreign side, and those too weak for it.
+        identities: rules with equal sides.
+        pruned: rules dropped after the sums.
+        written: rules in the lines.
+        gappy: of these, rules with both gaps and words.
+    """
 
     text: bytes | memoryview
     links: int

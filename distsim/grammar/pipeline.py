@@ -192,7 +192,10 @@ def make_grammar(
 
 
 class _Texts(NamedTuple):
-    """A bitext that is still to be made."""
+    """A bitext that is still to be made.
+
+    english, other: files with a sentence a line. trees: of the English sentences, None without.
+    """
 
     english: Path
     other: Path

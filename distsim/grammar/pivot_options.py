@@ -68,10 +68,15 @@ class PivotReport:
     """Report of pivoting: rules read, links, paraphrases pruned and written.
 
     Arguments:
-        read: translation rules. repeated: of them with label and sides of another one: the most
-            probable of each stays. rules_pruned, links_pruned: dropped before the sums.
-        links: pairs over a common foreign side. identities: rules with equal sides.
-        pruned: paraphrases dropped after the sums. gappy: written with both gaps and words.
+        faulty: the lines that are no rules.
+        read: translation rules.
+        repeated: rules with label and sides of another one: the most probable of each stays.
+        rules_pruned, links_pruned: dropped before the sums.
+        links: pairs over a common foreign side.
+        identities: rules with equal sides.
+        pruned: paraphrases dropped after the sums.
+        written: paraphrases written.
+        gappy: written with both gaps and words.
         features: the names written.
         notes: what the columns were found to be.
 

@@ -36,7 +36,10 @@ _LARGEST = 0.4  # of the pairs, in one component: more, and first phrases part t
 
 
 class Agreement(NamedTuple):
-    """Spearman's correlation with the judgements, its 95% interval, and the number of pairs."""
+    """Spearman's correlation of a feature with the judgements.
+
+    name: of the feature. value: the correlation. interval: its 95% interval. pairs: their number.
+    """
 
     name: str
     value: float
@@ -183,8 +186,13 @@ class _Measure(NamedTuple):
 class _Learning(NamedTuple):
     """Training rows: judged pairs with their features.
 
-    names: features of the pairs themselves, then `n_of_rules` that rules have.
-    matrix: (pairs, names), NaN where a pair lacks a feature. has_rule: bool[pairs].
+    Attributes:
+        pairs: the judged pairs.
+        scores: float64[pairs], the judgements.
+        names: features of the pairs themselves, then `n_of_rules` that rules have.
+        n_of_rules: number of features of rules.
+        matrix: float64[pairs, names], NaN where a pair lacks a feature.
+        has_rule: bool[pairs].
     """
 
     pairs: tuple[Pair, ...]

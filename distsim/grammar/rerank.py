@@ -109,7 +109,14 @@ class Ranking:
 
 @dataclass
 class RerankReport:
-    """Report of reranking: rules and groups read, rules written, invalid lines.
+    """Report of reranking.
+
+    Attributes:
+        faulty: the lines that are no rules.
+        was_grouped: rules of one source side stood together, so that they were not sorted first.
+        read, groups: rules, and source sides under a label.
+        written: rules.
+        notes: sentences for the user.
 
     >>> _ = (folder / "two").write_text("[X] ||| a ||| b ||| p=2\\n[X] ||| a ||| c ||| p=1\\n")
     >>> report = rerank_grammar(folder / "two", folder / "best", Ranking({"p": 1.0}, top=1))

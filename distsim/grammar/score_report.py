@@ -71,7 +71,16 @@ class TableCounts:
 
 
 class ScoredBlock(NamedTuple):
-    """A block of output lines, compressed, and its counts for the report."""
+    """A block of output lines, compressed, and its counts for the report.
+
+    Attributes:
+        packed: the lines.
+        faults: line number and message of invalid lines.
+        n_rules: rules.
+        lacking, aligned: rules without links between words, and those linked here.
+        without_pairs: rules without a pair of contiguous phrases.
+        tables: counts of each score.
+    """
 
     packed: bytes
     faults: list[tuple[int, str]]
@@ -111,9 +120,12 @@ class ScoreReport:
         faulty: the lines that are no rules.
         names: the features written; `tables` has the counts of each.
         signatures: per table, a line with everything on which its scores depend.
-        read: rules. lacking: of them without links between words; aligned: linked here.
-        without_pairs: without a pair of contiguous phrases.
+        read: rules.
+        lacking: rules without links between words.
+        aligned: rules linked here.
+        without_pairs: rules without a pair of contiguous phrases.
         trained_on: rules that the aligner was trained on; None where it was not trained.
+        seconds, cpu_seconds: of the whole.
 
     >>> from distsim import score_grammar
     >>> from distsim.grammar import RuleScorer

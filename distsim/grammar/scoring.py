@@ -83,7 +83,14 @@ class TableScores(NamedTuple):
 
 
 class BlockScores(NamedTuple):
-    """The scores of a block's rules: pair_stops and spans as decompose_block returns them."""
+    """The scores of a block's rules.
+
+    Attributes:
+        alignment: their links.
+        pair_stops: int64[n], phrase pairs up to the end of each rule.
+        spans: int64[pairs, 4], first symbol and number of symbols of either phrase.
+        tables: scores by each table.
+    """
 
     alignment: Alignment
     pair_stops: np.ndarray
@@ -92,7 +99,11 @@ class BlockScores(NamedTuple):
 
 
 class RuleScore(NamedTuple):
-    """The score of one rule: the mean over its scored pairs, None where there are none."""
+    """The score of one rule by one table.
+
+    similarity: the mean over its scored pairs, None where there are none. pairs: phrase pairs.
+    scored: of these, pairs with a similarity.
+    """
 
     similarity: float | None
     pairs: int

@@ -29,9 +29,10 @@ class Spread(NamedTuple):
 
 
 class GroupCount(NamedTuple):
-    """A phrase in the documents of one value of a field: its count there and per million tokens.
+    """A phrase in the documents of one value of a field.
 
-    value: of a date its year. n_tokens, documents: of the group.
+    value: of the field, of a date its year. times: occurrences there. per_million: the same per
+    million tokens. n_tokens, documents: of the group.
 
     >>> from distsim import CorpusIndex
     >>> rows = [{"text": "tea", "year": 1850}, {"text": "more tea", "year": 1860}]

@@ -19,10 +19,12 @@ from distsim.indexes.dispersion import Documents, Spread
 
 
 class Keyword(NamedTuple):
-    """A word with its counts here and there, scores, and its spread over the documents here.
+    """A word that is more, or less, frequent here than there.
 
-    log_likelihood: negative where the word is rarer here. p: of it, adjusted by Holm for all
-    compared words. documents: that contain it. dp, dp_norm: deviation of proportions
+    word: in normal form. here, there: its counts. log_likelihood: G2, negative where the word is
+    rarer
+    here. log_ratio: log2 of the ratio of its shares. p: of log_likelihood, adjusted by Holm for all
+    compared words. documents: those here that contain it. dp, dp_norm: deviation of proportions
     (Gries 2008), and normalised (Lijffijt and Gries 2012).
 
     >>> from pathlib import Path

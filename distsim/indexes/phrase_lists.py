@@ -18,10 +18,13 @@ _BATCH = 1 << 22  # occurrences whose documents are looked up at once
 
 
 class ListedPhrase(NamedTuple):
-    """A phrase with its count, that per million tokens, and its spread over documents.
+    """A phrase with its frequency and its spread over documents.
 
-    documents: that contain it. dp, dp_norm: deviation of proportions (Gries 2008), and normalised
-    (Lijffijt and Gries 2012).
+    phrase: its words. times: occurrences. per_million: the same per million tokens. documents:
+    those
+    that contain it. dp, dp_norm: deviation of proportions (Gries 2008), and normalised (Lijffijt
+    and
+    Gries 2012).
 
     >>> list_phrases(index, k=1)[0].phrase
     ','

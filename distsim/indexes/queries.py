@@ -48,10 +48,15 @@ _REPEATED_GROUP = re.compile(r"(?<!\\)\)[*+{]")
 
 
 class CompiledQuery(NamedTuple):
-    """A query as an automaton over words, as distsim.indexes.kernels.queries takes it.
+    """A query as an automaton over words, whose elements are bits.
 
-    anchor_words: bool by word. layered: `bits` are by analysis, not by word. The others: see
-    match_query.
+    Attributes:
+        anchor_words: bool by word, those of element `anchor`.
+        anchor: number of an element that may not be left out.
+        bits: uint64 by word, the elements that match it; by analysis where `layered`.
+        optional: the elements that may be left out.
+        last, first: the elements that may be the last one, and the first one.
+        layered: the query asks for lemmas or tags.
     """
 
     anchor_words: np.ndarray
@@ -64,7 +69,10 @@ class CompiledQuery(NamedTuple):
 
 
 class _Element(NamedTuple):
-    """One token of a query. matching: bool by word, or by analysis where `layered`."""
+    """One token of a query.
+
+    matching: bool by word, or by analysis where `layered`. optional: it may be left out.
+    """
 
     matching: np.ndarray
     optional: bool

@@ -185,7 +185,7 @@ class _SelectedShard(Shard):
 
     @cached_property
     def word_starts(self) -> np.ndarray:
-        """See Shard; of `suffixes`."""
+        """Where the suffixes of each first word begin in `suffixes`, uint32[n_words + 1]."""
         tokens = self.tokens[self.inside]
         return frozen(count_words(frozen(tokens), self._whole.word_starts.size - 1))
 

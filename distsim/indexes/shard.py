@@ -37,9 +37,11 @@ def damaged(path: str | Path = "the index") -> ArtifactError:
 
 
 class FirstWords(NamedTuple):
-    """How some phrases begin: by a word of a range of ids.
+    """How some phrases begin: by a word of the ids first..stop, half-open.
 
-    Of a single word, those whose second word is in another range; 0 is the end of the sentence.
+    second, second_stop: of a single first word, phrases whose second word is in this range; 0 is
+    the
+    end of the sentence.
     """
 
     first: int

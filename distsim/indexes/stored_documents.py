@@ -25,8 +25,12 @@ _BATCH = 500  # documents whose fields are read at once
 class StoredDocument(NamedTuple):
     """A document of an index.
 
-    text: as it was written, lines that were dropped as repeated left out; where the index does not
-    keep it, the normalised words, a sentence a line. source, line: where it begins.
+    Attributes:
+        id: its id, its number from 1 where none was given.
+        fields: values by name.
+        source, line: where it begins.
+        text: as it was written, lines that were dropped as repeated left out; where the index does
+            not keep it, the normalised words, a sentence a line.
 
     >>> read_document(index, "1").text[:22]
     'CHAPTER I. Down the Ra'

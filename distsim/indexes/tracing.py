@@ -56,7 +56,11 @@ class Trace(NamedTuple):
 
 
 class Continuation(NamedTuple):
-    """A word that follows a phrase, its count there and its share; an empty word is the end."""
+    """A word that follows a phrase.
+
+    word: empty for the end of the sentence. times: how often it follows. share: of all that
+    follows.
+    """
 
     word: str
     times: int

@@ -434,7 +434,7 @@ def weigh(row_starts, features, counts, tables, settings):
     Arguments:
         row_starts: int64[n + 1], where each row begins in features and counts.
         features: uint32, numbers of features.
-        counts: beside them.
+        counts: of the features, of any integer type.
         tables: WeightTables.
         settings: WeightSettings. Weights below min_weight are 0, in rows that have others.
     """

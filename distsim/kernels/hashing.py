@@ -187,7 +187,8 @@ def find_in_buckets(sorted_hashes, starts, bits, wanted):
 
     Arguments:
         sorted_hashes: uint64, ascending.
-        starts, bits: of bucket_starts.
+        starts: int64, the first hash of each bucket, by bucket_starts.
+        bits: number of leading bits of a hash that name its bucket.
         wanted: uint64[n].
     """
     shift = np.uint64(64 - bits)

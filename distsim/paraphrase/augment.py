@@ -62,11 +62,15 @@ class AugmentReport:
     """Numbers of entries and phrases, and the number of scores that the decoder must know.
 
     Arguments:
-        old_entries: of the table as it was. new_entries: rules added; expected: told before.
-        new_phrases: phrases that have rules now; without_paraphrase, without_translation: that
-            have none still, and why; known_already: that had some before.
+        old_entries: of the table as it was.
+        expected: rules that will be added, told before.
+        new_entries: rules added.
+        new_phrases: phrases that have rules now.
+        without_paraphrase, without_translation: phrases that have none still, and why.
+        known_already: phrases that had some before.
         n_scores: how many scores a rule has now; the decoder must be told.
         is_sorted: whether the table was in order, so that it still is.
+        faulty: the lines that are no entries.
 
     >>> AugmentReport(old_entries=3, new_entries=2, new_phrases=1).new_entries
     2
@@ -85,6 +89,11 @@ class AugmentReport:
 
 
 class _Path(NamedTuple):
+    """A way to a rule: over a paraphrase of the unknown phrase.
+
+    score: of the paraphrase. rank: of the paraphrase, from 0. entry: the paraphrase's rule.
+    """
+
     score: float
     rank: int
     entry: PhraseTableEntry

@@ -98,7 +98,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class _Found:
-    """A candidate that was compared in full. numbers: its own in each source, -1 for none."""
+    """A candidate that was compared in full.
+
+    words: of the candidate. score: its cosine, lowered where it is rare. count: occurrences.
+    numbers:
+    its own in each source, -1 for none.
+    """
 
     words: Words
     score: float

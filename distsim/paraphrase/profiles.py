@@ -20,9 +20,11 @@ _KNOWN_LOGARITHMS = 1 << 17
 
 @dataclass(frozen=True)
 class Profile:
-    """The collocates of one phrase: words uint32, weights float64, and their sum of squares.
+    """The collocates of one phrase.
 
-    taken: from so many occurrences.
+    words: uint32, place * n_words + word. weights: float64. square: sum of the squared weights.
+    taken:
+    occurrences that were looked at.
     """
 
     words: np.ndarray

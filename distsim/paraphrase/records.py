@@ -26,7 +26,10 @@ class PhraseParaphrases(NamedTuple):
 
 
 class ParaphraseFile(NamedTuple):
-    """Contents of a file of paraphrases, and the normaliser and format of their text."""
+    """Contents of a file of paraphrases.
+
+    normaliser, text_format: of their text. phrases: focal phrases with their paraphrases.
+    """
 
     normaliser: Normaliser
     text_format: str

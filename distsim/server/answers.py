@@ -33,7 +33,10 @@ class Counts:
 
 @dataclass(frozen=True)
 class Completion:
-    """A phrase that begins with the text asked for, and its number of occurrences."""
+    """A phrase that begins with the text asked for.
+
+    phrase: its words. count: occurrences in the corpus.
+    """
 
     phrase: str
     count: int
@@ -71,9 +74,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Concordance:
-    """Occurrences of a phrase. sorted_among: how many evenly spaced ones were sorted.
+    """Occurrences of a phrase.
 
-    skipped: how many of them come before the first row.
+    phrase: what was asked for. count: occurrences in all. order: of the rows. sorted_among: how
+    many
+    evenly spaced ones were sorted. skipped: how many of them come before the first row. rows: the
+    occurrences.
     """
 
     phrase: str
@@ -154,7 +160,11 @@ class Keywords:
 
 @dataclass(frozen=True)
 class Share:
-    """Occurrences in a part of the corpus. per_million: None where a part has no size."""
+    """Occurrences in a part of the corpus.
+
+    name: of the part. count: occurrences there. per_million: of its tokens; None where it has no
+    size.
+    """
 
     name: str
     count: int
@@ -180,7 +190,10 @@ class Frequency:
 
 @dataclass(frozen=True)
 class Spellings:
-    """The nearest spellings that occur, best first; counts of the phrase's own words."""
+    """The nearest spellings that occur, and counts of the phrase's own words.
+
+    phrase: what was asked for. rows: spellings, best first. words: the phrase's words.
+    """
 
     phrase: str
     rows: tuple[Completion, ...]
@@ -189,9 +202,11 @@ class Spellings:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence near an occurrence; words [first, stop) of it are what was looked for.
+    """A sentence near an occurrence, as it was written where the index keeps the text.
 
-    As it was written, where the index keeps the text: then what was looked for is one piece.
+    line: in its file. words: of the sentence; what was looked for is one piece where the index
+    keeps
+    the text. first, stop: words [first, stop) are what was looked for; None in other sentences.
     """
 
     line: int
@@ -202,9 +217,11 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Passage:
-    """The text around a place. cut: there is more of it in the file on that side.
+    """The text around a place.
 
-    fields: of the document, as text.
+    at: the place, a position in the corpus. source: the file. fields: of the document, as text.
+    rows:
+    sentences. cut_before, cut_after: there is more of the file on that side.
     """
 
     at: int
@@ -217,7 +234,11 @@ class Passage:
 
 @dataclass(frozen=True)
 class NearPhrase:
-    """A phrase near another: estimated cosine, and the occurrences behind its signature."""
+    """A phrase near another.
+
+    rank: from 1. phrase: its words. similarity: estimated cosine. count: occurrences behind its
+    signature.
+    """
 
     rank: int
     phrase: str
@@ -227,9 +248,13 @@ class NearPhrase:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The nearest phrases. composed: the focal phrase's vector was composed of its words.
+    """The nearest phrases.
 
-    hidden: rows as near that say the same again. reason: why there are none.
+    phrase: what was asked for. table: where they were looked for. composed: the focal phrase's
+    vector
+    was composed of its words. hidden: near-duplicates left out. rows: the phrases. reason: why
+    there
+    are none.
     """
 
     phrase: str
@@ -242,7 +267,12 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class Point:
-    """A phrase on the map; x, y: coordinates that approximate the distances of signatures."""
+    """A phrase on the map.
+
+    phrase: its words. x, y: coordinates that approximate the distances of signatures. similarity:
+    to
+    the first phrase. count: occurrences.
+    """
 
     phrase: str
     x: float
@@ -253,7 +283,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Link:
-    """Two phrases of a map, by number, of which one is among the nearest of the other."""
+    """Two phrases of a map, of which one is among the nearest of the other.
+
+    a, b: their numbers, from 0. similarity: estimated cosine.
+    """
 
     a: int
     b: int
@@ -262,7 +295,11 @@ class Link:
 
 @dataclass(frozen=True)
 class Map:
-    """The neighbourhood of a phrase in the plane; the phrase itself is the first point."""
+    """The neighbourhood of a phrase in the plane.
+
+    phrase: what was asked for. table: where it was looked for. rows: phrases, itself first. links:
+    between near ones. reason: why there is no map.
+    """
 
     phrase: str
     table: str
@@ -273,7 +310,12 @@ class Map:
 
 @dataclass(frozen=True)
 class Context:
-    """A word beside a phrase. place: l1 is right before it, r1 right behind."""
+    """A word beside a phrase.
+
+    place: l1 is right before it, r1 right behind. word: the context word. count: how often it is
+    there.
+    weight: of the context.
+    """
 
     place: str
     word: str
@@ -300,7 +342,12 @@ class Contexts:
 
 @dataclass(frozen=True)
 class Measure:
-    """The similarity of two phrases by one measure, or the reason why there is none."""
+    """The similarity of two phrases by one measure, or the reason why there is none.
+
+    name: of the measure. told: what it is. similarity: its value. composed: a phrase was composed
+    of
+    its words. reason: why there is none.
+    """
 
     name: str
     told: str
@@ -311,7 +358,12 @@ class Measure:
 
 @dataclass(frozen=True)
 class SharedContext:
-    """A context of two phrases, with its weight beside either."""
+    """A context of two phrases, with its weight beside either.
+
+    place: l1 is right before them, r1 right behind. word: the context word. weight_a, weight_b:
+    beside
+    either phrase. count_a, count_b: how often it is there.
+    """
 
     place: str
     word: str
@@ -323,7 +375,12 @@ class SharedContext:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two phrases side by side: measures, contexts that both have, and those of one alone."""
+    """Two phrases side by side: measures, contexts that both have, and those of one alone.
+
+    a, b: the phrases. measures: of their similarity. shared: contexts of both. only_a, only_b:
+    contexts
+    of one. weights: the weighting scheme.
+    """
 
     a: PhraseCount
     b: PhraseCount
@@ -375,7 +432,10 @@ class Paraphrases:
 
 @dataclass(frozen=True)
 class RulePart:
-    """A pair of contiguous phrases in a rule that its links hold together."""
+    """A pair of contiguous phrases in a rule that its links hold together.
+
+    source, target: the phrases. similarity: estimated cosine, None where it is unknown.
+    """
 
     source: str
     target: str
@@ -384,7 +444,11 @@ class RulePart:
 
 @dataclass(frozen=True)
 class RuleShown:
-    """A rule of a grammar. kind: what differs between its sides. parts: its decomposition."""
+    """A rule of a grammar.
+
+    rank: from 1. label: its left-hand side. source, target: its sides. kind: what differs between
+    them. features: values by name. links: pairs of symbols, from 0. parts: its decomposition.
+    """
 
     rank: int
     label: str
@@ -410,7 +474,11 @@ class Rules:
 
 @dataclass(frozen=True)
 class FoundRules:
-    """Rules of a grammar that contain a text, best first. total: how many there are."""
+    """Rules of a grammar that contain a text, best first.
+
+    text: what was asked for. total: how many rules there are. skipped: rules before the first row.
+    rows: the rules.
+    """
 
     text: str
     total: int
@@ -420,7 +488,11 @@ class FoundRules:
 
 @dataclass(frozen=True)
 class Applied:
-    """A rule or deletion in a rewritten sentence. after: empty where words were deleted."""
+    """A rule or deletion in a rewritten sentence.
+
+    before, after: the words; after is empty where words were deleted. label: of the rule. score: of
+    the rule. features: values by name.
+    """
 
     before: str
     after: str
@@ -431,7 +503,12 @@ class Applied:
 
 @dataclass(frozen=True)
 class Rewritten:
-    """A rewriting of a sentence. number: of the sentence. rank: 1 is the best of it."""
+    """A rewriting of a sentence.
+
+    number: of the sentence. rank: 1 is the best of it. before, after: the sentence and the
+    rewriting.
+    score: of the rewriting. rules: what was applied.
+    """
 
     number: int
     rank: int
@@ -443,7 +520,10 @@ class Rewritten:
 
 @dataclass(frozen=True)
 class Rewritings:
-    """The rewritings of the sentences of a text. aim: `simplify` or `shorten`."""
+    """The rewritings of the sentences of a text.
+
+    aim: `simplify` or `shorten`. rows: the rewritings.
+    """
 
     aim: str
     rows: tuple[Rewritten, ...]
@@ -498,7 +578,11 @@ class Substitutes:
 
 @dataclass(frozen=True)
 class TableTold:
-    """A signature table. current: it was signed from the index's present text."""
+    """A signature table.
+
+    name: of the table. phrases: their number. bits: of a signature. longest: tokens of the longest
+    phrases. settings: of signing. current: it was signed from the index's present text.
+    """
 
     name: str
     phrases: int
@@ -510,7 +594,10 @@ class TableTold:
 
 @dataclass(frozen=True)
 class Suggestions:
-    """Example phrases and sentences for visitors."""
+    """Examples for visitors, all of which occur in the text.
+
+    phrases, pairs, sentences: examples of each. sources: sides of rules.
+    """
 
     phrases: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
@@ -522,7 +609,10 @@ class Suggestions:
 class About:
     """The served artifacts and the limits of questions.
 
-    rules: of the grammar. reference: tokens of the reference corpus. fields: of documents.
+    version: of distsim. tokens, words, sentences, files: of the corpus. corpus: its fingerprint.
+    tables: signature tables. rules: of the grammar. reference: tokens of the reference corpus.
+    fields:
+    of documents. notes: on what is served. limits: of questions. suggestions: examples.
     """
 
     version: str

@@ -33,9 +33,10 @@ class DamagedError(Exception):
 
 @dataclass
 class Progress:
-    """What is made before the first answers: the step, its number of `steps`, the begin.
+    """Progress of the work before the first answers.
 
-    compiles: kernels are compiled, too.
+    step: what is made now. number, steps: its number, and how many there are. began: when, on the
+    monotonic clock, in seconds. compiles: kernels are compiled, too.
     """
 
     step: str = ""

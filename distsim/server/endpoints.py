@@ -18,7 +18,12 @@ PREFIX = "/api/v1"
 
 @dataclass(frozen=True)
 class Text:
-    """A text argument. many: it may be repeated."""
+    """A text argument.
+
+    name: in the address. told: its description. default: None where it is required. most:
+    characters.
+    many: it may be repeated.
+    """
 
     name: str
     told: str
@@ -62,7 +67,12 @@ class Text:
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number within a range."""
+    """A whole number within a range.
+
+    name: in the address. told: its description. default: None where it is required. least, most:
+    the
+    range.
+    """
 
     name: str
     told: str
@@ -96,7 +106,11 @@ class Whole:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few words."""
+    """One of a few words.
+
+    name: in the address. told: its description. default: the word where none is given. choices:
+    all.
+    """
 
     name: str
     told: str
@@ -131,8 +145,14 @@ Argument = Text | Whole | Choice
 class Endpoint:
     """A question of the API.
 
-    name: its path below /api/v1. rows: which part of the answer is its table, for TSV; None
-    where there is none. slow: it may take seconds and goes behind others that do.
+    Attributes:
+        name: its path below /api/v1.
+        told: its description.
+        question: the function that answers it.
+        answer: the type of its answer.
+        arguments: of the question.
+        rows: which part of the answer is its table, for TSV; None where there is none.
+        slow: it may take seconds and goes behind others that do.
     """
 
     name: str

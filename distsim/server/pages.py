@@ -49,9 +49,11 @@ _KEPT_SECONDS = 31_536_000  # of what is under a name that changes with it
 
 @dataclass(frozen=True)
 class Panel:
-    """A part of a page: its name, its title, its explanation and its endpoint.
+    """A part of a page.
 
-    name: in addresses. endpoint: whose answer it shows, by the template of that name.
+    name: in addresses. title: its heading. told: its explanation. endpoint: whose answer it shows,
+    by
+    the template of that name.
     """
 
     name: str
@@ -403,7 +405,12 @@ def _marked(text: str) -> tuple[str, int, int]:
 
 
 class _Piece(NamedTuple):
-    """A word of a sentence, the sentence with it in brackets, and the marks up to the next word."""
+    """A word of a sentence that can be chosen.
+
+    word: as written. choice: the sentence with the word in brackets. is_chosen: it is in brackets
+    now.
+    behind: the marks up to the next word.
+    """
 
     word: str
     choice: str

@@ -19,7 +19,12 @@ _PREFIX_SHIFT = np.uint64(64 - 10)
 
 
 class _Rows(NamedTuple):
-    """Rows of a table: `text` has the UTF-8 of all end to end, `lengths` the bytes of each."""
+    """Rows of a table.
+
+    hashes: uint64[n]. bits: uint64[n, n_words]. strengths: occurrences. lengths: bytes of each
+    text.
+    text: uint8, UTF-8 of all phrases end to end.
+    """
 
     hashes: np.ndarray
     bits: np.ndarray

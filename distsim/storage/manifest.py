@@ -23,7 +23,8 @@ _DTYPE = re.compile(r"\|[uib]1|<[uif][248]")
 class Kind:
     """A kind of artifact, with the format versions that this distsim writes and reads.
 
-    version: the newest. An artifact is written in the oldest whose readers understand it.
+    name: in manifests. version: the newest; an artifact is written in the oldest whose readers
+    understand it. oldest_readable: older versions are refused.
     """
 
     name: str

@@ -105,9 +105,13 @@ class ArrayStream:
 class ArtifactWriter:
     """Writer of an artifact; fill `parameters` and the arrays inside `create` or `change`.
 
-    version: of the format, the oldest whose readers understand what is written. made_from: a
-    checksum of all that it is made from, where its maker looks for it again; see
-    Artifact.made_from.
+    Attributes:
+        folder: of the artifact.
+        kind: of the artifact.
+        parameters: values that the manifest keeps.
+        entries: of the arrays, by name.
+        version: of the format, the oldest whose readers understand what is written.
+        made_from: a checksum of all that it is made from, where its maker looks for it again.
     """
 
     folder: Path

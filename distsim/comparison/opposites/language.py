@@ -16,7 +16,11 @@ _SHORTEST = 3  # characters that a word has beside its affix
 
 @dataclass(frozen=True)
 class Pattern:
-    """Words that join opposites. before: the word before the first, or nothing; between: words."""
+    """Words that join opposites.
+
+    before: the word before the first, or nothing. between: words between the two. weight: of a
+    match.
+    """
 
     before: str
     between: tuple[str, ...]

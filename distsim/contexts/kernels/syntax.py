@@ -34,11 +34,15 @@ _FIRST_SLOTS = 1 << 10
 class Sentences(NamedTuple):
     """A corpus as arrays; token positions run through all sentences.
 
-    texts: int32[n, 4], the text of each token by kind. before, after: uint8[n], tokens of its
-    sentence on either side, 255 where there are more. Token i has arcs[arc_starts[i]:
-    arc_starts[i + 1]], int32[, 3]: (other end - i, 0 for the root; text of the type; 2 * graph
-    + direction). Nodes that begin with token i: begin[begin_starts[i]:begin_starts[i + 1]],
-    int32[, 2]: (tokens, text of the label), longest first; that end with it: end, likewise.
+    Attributes:
+        texts: int32[n, 4], the text of each token by kind.
+        before, after: uint8[n], tokens of its sentence on either side, 255 where there are more.
+        arc_starts: int64[n + 1], token i has arcs[arc_starts[i]:arc_starts[i + 1]].
+        arcs: int32[, 3]: other end - i, 0 for the root; text of the type; 2 * graph + direction.
+        begin_starts: int64[n + 1], the nodes that begin with token i are
+            begin[begin_starts[i]:begin_starts[i + 1]].
+        begin: int32[, 2]: tokens, text of the label; longest first.
+        end_starts, end: the same for the nodes that end with token i.
     """
 
     texts: np.ndarray

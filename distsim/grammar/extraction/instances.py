@@ -30,6 +30,14 @@ class Runs:
 
     The first runs are in memory, as many as fit; the others are files. Reading from the first part
     on takes from the ends of the files, which are cut as they are read.
+
+    Attributes:
+        folder: of the files.
+        most_held: rows in memory.
+        instances: rows in all.
+        runs: paths, or arrays uint64[n, 5].
+        counts: int64, rows of each part, by run.
+        lock: held while a run is added.
     """
 
     folder: Path

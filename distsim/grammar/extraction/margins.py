@@ -63,7 +63,7 @@ class RuleChunk:
 class CountedRules:
     """All counted rules, in files or in memory, read from the first on.
 
-    codes: uint32, sorted, the labels of rules; label_counts: int64, c(label).
+    size: their number. codes: uint32, sorted, the labels of rules. label_counts: int64, c(label).
     """
 
     size: int

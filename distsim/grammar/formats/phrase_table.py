@@ -37,7 +37,11 @@ _OLD_COLUMN = re.compile(rb"[ \t]*(\([0-9, ]*\)[ \t]*)+\Z")
 
 @dataclass(frozen=True)
 class PhraseTableEntry:
-    """An entry of a phrase table; `fields` are the bytes of its line, all else is read from them.
+    """An entry of a phrase table.
+
+    fields: the bytes of its line, from which all else is read. is_old: in the layout whose third
+    and
+    fourth fields are alignments of each side, in brackets.
 
     >>> entry = PhraseTableEntry.parse(b"la ||| the house ||| 0.5 0.1 ||| 0-0 ||| 3 4 2 |||\\n")
     >>> entry.source, entry.target, entry.scores

@@ -26,7 +26,10 @@ Symbols = tuple[bytes, ...]
 
 @dataclass(frozen=True)
 class Features:
-    """The features of a rule as written: by name, or by position among the bare ones."""
+    """The features of a rule as written.
+
+    named: value by name. bare: values without a name, in order.
+    """
 
     named: dict[bytes, bytes]
     bare: list[bytes]

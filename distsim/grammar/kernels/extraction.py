@@ -289,7 +289,7 @@ def e_symbol(word, spans):
 
     Arguments:
         word: position of the word in the sentence.
-        spans: of unpack_place.
+        spans: int64[3, 4], of the rule and its gaps, by unpack_place.
     """
     symbol = word - spans[0, 2]
     for gap in range(1, 3):
@@ -331,11 +331,11 @@ def _put_pairs(pairs, n, i, j, low, high, reach, n_english, longest, is_loose, n
     """Append the initial pairs of the foreign words i..j; return the new n, FULL if too many.
 
     Arguments:
-        pairs: the initial pairs, as initial_pairs writes them.
+        pairs: int64[m, 6], written: the initial pairs.
         n: number of pairs that are filled.
         i, j: first and last foreign word.
         low, high: the lowest and highest partner of the words.
-        reach: as _set_reach fills it.
+        reach: int64[4, CHART], the lowest and highest partner of each word.
         n_english: words of the English sentence.
         longest: maximum number of words of an English side.
         is_loose: whether edges may be extended over unlinked words.

@@ -650,7 +650,7 @@ def _meet(pairs, begin, stop, best, links, link_starts, link_stops, met, stamp, 
         pairs: int64[m, 2], numbers of rules.
         begin, stop: half-open range of pairs.
         best: number of the best pair.
-        links, link_starts, link_stops: as Sides has them.
+        links, link_starts, link_stops: int[m, 2] and int64, the links of each rule.
         met: int32, counts; written.
         stamp: int64, the last pair that has added to each count; written.
         cells: product of the numbers of symbols of the two sides.

@@ -210,7 +210,7 @@ def links_of(links, link_offsets, sentence, spans, pairs, n):
             gaps are not links of the rule.
         link_offsets: int64[sentences + 1], the first link of each sentence.
         sentence: number of the sentence.
-        spans: of unpack_place.
+        spans: int64[3, 4], of the rule and its gaps, by unpack_place.
         pairs: uint8[k, 2], written.
         n: number of pairs that are filled.
     """
@@ -322,8 +322,8 @@ def _count_rules(rows, n, bounds, links, link_offsets, pairs, texts, spans, rule
     Arguments:
         rows: uint64[m, 5], one for each occurrence.
         n: number of rows that are filled.
-        bounds: the text_bounds of count_parts.
-        links, link_offsets: word links of the sentences, as count_parts has them.
+        bounds: int64[b + 1], the first sentence of each bitext.
+        links, link_offsets: uint8[m, 2] and int64[sentences + 1], the links of all sentences.
         pairs, texts, spans: working memory for a rule's links, two texts of links, and its spans.
         rules: a Rules, written.
         rule: number of the first rule.

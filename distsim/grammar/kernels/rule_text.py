@@ -49,7 +49,7 @@ def gap_labels(chart, text, sentence, spans, how, labels):
         chart: working memory for fill_chart.
         text: a Text.
         sentence: number of the sentence.
-        spans: of unpack_place.
+        spans: int64[3, 4], of the rule and its gaps, by unpack_place.
         how: which labels are made, X_ONLY to EVERY.
         labels: uint32[2], filled.
     """
@@ -72,7 +72,7 @@ def gap_at(spans, side, i):
     """Return the number of the gap that begins at a token of a side, 1 or 2; 0: none.
 
     Arguments:
-        spans: of unpack_place.
+        spans: int64[3, 4], of the rule and its gaps, by unpack_place.
         side: 0 foreign, 2 English.
         i: position of the token.
     """
@@ -234,7 +234,8 @@ def rule_features(label, place, gaps, counts, by_bitext, text, weights, how):
     """Return the features of rules, float64[n, N_FEATURES]; probabilities as -ln.
 
     Arguments:
-        label, place, gaps, by_bitext: of each rule, as count_parts fills them.
+        label, place, gaps, by_bitext: uint32[n], uint64[n], uint64[n] and uint32[n, bitexts], the
+            rules that count_parts fills.
         counts: int64[n, 7], columns C to C_L.
         text: a Text.
         weights: a Weights.
@@ -383,7 +384,7 @@ def rule_lines(label, place, gaps, features, chosen, feature_names, text, how, n
     """Return the lines of rules, uint8: label, sides, features and links between ` ||| `.
 
     Arguments:
-        label, place, gaps: of each rule, as count_parts fills them.
+        label, place, gaps: uint32[n], uint64[n] and uint64[n], the rules that count_parts fills.
         features: float64[n, N_FEATURES].
         chosen: int64, the columns to write.
         feature_names: Texts, `name=` of each column.
@@ -441,7 +442,7 @@ def place_symbols(place, gaps, column, text, how, codes):
     A word is its id; a gap 2^31 + the row of its label in codes.
 
     Arguments:
-        place, gaps: of each rule, as count_parts fills them.
+        place, gaps: uint64[n], the rules that count_parts fills.
         column: 0 the foreign side, 2 the English one.
         text: a Text.
         how: how spans are labelled, X_ONLY to EVERY.

@@ -405,10 +405,10 @@ def _parse_links(text, fields, n_fields, partners, layout, line, lines, n_source
 
     Arguments:
         text: uint8, the text of all lines.
-        fields: where the line's fields are, as _split_line fills them.
+        fields: int64[_MOST_FIELDS, 2], where those of the line start and stop.
         n_fields: number of fields.
         partners: the first of two fields of bracketed partners, -1 where the line has none.
-        layout: number of each kind of field, as parse_rules has it.
+        layout: int64, the number of each field, by the names LABEL, SOURCE and others.
         line: number of the line.
         lines: a Lines, written.
         n_source, n_target: symbols of the two sides.

@@ -100,7 +100,14 @@ class PackOptions:
 
 @dataclass
 class PackReport:
-    """Report of packing: rules read, rules of each size and type, bytes of each file.
+    """Report of packing.
+
+    Attributes:
+        faulty: the lines that are no rules.
+        read: rules.
+        pair_kinds: rules of each kind, by what differs between their sides.
+        rules: rules of each size, by type.
+        files: bytes of each file.
 
     >>> rule = "[X] ||| the king ||| the queen ||| p(e|f)=1.5 sim_ngram=.4 ||| 0-0 1-1\\n"
     >>> _ = (folder / "scored").write_text(rule)

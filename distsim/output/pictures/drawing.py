@@ -10,7 +10,12 @@ Kind = Literal["ink", "accent", "warm", "line"]
 
 @dataclass(frozen=True)
 class Text:
-    """A line of text. anchor: the end that is at x. y: of its baseline."""
+    """A line of text.
+
+    x, y: place of its anchor, on the baseline. text: what is written. size: in pixels. anchor: the
+    end
+    that is at x. kind: its colour by name. bold: in bold.
+    """
 
     x: float
     y: float
@@ -23,7 +28,10 @@ class Text:
 
 @dataclass(frozen=True)
 class Line:
-    """Straight pieces from point to point."""
+    """Straight pieces from point to point.
+
+    points: (x, y) of each. kind: colour by name. width: in pixels.
+    """
 
     points: tuple[tuple[float, float], ...]
     kind: Kind = "line"
@@ -32,7 +40,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Circle:
-    """A disc."""
+    """A disc.
+
+    x, y: its centre. radius: in pixels. kind: colour by name.
+    """
 
     x: float
     y: float

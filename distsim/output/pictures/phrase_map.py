@@ -25,7 +25,10 @@ _LONGEST_LABEL = 26
 
 
 class Mark(NamedTuple):
-    """A phrase on a map: its place, similarity to the first one, and occurrences."""
+    """A phrase on a map.
+
+    phrase: its words. x, y: its place. similarity: to the first phrase. occurrences: its count.
+    """
 
     phrase: str
     x: float
@@ -35,7 +38,10 @@ class Mark(NamedTuple):
 
 
 class Laid(NamedTuple):
-    """A layout: phrases in the plane. joined: (phrase, phrase, similarity), by number."""
+    """A layout: phrases in the plane.
+
+    marks: the phrases. joined: (phrase, phrase, similarity), by number.
+    """
 
     marks: tuple[Mark, ...]
     joined: tuple[tuple[int, int, float], ...]

@@ -55,6 +55,7 @@ class FinderWeights(NamedTuple):
 
     alone: weights and calibration for a word without a sentence, of the features ALONE.
     in_sentence: the same for a word in a sentence, of the features IN_SENTENCE.
+    grammar: float64[2], weights of the features RULES.
     """
 
     alone: Scale

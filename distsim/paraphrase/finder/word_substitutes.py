@@ -25,7 +25,11 @@ _MORE_LIKE = 0.09  # so much more like than the base word a form is that is show
 
 
 class WordParts(NamedTuple):
-    """What is open of an index: ids and counts of words, forms, vectors where they are learnt."""
+    """Parts of an open index that are needed to find substitutes.
+
+    lexicon: ids and counts of words. forms: inflected forms. space: vectors, None where none are
+    learnt.
+    """
 
     lexicon: Lexicon
     forms: Forms
@@ -53,7 +57,8 @@ class WordParts(NamedTuple):
 class FoundWord(NamedTuple):
     """A word that may stand in another's place in some sentence, with the fields of Neighbour.
 
-    similarity: the probability that people name the word. strength: occurrences of all forms.
+    phrase: the word. similarity: the probability that people name it. strength: occurrences of all
+    its forms. composed: False.
 
     >>> FoundWord("rapid", 0.31, 240).phrase
     'rapid'

@@ -227,7 +227,7 @@ def sentence_log(model, words, order, end):
     """Return ln p of a sentence's words and of its end, given its beginning, summed.
 
     Arguments:
-        model: of log_probability.
+        model: the parts that `log_probability` takes.
         words: int64, word ids.
         order: maximum length of an n-gram.
         end: id of the sentence's end.

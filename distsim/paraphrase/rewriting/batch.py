@@ -18,7 +18,12 @@ _MOST_SENTENCES = 2_000_000  # they are kept in memory, some 700 bytes each
 
 
 class Task(NamedTuple):
-    """A line of the input, from 1; its file, for messages; its tree, empty where it has none."""
+    """A sentence of the input.
+
+    line: its number, from 1. text: the sentence. where: its file, for messages. tree: bracketed,
+    empty
+    or None where it has none.
+    """
 
     line: int
     text: str
@@ -27,7 +32,10 @@ class Task(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The rewritings of a line; fault: the reason why it has none, else None."""
+    """The rewritings of a sentence.
+
+    task: the sentence. found: its rewritings. fault: the reason why it has none, else None.
+    """
 
     task: Task
     found: list[Rewriting]

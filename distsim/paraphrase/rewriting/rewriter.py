@@ -206,7 +206,10 @@ class Rewriter:
 
 
 class _Edit(NamedTuple):
-    """A word that stays, by its position, or a deletion; its features and its penalty."""
+    """A word that stays, or a deletion.
+
+    what: position of the word, or the deletion. counted: its features. penalty: its cost.
+    """
 
     what: Deletion | int
     counted: dict[str, float]

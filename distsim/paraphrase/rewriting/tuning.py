@@ -90,7 +90,10 @@ class TuneOptions:
 
 
 class Example(NamedTuple):
-    """A sentence, its references, and its tree where it has one."""
+    """A sentence to tune with.
+
+    source: the sentence. references: people's rewritings. tree: bracketed, where it has one.
+    """
 
     source: str
     references: tuple[str, ...]
@@ -98,7 +101,11 @@ class Example(NamedTuple):
 
 
 class Round(NamedTuple):
-    """An iteration: objective of the best rewritings, rewritings known, share of the words."""
+    """An iteration of tuning.
+
+    score: objective of the best rewritings. known: rewritings known. ratio: their share of the
+    words.
+    """
 
     score: float
     known: int
@@ -106,7 +113,10 @@ class Round(NamedTuple):
 
 
 class Tuned(NamedTuple):
-    """The weights of the best iteration, and all iterations."""
+    """The result of tuning.
+
+    weights: of the best iteration. rounds: all iterations.
+    """
 
     weights: Weights
     rounds: list[Round]

@@ -14,7 +14,11 @@ SEPARATOR = ";"
 
 @dataclass(frozen=True)
 class Task:
-    """A target in its sentence, as written. candidates: None where none are named."""
+    """A target in its sentence.
+
+    line: its number, from 1. left, target, right: as written. candidates: None where none are
+    named.
+    """
 
     line: int
     left: str

@@ -22,7 +22,10 @@ _BLOCK_WORDS = 4096
 
 
 class Candidate(NamedTuple):
-    """Where a candidate was found: `words`, `contexts`, `grammar`; score: by contexts, or None."""
+    """Where a candidate was found.
+
+    origin: `words`, `contexts` or `grammar`. score: by contexts, else None.
+    """
 
     origin: str
     score: float | None

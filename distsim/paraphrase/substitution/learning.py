@@ -31,9 +31,10 @@ _FEWEST = 20  # targets
 
 
 class Judged(NamedTuple):
-    """What people put in the place of a target in its sentence, or of a word without one.
+    """What people put in the place of a target.
 
-    chosen: how many people chose each. group: the unit of folds and intervals, a base form.
+    left, target, right: the sentence; left and right are empty for a word without one. chosen: how
+    many people chose each word. group: the unit of folds and intervals, a base form.
     """
 
     left: str
@@ -69,7 +70,11 @@ class Cases(NamedTuple):
 
 
 class HeldOut(NamedTuple):
-    """Quality of answers to targets other than those that the weights were learned from."""
+    """Quality of answers to targets other than those that the weights were learned from.
+
+    kind: `alone` or `in_sentence`. measure: its name. value, interval: by the learnt
+    weights, with its 95% interval. shipped: by the weights that ship. cases: targets.
+    """
 
     kind: str
     measure: str

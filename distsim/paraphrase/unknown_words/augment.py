@@ -68,7 +68,9 @@ class RankedTranslation(NamedTuple):
 
 
 class UnknownWord(NamedTuple):
-    """A word that the table lacks, its occurrences in the text, and its rules, best first.
+    """A word that the table lacks.
+
+    word: as written. times: occurrences in the text. translations: its rules, best first.
 
     >>> UnknownWord("axes", 2, []).times
     2
