@@ -462,7 +462,7 @@ class CorpusIndex:
 
         Arguments:
             pattern: the phrase, `_` for a gap; or many.
-            longest_gap: tokens.
+            longest_gap: maximum length of a gap, in tokens.
 
         Raises:
             ParameterError: the pattern has no gap, or no word on one side of it; or the matches are

@@ -19,11 +19,11 @@ class Cutting(Protocol):
 
     @property
     def text_format(self) -> TextFormat:
-        """See IndexOptions."""
+        """`lines` (tokenised, a sentence a line) or `text` (running text)."""
 
     @property
     def normaliser(self) -> Normaliser:
-        """See IndexOptions."""
+        """What happens to every token."""
 
 
 ARRAYS = ("text", "text_starts", "text_frames")

@@ -394,7 +394,7 @@ class Paraphraser:
     def _filtered(self, focal: Words, found: list[_Found]) -> list[_Found]:
         """Return the best that score enough and are not two phrases run together.
 
-        k, and a few that may take the place of opposites.
+        At most k, and a few more that may take the place of opposites.
         """
         options = self.options
         most = options.k + (SPARE if self._opposites else 0)
