@@ -1,20 +1,28 @@
 """What building and signing take as a text grows: CPU seconds, memory and disk by stage.
 
     python -m bench.growth large.txt.zst --work FOLDER [--sizes 1e7 4e7 1.5e8 1e9] [--memory 6G]
+    python -m bench.growth --work FOLDER --real ../shared/data
     python -m bench.growth --work FOLDER --picture growth.svg
 
-The text is a sentence a line (`bench/large_text.py`); its first lines are the smaller texts. Each
+The text is a sentence a line (`bench/large_text.py`); its first lines are the smaller texts.
+--real adds a text of several real sources, all the English ones, repeated lines dropped. Each
 stage is a command of its own, and its figures are written to FOLDER/growth.json when it ends: a run
 that was killed goes on with the stage that was not finished. Indexes and tables stay in FOLDER.
 """
 
 import json
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from bench.frame import distsim, parser, print_machine, print_table
 
+REAL = (
+    "wiki-en-2015/*.txt.xz", "eltec-en/*.xz", "bitext-europarl-fr-en/*.en.xz",
+    "bitext-lohelp/*.en.gz", "bitext-hansards-fr-en/train.en.xz", "wiki-split/*.tsv.gz",
+    "bitext-cdec-newscomm-fr-en/corpus.fr-en",
+)  # fmt: skip
 STAGES = {"build": "index build", "sign": "sign", "thesis": "sign --preset thesis"}
 
 
@@ -32,32 +40,50 @@ def first_lines(text: Path, n_tokens: int, output: Path) -> None:
             out.write(line)
 
 
+def real_text(data: Path, output: Path) -> None:
+    """Write the English text of several sources, a sentence or paragraph a line."""
+    from distsim.corpus.sources import find_file, open_source
+    from distsim.storage.files import open_output
+
+    with open_output(output) as out:
+        for file in (file for pattern in REAL for file in sorted(data.glob(pattern))):
+            with open_source(find_file(file)) as lines:
+                for line in lines:
+                    if ".tsv" in file.name:
+                        line = line.split(b"\t")[0] + b"\n"  # what was split
+                    out.write(line.split(b" ||| ")[-1])
+            out.write(b"\n")
+
+
 def bytes_of(folder: Path, without: str = "") -> int:
     files = (one for one in folder.rglob("*") if one.is_file())
     return sum(one.stat().st_size for one in files if not without or without not in one.parts)
 
 
-def stages(text: Path, n_tokens: int, work: Path, memory: str) -> dict[str, Any]:
-    """Return the figures of each stage for one size; those that were measured are kept."""
+def stages(name: str, work: Path, memory: str, *how: str) -> dict[str, Any]:
+    """Return the figures of each stage for one text; those that were measured are kept."""
     notes = work / "growth.json"
     all_found = json.loads(notes.read_text("utf-8")) if notes.exists() else {}
-    found = all_found.setdefault(str(n_tokens), {})
-    part, index = work / f"{n_tokens}.txt.zst", work / f"{n_tokens}.index"
-    thesis = work / f"{n_tokens}.thesis"
+    found = all_found.setdefault(name, {})
+    part, index = work / f"{name}.txt.zst", work / f"{name}.index"
+    thesis = work / f"{name}.thesis"
     commands = {
-        "build": (["index", "build", part, "-o", index, "--format", "lines"], index),
+        "build": (["index", "build", part, "-o", index, *how], index),
         "sign": (["sign", index], index / "signatures"),
         "thesis": (["sign", index, "--preset", "thesis", "-o", thesis], thesis),
     }
-    if not part.exists():
-        first_lines(text, n_tokens, part)
     for stage, (command, output) in commands.items():
         if stage not in found:
             if stage == "build" and index.exists():
                 command.append("--force")
             cost = distsim(*command, "--memory", memory)
             size = bytes_of(output, "signatures" if stage == "build" else "")
-            found[stage] = {"cpu": cost.cpu, "peak": cost.peak, "bytes": size}
+            found[stage] = {
+                "cpu": cost.cpu,
+                "peak": cost.peak,
+                "bytes": size,
+                "on": str(date.today()),
+            }
             if stage == "build":
                 told = json.loads(distsim("info", index, "--json").output)["parameters"]
                 counts = {"tokens": told["counts"]["tokens"], "words": told["words"]}
@@ -87,10 +113,14 @@ def draw(found: dict[str, dict[str, Any]], path: Path) -> None:
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(6, 3.2), layout="constrained")
+    real = found.pop("real", None)
     tokens = [one["tokens"] for one in found.values()]
     for stage, name in STAGES.items():
         seconds = [1e6 * one[stage]["cpu"] / one["tokens"] for one in found.values()]
-        axes.plot(tokens, seconds, marker="o", label=name)
+        (line,) = axes.plot(tokens, seconds, marker="o", label=name)
+        if real:
+            cpu = 1e6 * real[stage]["cpu"] / real["tokens"]
+            axes.plot(real["tokens"], cpu, "x", color=line.get_color())
     axes.set(xscale="log", xlabel="tokens", ylabel="CPU seconds a million tokens", ylim=0)
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
@@ -104,19 +134,34 @@ def main() -> None:
     arguments.add_argument("--work", type=Path, required=True)
     arguments.add_argument("--sizes", type=float, nargs="+", default=[1e7, 4e7, 1.5e8, 1e9])
     arguments.add_argument("--memory", default="6G")
+    arguments.add_argument("--real", type=Path, help="the folder of shared data")
     arguments.add_argument("--picture", type=Path, help="needs matplotlib")
     given = arguments.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
     if given.text:
         print_machine()
-        for size in given.sizes:
-            stages(given.text, int(size), given.work, given.memory)
+        for size in map(int, given.sizes):
+            part = given.work / f"{size}.txt.zst"
+            if not part.exists():
+                first_lines(given.text, size, part)
+            stages(str(size), given.work, given.memory, "--format", "lines")
+    if given.real:
+        part = given.work / "real.txt.zst"
+        if not part.exists():
+            real_text(given.real, part)
+        stages("real", given.work, given.memory, "--format", "text", "--dedup", "exact")
     notes = given.work / "growth.json"
     if not notes.exists():
         sys.exit(f"{notes} is not there: name the text first")
     found = json.loads(notes.read_text("utf-8"))
-    found = dict(sorted(found.items(), key=lambda one: int(one[0])))
-    print_table(["tokens", *(f"{one['tokens']:,}" for one in found.values())], rows(found))
+    found = dict(sorted(found.items(), key=lambda one: int(one[1]["tokens"])))
+    print_table(
+        [
+            "tokens",
+            *(f"{one['tokens']:,}{' real' * (name == 'real')}" for name, one in found.items()),
+        ],
+        rows(found),
+    )
     if given.picture:
         draw(found, given.picture)
 

@@ -186,6 +186,18 @@ class Shard:
         lows, highs = self.intervals(ids, np.array([ids.size]))
         return self.suffixes[lows[0] : highs[0]].astype(np.int64)
 
+    def sorted_positions(self, phrases: Iterable[np.ndarray]) -> np.ndarray:
+        """Return the positions of some phrases, uint32, ascending.
+
+        Arguments:
+            phrases: the word ids of each, integers.
+        """
+        parts = [np.empty(0, np.uint32)]
+        for ids in phrases:
+            lows, highs = self.intervals(ids, np.array([ids.size]))
+            parts.append(self.suffixes[lows[0] : highs[0]])
+        return np.sort(np.concatenate(parts))
+
     def occurrences(self, ids: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (positions of many phrases end to end, number of the phrase of each), int64.
 
@@ -424,6 +436,6 @@ def every_nth(
     """
     ids, first = [np.array([word]) for word in words], 0
     for shard in shards:
-        places = np.sort(np.concatenate([shard.positions(one) for one in ids]))
-        yield shard, places[first::step]
+        places = shard.sorted_positions(ids)
+        yield shard, places[first::step].astype(np.int64)
         first = (first - places.size) % step

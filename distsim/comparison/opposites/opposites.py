@@ -16,7 +16,7 @@ from distsim.comparison.opposites.language import EVIDENCE, Language
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
-from distsim.indexes.shard import Shard, damaged, every_nth
+from distsim.indexes.shard import Shard, damaged
 from distsim.kernels.compiled import frozen
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
@@ -30,6 +30,7 @@ _POLAR = 0.5  # polarity from which one phrase is the other's negation in other 
 _PAIRED = 0.15
 _DOUBT = 2.0  # contrasts with other words that every word is given beside those counted
 _CACHED = 1 << 14
+_CACHED_SAMPLES = 64  # of up to 2 * _SAMPLE places
 
 
 class OppositeEvidence(NamedTuple):
@@ -102,6 +103,7 @@ class Opposites:
             self._patterns[pattern.before, pattern.between] = pattern.weight
         self._openers = {before for before, _ in self._patterns}
         self._of_pair = lru_cache(_CACHED)(self._found)
+        self._sample = lru_cache(_CACHED_SAMPLES)(self._sampled)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened, (self.index, self.table, self.language, self._inflections)
@@ -180,8 +182,8 @@ class Opposites:
             numbers = self._spelt.copy()
             numbers[own], numbers[other] = -1, 1
             found = np.zeros(2, np.int64)
-            step = max(1, sum(self._count(ids) for ids in own[:, None]) // _SAMPLE)
-            for shard, places in every_nth(self.index.shards, own.tolist(), step):
+            sample = self._sample(tuple((word,) for word in own.tolist()), whole_steps=True)
+            for shard, places in zip(self.index.shards, sample, strict=True):
                 self._contrasts.count(shard, places, frozen(numbers), found)
             product *= float(found[1]) / (int(found.sum()) + _DOUBT)
         return product >= _PAIRED**2
@@ -194,12 +196,23 @@ class Opposites:
         return numbers
 
     @cached_property
+    def _in_patterns(self) -> np.ndarray:
+        """Whether each word can be between the two of a pattern; bool[n_words], True at 0."""
+        words = {word for _, between in self._patterns for word in between}
+        ids = self._ids(sorted(words | set(self.language.passed)))
+        found = np.zeros(self.index.n_words, bool)
+        found[np.maximum(ids, 0)] = found[0] = True
+        return found
+
+    @cached_property
     def _contrasts(self) -> Contrasts:
         return Contrasts(self.index, self.language)
 
     def _joined(self, joins: np.ndarray, factor: float) -> float:
         """Return the sum over patterns of weight * ln(1 + count)."""
         told = joins[np.abs(joins[:, kernel.OFFSET]) <= kernel.BETWEEN + 1]
+        between = told[:, kernel.FIRST_BETWEEN : kernel.COLUMNS]
+        told = told[self._in_patterns[np.maximum(between, 0)].all(axis=1)]
         if not len(told):
             return 0.0
         distinct, counts = np.unique(
@@ -249,15 +262,36 @@ class Opposites:
 
     def _joins(self, forms: np.ndarray, others: np.ndarray, count: int) -> tuple[np.ndarray, float]:
         """Return (joint occurrences of the two, a row each by find_joins; the weight of each)."""
+        sample = self._sample(tuple(map(tuple, forms.tolist())))
+        parts = [
+            _joins_of(shard, places, forms.shape[1], others)
+            for shard, places in zip(self.index.shards, sample, strict=True)
+        ]
+        return np.concatenate(parts), count / min(count, _SAMPLE)
+
+    def _sampled(
+        self, phrases: tuple[tuple[int, ...], ...], whole_steps: bool = False
+    ) -> list[np.ndarray]:
+        """Return some positions of phrases, evenly spaced in the corpus, int64 by shard, ascending.
+
+        Arguments:
+            phrases: word ids of each.
+            whole_steps: every n-th, _SAMPLE and more; _SAMPLE at most otherwise.
+        """
+        ids = [np.array(phrase) for phrase in phrases]
+        count = sum(map(self._count, ids))
         taken = min(count, _SAMPLE)
-        wanted = np.arange(taken) * count // taken
+        if whole_steps:
+            wanted = np.arange(0, count, max(1, count // _SAMPLE))
+        else:
+            wanted = np.arange(taken) * count // max(1, taken)
         before, parts = 0, []
         for shard in self.index.shards:
-            positions = np.sort(np.concatenate([shard.positions(ids) for ids in forms]))
-            mine = wanted[(wanted >= before) & (wanted < before + positions.size)] - before
+            positions = shard.sorted_positions(ids)
+            first, stop = np.searchsorted(wanted, [before, before + positions.size])
+            parts.append(positions[wanted[first:stop] - before].astype(np.int64))
             before += positions.size
-            parts.append(_joins_of(shard, positions[mine], forms.shape[1], others))
-        return np.concatenate(parts), count / taken
+        return parts
 
 
 def _joins_of(shard: Shard, positions: np.ndarray, length: int, others: np.ndarray) -> np.ndarray:
