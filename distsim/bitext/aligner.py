@@ -97,7 +97,11 @@ class Sentences(NamedTuple):
 
 
 class LearntLinks(NamedTuple):
-    """pairs: uint8[m, 2], (English position, other position), ascending; starts: uint64[n + 1]."""
+    """Links of the sentence pairs of a bitext.
+
+    pairs: uint8[m, 2], (English position, other position), ascending within a sentence pair.
+    starts: uint64[n + 1], the first link of each sentence pair.
+    """
 
     pairs: np.ndarray
     starts: np.ndarray

@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WorkSettings:
-    """keep_work: whether the shared folder is kept for another recipe."""
+    """What stays of a run.
+
+    Arguments:
+        keep_work: whether the shared folder is kept for another recipe.
+    """
 
     keep_work: bool = False
 

@@ -25,7 +25,11 @@ Format = Literal["text", "tsv", "json"]  # how results are printed
 
 @dataclass(frozen=True)
 class EvaluateSettings:
-    """seed: of bootstrap samples and random pairs."""
+    """Settings of `evaluate`.
+
+    Arguments:
+        seed: of bootstrap samples and random pairs.
+    """
 
     seed: int = 1
 

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SentenceSettings:
-    """phi: the compression that PRECIS asks for. seed: of samples."""
+    """Settings of `evaluate-sentences`.
+
+    Arguments:
+        phi: the compression that PRECIS asks for.
+        seed: of bootstrap samples.
+    """
 
     phi: float = 0.75
     seed: int = 1

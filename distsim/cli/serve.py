@@ -54,6 +54,13 @@ def serve(
 def run(places, host, port, names, jobs=None, log=True) -> None:  # type: ignore[no-untyped-def]
     """Run the server until it is stopped; print its address.
 
+    Arguments:
+        places: Places, the paths of what is served.
+        host, port: where it listens.
+        names: other host names by which it is reached.
+        jobs: threads of a question; all cores where None.
+        log: log requests.
+
     Raises:
         ParameterError: the extra is not installed.
     """

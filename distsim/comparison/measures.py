@@ -105,7 +105,8 @@ class Similarity(Protocol):
             a: a phrase, words separated by spaces.
             b: another one.
 
-        Raises: as `estimates`.
+        Raises:
+            ParameterError: a phrase is empty, or no text.
         """
         return self.estimates([(one_text(a, "a"), one_text(b, "b"))])[0].similarity
 

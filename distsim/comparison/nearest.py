@@ -265,7 +265,8 @@ class NeighbourSearch:
             positive, negative: phrases, at least one of both.
 
         Raises:
-            ParameterError: there is no phrase, or they cancel each other out; as `nearest`.
+            ParameterError: there is no phrase, one is empty or no text, they cancel each other
+                out, or k is no whole number above 0.
         """
         k = whole_number(k, "k", 1)
         phrases = [self._table.normal_form(phrase) for phrase in (*positive, *negative)]

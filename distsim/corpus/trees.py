@@ -15,7 +15,10 @@ _TRACE = "-NONE-"
 
 
 class Tree(NamedTuple):
-    """nodes: constituents from the top down, the root left out. leaves, tags: of each token."""
+    """A parsed constituency tree.
+
+    nodes: constituents from the top down, the root left out. leaves, tags: of each token.
+    """
 
     nodes: list[Node]
     leaves: list[str]

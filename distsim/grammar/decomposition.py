@@ -20,8 +20,7 @@ class SpanPair(NamedTuple):
     """A phrase pair of a rule.
 
     source, target: both phrases. source_span, target_span: (start, stop) in symbols of the side,
-    from
-    0.
+    from 0.
     """
 
     source: str

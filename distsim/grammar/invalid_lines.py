@@ -21,8 +21,7 @@ class InvalidLines:
     Attributes:
         path: of the grammar.
         on_error: `stop` raises at the first one, `keep` passes it through unscored, `drop` leaves
-            it
-            out; both count.
+            it out; both count.
         kept, dropped: their counts.
         shown: the first few messages.
     """

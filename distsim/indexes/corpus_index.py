@@ -56,8 +56,8 @@ class ConcordanceLine(NamedTuple):
     """An occurrence in its sentence.
 
     source, line: file, and line in it. left, node, right: as written where the index keeps the
-    text,
-    else as normalised words. document: id of the document, its number from 1 where none was given.
+    text, else as normalised words. document: id of the document, its number from 1 where none was
+    given.
 
     >>> line = index.concordance("mock turtle", k=1)[0]
     >>> line.node, line.right

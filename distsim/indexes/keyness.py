@@ -22,10 +22,9 @@ class Keyword(NamedTuple):
     """A word that is more, or less, frequent here than there.
 
     word: in normal form. here, there: its counts. log_likelihood: G2, negative where the word is
-    rarer
-    here. log_ratio: log2 of the ratio of its shares. p: of log_likelihood, adjusted by Holm for all
-    compared words. documents: those here that contain it. dp, dp_norm: deviation of proportions
-    (Gries 2008), and normalised (Lijffijt and Gries 2012).
+    rarer here. log_ratio: log2 of the ratio of its shares. p: of log_likelihood, adjusted by Holm
+    for all compared words. documents: those here that contain it. dp, dp_norm: deviation of
+    proportions (Gries 2008), and normalised (Lijffijt and Gries 2012).
 
     >>> from pathlib import Path
     >>> _ = Path(folder / "a.txt").write_text("tea and more tea")

@@ -394,9 +394,8 @@ class Metadata:
 
         Arguments:
             filters: `FIELD=VALUES` each: values, `low..high` of an int, float or date, or `*` for
-                any
-                value, separated by `|`; a date fits the dates that it begins. A backslash takes its
-                meaning from `|` and `*`.
+                any value, separated by `|`; a date fits the dates that it begins. A backslash takes
+                its meaning from `|` and `*`.
 
         Raises:
             ParameterError: there is no such field, or a value does not fit its type.

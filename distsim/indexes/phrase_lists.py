@@ -21,10 +21,8 @@ class ListedPhrase(NamedTuple):
     """A phrase with its frequency and its spread over documents.
 
     phrase: its words. times: occurrences. per_million: the same per million tokens. documents:
-    those
-    that contain it. dp, dp_norm: deviation of proportions (Gries 2008), and normalised (Lijffijt
-    and
-    Gries 2012).
+    those that contain it. dp, dp_norm: deviation of proportions (Gries 2008), and normalised
+    (Lijffijt and Gries 2012).
 
     >>> list_phrases(index, k=1)[0].phrase
     ','

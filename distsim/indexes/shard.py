@@ -40,8 +40,7 @@ class FirstWords(NamedTuple):
     """How some phrases begin: by a word of the ids first..stop, half-open.
 
     second, second_stop: of a single first word, phrases whose second word is in this range; 0 is
-    the
-    end of the sentence.
+    the end of the sentence.
     """
 
     first: int

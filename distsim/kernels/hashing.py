@@ -88,8 +88,7 @@ def number_hashes(hashes, keys, values, next_number, first_seen):
     Arguments:
         hashes: uint64.
         keys, values: uint64 and uint32, an open-addressing table, a power of two long, kept at
-            least
-            half empty by the caller; value 0xFFFFFFFF marks an empty slot; changed.
+            least half empty by the caller; value 0xFFFFFFFF marks an empty slot; changed.
         next_number: number of the first new hash.
         first_seen: int64, filled with the index of each new hash's first appearance.
     """

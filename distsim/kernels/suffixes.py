@@ -294,7 +294,7 @@ def find_runs(rows, first, common, length, min_count):
     Arguments:
         rows: uint32[n, columns], sorted by the columns from `first` on.
         first: column where the phrases begin.
-        common: int64, tokens that each row shares with the row before, by common_prefixes.
+        common: uint8, tokens that each row shares with the row before, by common_prefixes.
         length: tokens of a phrase.
         min_count: minimum number of rows.
     """

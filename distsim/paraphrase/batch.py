@@ -16,7 +16,10 @@ _ANSWERED = b'"reason": null'  # in the line of a phrase that has paraphrases
 
 
 class BatchReport(NamedTuple):
-    """phrases: in the file; resumed: found there already; answered: with a paraphrase."""
+    """Numbers of focal phrases.
+
+    phrases: in the file. resumed: found there already. answered: with a paraphrase.
+    """
 
     phrases: int
     resumed: int

@@ -101,8 +101,7 @@ class _Found:
     """A candidate that was compared in full.
 
     words: of the candidate. score: its cosine, lowered where it is rare. count: occurrences.
-    numbers:
-    its own in each source, -1 for none.
+    numbers: its own in each source, -1 for none.
     """
 
     words: Words

@@ -29,10 +29,8 @@ class Pool:
 
         Arguments:
             sources: (words, stops, numbers) of each source: words int64, word ids of its phrases
-                end to
-                end; stops int64[n], where each phrase ends; numbers int64[n], the number of each
-                    phrase
-                in the source.
+                end to end; stops int64[n], where each phrase ends; numbers int64[n], the number of
+                each phrase in the source.
         """
         words = np.concatenate([source[0] for source in sources])
         lengths = np.concatenate([np.diff(source[1], prepend=0) for source in sources])

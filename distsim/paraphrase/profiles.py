@@ -23,8 +23,7 @@ class Profile:
     """The collocates of one phrase.
 
     words: uint32, place * n_words + word. weights: float64. square: sum of the squared weights.
-    taken:
-    occurrences that were looked at.
+    taken: occurrences that were looked at.
     """
 
     words: np.ndarray

@@ -77,9 +77,8 @@ class Concordance:
     """Occurrences of a phrase.
 
     phrase: what was asked for. count: occurrences in all. order: of the rows. sorted_among: how
-    many
-    evenly spaced ones were sorted. skipped: how many of them come before the first row. rows: the
-    occurrences.
+    many evenly spaced ones were sorted. skipped: how many of them come before the first row. rows:
+    the occurrences.
     """
 
     phrase: str
@@ -205,8 +204,8 @@ class Sentence:
     """A sentence near an occurrence, as it was written where the index keeps the text.
 
     line: in its file. words: of the sentence; what was looked for is one piece where the index
-    keeps
-    the text. first, stop: words [first, stop) are what was looked for; None in other sentences.
+    keeps the text. first, stop: words [first, stop) are what was looked for; None in other
+    sentences.
     """
 
     line: int
@@ -220,8 +219,7 @@ class Passage:
     """The text around a place.
 
     at: the place, a position in the corpus. source: the file. fields: of the document, as text.
-    rows:
-    sentences. cut_before, cut_after: there is more of the file on that side.
+    rows: sentences. cut_before, cut_after: there is more of the file on that side.
     """
 
     at: int
@@ -251,10 +249,8 @@ class Neighbours:
     """The nearest phrases.
 
     phrase: what was asked for. table: where they were looked for. composed: the focal phrase's
-    vector
-    was composed of its words. hidden: near-duplicates left out. rows: the phrases. reason: why
-    there
-    are none.
+    vector was composed of its words. hidden: near-duplicates left out. rows: the phrases. reason:
+    why there are none.
     """
 
     phrase: str
@@ -270,8 +266,7 @@ class Point:
     """A phrase on the map.
 
     phrase: its words. x, y: coordinates that approximate the distances of signatures. similarity:
-    to
-    the first phrase. count: occurrences.
+    to the first phrase. count: occurrences.
     """
 
     phrase: str
@@ -313,8 +308,7 @@ class Context:
     """A word beside a phrase.
 
     place: l1 is right before it, r1 right behind. word: the context word. count: how often it is
-    there.
-    weight: of the context.
+    there. weight: of the context.
     """
 
     place: str
@@ -345,8 +339,7 @@ class Measure:
     """The similarity of two phrases by one measure, or the reason why there is none.
 
     name: of the measure. told: what it is. similarity: its value. composed: a phrase was composed
-    of
-    its words. reason: why there is none.
+    of its words. reason: why there is none.
     """
 
     name: str
@@ -361,8 +354,7 @@ class SharedContext:
     """A context of two phrases, with its weight beside either.
 
     place: l1 is right before them, r1 right behind. word: the context word. weight_a, weight_b:
-    beside
-    either phrase. count_a, count_b: how often it is there.
+    beside either phrase. count_a, count_b: how often it is there.
     """
 
     place: str
@@ -378,8 +370,7 @@ class Comparison:
     """Two phrases side by side: measures, contexts that both have, and those of one alone.
 
     a, b: the phrases. measures: of their similarity. shared: contexts of both. only_a, only_b:
-    contexts
-    of one. weights: the weighting scheme.
+    contexts of one. weights: the weighting scheme.
     """
 
     a: PhraseCount
@@ -506,8 +497,7 @@ class Rewritten:
     """A rewriting of a sentence.
 
     number: of the sentence. rank: 1 is the best of it. before, after: the sentence and the
-    rewriting.
-    score: of the rewriting. rules: what was applied.
+    rewriting. score: of the rewriting. rules: what was applied.
     """
 
     number: int
@@ -611,8 +601,7 @@ class About:
 
     version: of distsim. tokens, words, sentences, files: of the corpus. corpus: its fingerprint.
     tables: signature tables. rules: of the grammar. reference: tokens of the reference corpus.
-    fields:
-    of documents. notes: on what is served. limits: of questions. suggestions: examples.
+    fields: of documents. notes: on what is served. limits: of questions. suggestions: examples.
     """
 
     version: str

@@ -21,8 +21,7 @@ class Text:
     """A text argument.
 
     name: in the address. told: its description. default: None where it is required. most:
-    characters.
-    many: it may be repeated.
+    characters. many: it may be repeated.
     """
 
     name: str
@@ -70,8 +69,7 @@ class Whole:
     """A whole number within a range.
 
     name: in the address. told: its description. default: None where it is required. least, most:
-    the
-    range.
+    the range.
     """
 
     name: str

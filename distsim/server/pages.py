@@ -52,8 +52,7 @@ class Panel:
     """A part of a page.
 
     name: in addresses. title: its heading. told: its explanation. endpoint: whose answer it shows,
-    by
-    the template of that name.
+    by the template of that name.
     """
 
     name: str
@@ -408,8 +407,7 @@ class _Piece(NamedTuple):
     """A word of a sentence that can be chosen.
 
     word: as written. choice: the sentence with the word in brackets. is_chosen: it is in brackets
-    now.
-    behind: the marks up to the next word.
+    now. behind: the marks up to the next word.
     """
 
     word: str

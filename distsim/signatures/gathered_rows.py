@@ -22,8 +22,7 @@ class _Rows(NamedTuple):
     """Rows of a table.
 
     hashes: uint64[n]. bits: uint64[n, n_words]. strengths: occurrences. lengths: bytes of each
-    text.
-    text: uint8, UTF-8 of all phrases end to end.
+    text. text: uint8, UTF-8 of all phrases end to end.
     """
 
     hashes: np.ndarray

@@ -433,7 +433,8 @@ def render_phrases(words, starts, lengths, text, offsets):
     Arguments:
         words: ids, of any integer type.
         starts, lengths: int64, in words.
-        text, offsets: uint8 and int64, the vocabulary's words end to end, and where each begins.
+        text, offsets: uint8 and int64 or uint64, the vocabulary's words end to end, and where each
+            begins.
 
     Returns (bytes uint8, offsets int64[len(starts) + 1]); words are separated by one space.
     A word id outside the vocabulary gives (empty, empty): the data is damaged.

@@ -40,8 +40,7 @@ class PhraseTableEntry:
     """An entry of a phrase table.
 
     fields: the bytes of its line, from which all else is read. is_old: in the layout whose third
-    and
-    fourth fields are alignments of each side, in brackets.
+    and fourth fields are alignments of each side, in brackets.
 
     >>> entry = PhraseTableEntry.parse(b"la ||| the house ||| 0.5 0.1 ||| 0-0 ||| 3 4 2 |||\\n")
     >>> entry.source, entry.target, entry.scores

@@ -13,8 +13,7 @@ class Text:
     """A line of text.
 
     x, y: place of its anchor, on the baseline. text: what is written. size: in pixels. anchor: the
-    end
-    that is at x. kind: its colour by name. bold: in bold.
+    end that is at x. kind: its colour by name. bold: in bold.
     """
 
     x: float

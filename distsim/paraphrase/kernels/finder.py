@@ -83,7 +83,7 @@ def count_profiles(
 
     Arguments:
         tokens, suffixes: uint32, of the shard.
-        word_starts: int64, where the suffixes of each word begin.
+        word_starts: uint32, where the suffixes of each word begin.
         forms: int64, word ids of the forms of all lemmas end to end.
         form_starts: int64[n + 1], lemma i has forms[form_starts[i]:form_starts[i + 1]].
         contexts: int32[n_words], the context number of a word, -1 where it is not counted.

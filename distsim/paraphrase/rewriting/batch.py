@@ -21,8 +21,7 @@ class Task(NamedTuple):
     """A sentence of the input.
 
     line: its number, from 1. text: the sentence. where: its file, for messages. tree: bracketed,
-    empty
-    or None where it has none.
+    empty or None where it has none.
     """
 
     line: int

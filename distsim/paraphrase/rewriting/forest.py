@@ -34,7 +34,10 @@ class Node(NamedTuple):
 
 
 class Derivation(NamedTuple):
-    """words: symbols, in order. nodes: rules, from the whole to its parts, left to right."""
+    """A derivation of a rewritten sentence.
+
+    words: symbols, in order. nodes: rules, from the whole to its parts, left to right.
+    """
 
     words: tuple[int, ...]
     nodes: list[Node]

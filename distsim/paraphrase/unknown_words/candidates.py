@@ -71,10 +71,9 @@ class _Votes:
     """Votes of the translations of known words, by candidate.
 
     total, best: sum of the votes of similar words, and the highest. pivots: sum of those over
-    shared
-    translations. relatives: the highest of related words. stems: (translation, weight, known word)
-    of
-    related words. nearest: translation of the most similar word. behind: known words that voted.
+    shared translations. relatives: the highest of related words. stems: (translation, weight, known
+    word) of related words. nearest: translation of the most similar word. behind: known words that
+    voted.
     """
 
     total: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))

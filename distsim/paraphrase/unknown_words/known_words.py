@@ -28,8 +28,7 @@ class WordRule(NamedTuple):
     """A rule of a single word.
 
     target: its translation. probability: p(e|f). weight: p(e|f) Lex(e|f)^.5 p(f|e)^.25, as far as
-    the
-    table has them, by which rules are ranked. lexical: Lex(e|f), 1 where the table has none.
+    the table has them, by which rules are ranked. lexical: Lex(e|f), 1 where the table has none.
     """
 
     target: str

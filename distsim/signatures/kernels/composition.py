@@ -57,7 +57,7 @@ def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, prior_co
         sums: float64[n, n_dimensions], unit or zero vectors of the phrases; written.
         text: uint8, the text of all phrases.
         ends: int64[n + 1], phrase p is text[ends[p]:ends[p + 1]].
-        strengths: int64[n], strength of each phrase.
+        strengths: uint64[n], occurrences of each phrase.
         hashes: uint64[m], sorted hashes of words.
         weights: float64[m], weight of each word.
         vectors: float32[m, n_dimensions], vector of each word.

@@ -35,7 +35,7 @@ def hash_tokens(text, phrase_begins, phrase_ends, counts):
     Arguments:
         text: uint8, with phrases whose words are separated by a space.
         phrase_begins, phrase_ends: int64[n], of each phrase in the text.
-        counts: int64[n], tokens of each phrase.
+        counts: uint16[n], tokens of each phrase.
     """
     starts = np.zeros(counts.size + 1, np.int64)
     for i in range(counts.size):
@@ -118,7 +118,7 @@ def _is_before(a, b, rows, distances, strengths, text, begins, ends):
         a, b: places in rows and distances.
         rows: integers, rows of the table.
         distances: of each of rows.
-        strengths: int64, by row of the table.
+        strengths: uint32, by row of the table.
         text: uint8.
         begins, ends: int64, of the phrase of each of rows in the text.
     """
@@ -147,7 +147,7 @@ def order_neighbours(rows, distances, strengths, text, begins, ends):
     Arguments:
         rows: integers, rows of the table.
         distances: of each of rows.
-        strengths: int64, by row of the table.
+        strengths: uint32, by row of the table.
         text: uint8.
         begins, ends: int64, of the phrase of each of rows in the text.
     """
