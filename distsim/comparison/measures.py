@@ -245,7 +245,7 @@ class EstimatedCosine(Similarity):
             pairs: two phrases each, words separated by spaces.
 
         Raises:
-            ParameterError: estimates are made otherwise; as `estimates`.
+            ParameterError: estimates are made otherwise; a phrase is empty, or no text.
         """
         if self.estimate != "restored":
             raise ParameterError(f"`estimate` {self.estimate}: has no vectors: choose restored")

@@ -53,7 +53,8 @@ class ParaphraseOptions:
             score of the `depth`-th best; none: all are profiled in full.
         depth: number of best candidates that the screens should not lose; 2 `depth` pass a screen
             that would leave fewer.
-        candidate_sample: as `sample`, for the candidates; None: the same.
+        candidate_sample: maximum number of occurrences for the profile of a candidate; None:
+            `sample`.
         one_sided: maximum number of candidates from contexts of one side, seen on the left and on
             the right; 0: none.
         one_sided_mcc: maximum count of such a side.

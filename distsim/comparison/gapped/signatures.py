@@ -98,8 +98,8 @@ class GappedCosine:
     def similarity(self, a: str, b: str) -> float | None:
         """Return how alike two patterns are, -1 to 1, None where nothing is known of a gap.
 
-        `take _ into account` and `consider _`: each `_` is a gap, the first of one stands for the
-        first of the other. As `compare`.
+        In `take _ into account` and `consider _` each `_` is a gap; the first of one stands for the
+        first of the other.
 
         Arguments:
             a: a pattern, its gaps written `_`.
@@ -111,7 +111,7 @@ class GappedCosine:
         return self.compare(Pattern.of_text(a), Pattern.of_text(b))
 
     def similarities(self, pairs: Iterable[tuple[str, str]]) -> list[float | None]:
-        """Return the similarity of every pair, as `similarity`.
+        """Return the similarity of every pair, None where nothing is known of a gap.
 
         Arguments:
             pairs: two patterns each.

@@ -123,7 +123,9 @@ class Opposites:
         return [self._of_words(a, b) for a, b in checked_pairs(pairs)]
 
     def scores(self, pairs: Iterable[Pair]) -> list[float | None]:
-        """Return the score of each pair, the higher the likelier opposites; None as `evidence`.
+        """Return the score of each pair, the higher the likelier opposites.
+
+        None where the corpus lacks one of the two.
 
         Arguments:
             pairs: two phrases each, words separated by spaces.

@@ -43,7 +43,7 @@ class Forms:
         self.has = lru_cache(_CACHED_WORDS)(self._has)
 
     def kind(self, word: str, base: str | None = None) -> str:
-        """Return the inflection of a word, as `Inflections.kind` does.
+        """Return the inflection of a word, by the rules of the language.
 
         Arguments:
             word: the form.
