@@ -207,7 +207,12 @@ def _closed(state):
 
 @uncounted
 def _gap_symbol(label, index):
-    """Return the symbol of a gap in the hash of a side."""
+    """Return the symbol of a gap in the hash of a side, uint64.
+
+    Arguments:
+        label: uint32, of the gap.
+        index: 1 or 2, its number on this side.
+    """
     value = (np.uint64(label) + _ONE) * FINISHER + np.uint64(index) * _GAP
     return (value ^ (value >> HALF)) * _GAP
 
@@ -300,7 +305,14 @@ def e_symbol(word, spans):
 
 @uncounted
 def _index_links(links, first, last, n_foreign, f_link):
-    """Write where the links of each foreign word begin; links are sorted."""
+    """Write where the links of each foreign word begin.
+
+    Arguments:
+        links: int[m, 2], of all sentences; those of a sentence are sorted.
+        first, last: the sentence has links[first:last].
+        n_foreign: foreign words of the sentence.
+        f_link: int64[n_foreign + 1], filled.
+    """
     k = first
     for i in range(n_foreign + 1):
         while k < last and links[k, 0] < i:
@@ -310,7 +322,14 @@ def _index_links(links, first, last, n_foreign, f_link):
 
 @uncounted
 def _set_reach(links, first, last, n_foreign, n_english, reach):
-    """Set the lowest and highest partner of each foreign and English word; none: CHART and -1."""
+    """Set the lowest and highest partner of each foreign and English word; none: CHART and -1.
+
+    Arguments:
+        links: int[m, 2], of all sentences.
+        first, last: the sentence has links[first:last].
+        n_foreign, n_english: words of each side.
+        reach: int64[4, CHART], filled: lowest and highest of foreign words, then of English ones.
+    """
     for i in range(n_foreign):
         reach[0, i] = CHART
         reach[1, i] = -1
@@ -496,7 +515,16 @@ def _with_more_room(room, status):
 
 @uncounted
 def _label_pairs(chart, text, sentence, n_english, how, pairs, n_pairs):
-    """Write the label of each initial pair into pairs[:, 5]."""
+    """Write the label of each initial pair into pairs[:, 5].
+
+    Arguments:
+        chart: uint16[CHART, CHART], zeros; zeros again afterwards.
+        text: a Text.
+        sentence: its number.
+        n_english: English words of the sentence.
+        how: X_ONLY, or which labels are made.
+        pairs, n_pairs: int64[m, 6], and pairs in use.
+    """
     first, last = text.node_starts[sentence], text.node_starts[sentence + 1]
     fill_chart(chart, text.nodes, first, last)
     for p in range(n_pairs):
@@ -660,7 +688,14 @@ def _write_rules(pairs, n_inside, n_pairs, starts, text, settings, room, cursor,
 
 @uncounted
 def _with_whole(pairs, n_pairs, starts, n_foreign, n_english):
-    """Add the pair of the two whole sides, if it is not there; return how many there are."""
+    """Return the number of initial pairs after adding that of the two whole sides, if it is not
+    there.
+
+    Arguments:
+        pairs, n_pairs: int64[m, 6], which has room, and pairs in use.
+        starts: int64, the first pair of each f start.
+        n_foreign, n_english: words of each side.
+    """
     if n_foreign == 0 or n_english == 0:
         return n_pairs
     for p in range(starts[0], starts[1]):
@@ -766,7 +801,11 @@ def _choose_gaps(pairs, p, inner, n_inner, inner_starts, settings, chosen):
 
 @uncounted
 def _packed_gap(f_start, f_length, e_start, e_length):
-    """Return a gap in 16 bits: starts relative to the pair's, and lengths, four bits each."""
+    """Return a gap in 16 bits: starts relative to the pair's, and lengths, four bits each.
+
+    Arguments:
+        f_start, f_length, e_start, e_length: of both sides, in words.
+    """
     return np.uint64((f_start << 12) | (f_length << 8) | (e_start << 4) | e_length)
 
 

@@ -176,7 +176,13 @@ def _weigh_side(side, sentence, spans, column, sums, n_links, null, labels, symb
 
 @uncounted
 def _same_sides(spans, symbols, n_foreign, n_english):
-    """Return whether a rule's sides are equal, symbol by symbol, gaps in the same places."""
+    """Return whether a rule's sides are equal, symbol by symbol, gaps in the same places.
+
+    Arguments:
+        spans: int64[3, 4], of the rule and its gaps.
+        symbols: uint64[2, CHART], hashes of words and labels of gaps, by side.
+        n_foreign, n_english: symbols of each side.
+    """
     if n_foreign != n_english:
         return False
     for symbol in range(n_foreign):
