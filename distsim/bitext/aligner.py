@@ -142,7 +142,11 @@ def learn_links(
 
 
 def _blocks(english_starts: np.ndarray, other_starts: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield (first, stop) of blocks of pairs, of about the same number of cells each."""
+    """Yield (first, stop) of blocks of pairs, of about the same number of cells each.
+
+    Arguments:
+        english_starts, other_starts: int64[n + 1], the first token of each sentence.
+    """
     n_pairs = english_starts.size - 1
     cells = np.cumsum(np.diff(english_starts) * np.diff(other_starts))
     n_blocks = -(-int(cells[-1]) // MOST_CELLS)

@@ -256,7 +256,13 @@ def _joined(pieces: Sequence[np.ndarray], dtype: type) -> np.ndarray:
 def _sort_out(
     english: np.ndarray, other: np.ndarray, hashes: list[np.ndarray], dedup: Dedup
 ) -> tuple[np.ndarray, PairCounts]:
-    """Return (row of each pair among the retained ones, -1 for the rest; counts by reason)."""
+    """Return (row of each pair among the retained ones, -1 for the rest; counts by reason).
+
+    Arguments:
+        english, other: int64[n], tokens of each side.
+        hashes: uint64[n] each, of the sentences of both sides.
+        dedup: `off` or `exact`.
+    """
     left = np.ones(english.size, bool)
 
     def leave_out(reason: np.ndarray) -> int:
@@ -281,7 +287,12 @@ def _sort_out(
 
 
 def _kept(side: ReadSide, kept: np.ndarray) -> ReadSide:
-    """Return a side without the omitted sentences, with words numbered as if they did not occur."""
+    """Return a side without the omitted sentences, with words numbered as if they did not occur.
+
+    Arguments:
+        side: one side of all pairs.
+        kept: bool[n], which pairs are retained.
+    """
     if kept.all():
         return side
     tokens = side.tokens[np.repeat(kept, side.lengths)]

@@ -183,6 +183,10 @@ def _count_packets(
 
     found: (keys, occurrences) of phrases, in pieces, since all at once would take several times
     their memory to put in order. Keys are as count_phrases makes them.
+
+    Arguments:
+        text, offsets: uint8 and int64, the part's words end to end.
+        word_counts: int64 by word, occurrences.
     """
     mask = np.uint64((1 << 64) - (1 << (64 - job.plan.key_bits)))
     pieces = [in_order(keys & mask, counts.astype(np.uint64)) for keys, counts in found]

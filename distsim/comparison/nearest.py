@@ -180,7 +180,13 @@ class NeighbourSearch:
     def _nearest_rows(
         self, bits: np.ndarray, most: int, radius: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return (the nearest rows inside the limits, their distances), the nearest first."""
+        """Return (the nearest rows inside the limits, their distances), the nearest first.
+
+        Arguments:
+            bits: uint64[n_words], of the focal phrase.
+            most: number of rows.
+            radius: maximum Hamming distance.
+        """
         inside = self._inside
         if inside is None:
             return self._part.nearest(bits, most, radius)
@@ -337,7 +343,11 @@ class NeighbourSearch:
             n = min(_WIDER * n, size)
 
     def _rows(self, at: np.ndarray) -> np.ndarray:
-        """Return rows of the table by their places among those that are searched."""
+        """Return rows of the table by their places among those that are searched.
+
+        Arguments:
+            at: int64, the places.
+        """
         rows = self._part.rows
         return at if rows is None else rows[at].astype(np.int64)
 
@@ -371,6 +381,7 @@ class NeighbourSearch:
         And how many rows as near as the last of the first `wanted` say the same again.
 
         Arguments:
+            at, distances: int64[n], places of the ring's rows, and their Hamming distances.
             before: int64, the places of what earlier rings have listed.
             no_more: list no more than `wanted`.
         """
@@ -403,7 +414,11 @@ class NeighbourSearch:
     def _above(
         self, focal: "_Focal", at: np.ndarray, distances: np.ndarray, threshold: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows found, as they came, that are so similar as the estimator tells."""
+        """Return the rows found, as they came, that are so similar as the estimator tells.
+
+        Arguments:
+            at, distances: int64[n], places of rows, and their Hamming distances.
+        """
         similar = 1.0 - self._steps(focal, self._rows(at)) / _COSINE_STEPS >= threshold
         return at[similar], distances[similar]
 

@@ -208,7 +208,13 @@ def _kind(
 def _note_of_one_label(
     values: np.ndarray, given: np.ndarray, drawn: str, side: str, called: str
 ) -> str:
-    """Return the note on a column of a grammar with one label; arguments as in _kind."""
+    """Return the note on a column of a grammar with one label.
+
+    Arguments:
+        values: float64[n], the column.
+        given: int64[n], the condition of each rule.
+        drawn, side, called: what sums to 1, the condition, and the column's name.
+    """
     reached, over = _shares(np.bincount(given, values))
     return (
         f"feature {called}: its sum over {drawn} reaches 1 for {reached:.0%} of {side} and "

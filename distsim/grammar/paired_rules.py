@@ -108,7 +108,13 @@ def _in_byte_order(translations: Translations) -> tuple[np.ndarray, int]:
 
 
 def _most_probable(rules: Numbered, forward: np.ndarray, keep: np.ndarray, most: int) -> np.ndarray:
-    """Return which of the rules in keep are among the `most` most probable of their group, bool."""
+    """Return which of the rules in keep are among the `most` most probable of their group, bool.
+
+    Arguments:
+        forward: float64[n], the probability of each rule.
+        keep: bool[n].
+        most: of a group.
+    """
     group = numbers_of(rules.label[keep], rules.source[keep])
     among = np.ones(group.size, bool)
     many = np.flatnonzero(np.bincount(group)[group] > most)

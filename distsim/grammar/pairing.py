@@ -233,14 +233,24 @@ class Pairing:
         return kernel.Links(*map(frozen, links)), pruned
 
     def _sums(self, groups: kernel.Groups, links: kernel.Links, bitexts: np.ndarray) -> kernel.Sums:
-        """Return the sums of paraphrases over their links."""
+        """Return the sums of paraphrases over their links.
+
+        Arguments:
+            bitexts: uint64[rules], a bit for each bitext in which a rule occurs, or empty.
+        """
         return kernel.Sums(*kernel.sum_links(links, groups, bitexts))
 
     def _values(
         self, links: kernel.Links, found: kernel.Sums, ones: np.ndarray, twos: np.ndarray,
         runs: np.ndarray, sources: np.ndarray,
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """Return the features of paraphrases of two rules each; probabilities as such."""
+        """Return the features of paraphrases of two rules each; probabilities as such.
+
+        Arguments:
+            ones, twos: int64[lines], the rules of each line's first link.
+            runs: int64, the run of each line.
+            sources: int64, the rules that begin pairs.
+        """
         columns = self._columns
         values = {_PIVOTS: links.sizes.astype(np.float64), RARITY: found.rare}
         values[_BITEXTS] = found.agreeing
@@ -258,7 +268,13 @@ class Pairing:
     def _label_free(
         self, keys: np.ndarray, runs: np.ndarray, sources: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return p(e2|e1) and p(e1|e2) over all foreign sides, for the keys of paraphrases."""
+        """Return p(e2|e1) and p(e1|e2) over all foreign sides, for the keys of paraphrases.
+
+        Arguments:
+            keys: int64, of the paraphrases.
+            runs: int64, the run of each rule.
+            sources: int64, the rules that begin pairs.
+        """
         assert self._free is not None
         groups, by_target = self._free
         per_run = self._rules.n_targets * self._n_orders
@@ -279,7 +295,12 @@ class Pairing:
         return towards, back
 
     def _costs(self, values: dict[str, np.ndarray], n: int) -> np.ndarray:
-        """Return the features as they are written, float64[features, lines]."""
+        """Return the features as they are written, float64[features, lines].
+
+        Arguments:
+            values: float64[n] by name of the feature, probabilities as such.
+            n: lines.
+        """
         out = np.empty((len(self.names), n))
         for row, name in zip(out, self.names, strict=True):
             if name.startswith(("p(", "Lex(")):

@@ -265,7 +265,12 @@ class _ReadRules:
         raise AssertionError("the kernel and Features read numbers alike")
 
     def _written(self, block: RuleBlock, values: np.ndarray, is_fault: np.ndarray) -> list[bytes]:
-        """Return the lines of a block as they are written, with their sums where that is asked."""
+        """Return the lines of a block as they are written, with their sums where that is asked.
+
+        Arguments:
+            values: float64[n], the rules' sums.
+            is_fault: bool[n], lines that are no rules.
+        """
         name = self._ranking.write
         added = [b""] * len(block)
         if name is not None:

@@ -170,7 +170,12 @@ class TableScorer:
     def _estimated(
         self, text: np.ndarray, ends: np.ndarray, pairs: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return (similarity, outcome) of pairs of phrases, int64[2, n] numbers into the text."""
+        """Return (similarity, outcome) of pairs of phrases, int64[2, n] numbers into the text.
+
+        Arguments:
+            text, ends: uint8 and int64[m + 1], the phrases end to end.
+            pairs: int64[2, n], numbers of phrases.
+        """
         table = self.table
         rows = table.find_rendered(text, ends)
         known = rows >= 0

@@ -244,7 +244,11 @@ class _Reader:
         return values, faults
 
     def _label_numbers(self, block: RuleBlock, data: np.ndarray) -> np.ndarray:
-        """Return the number of each rule's label, numbering new ones."""
+        """Return the number of each rule's label, numbering new ones.
+
+        Arguments:
+            data: uint8, the block's text.
+        """
         if self._format.layout.label < 0:
             self._labels = [self._format.label]
             return np.zeros(len(block), np.int64)
@@ -295,7 +299,12 @@ def _word_links(block: RuleBlock) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _probabilities(values: np.ndarray, scale: Scale) -> np.ndarray:
-    """Return the probabilities of numbers on a scale."""
+    """Return the probabilities of numbers on a scale.
+
+    Arguments:
+        values: float64.
+        scale: `probability`, `log`, `negative-log` or one of them to base 10.
+    """
     if scale == "probability":
         return values
     natural = values * (math.log(10.0) if scale.endswith("10") else 1.0)

@@ -691,7 +691,13 @@ class IndexBuilder:
     def _written(
         self, block: Block, tokens: Cut, kept: np.ndarray, repeats: np.ndarray | None
     ) -> tuple[bytes, np.ndarray | None]:
-        """Return (the text to be kept, repeated lines left out; where each sentence begins)."""
+        """Return (the text to be kept, repeated lines left out; where each sentence begins).
+
+        Arguments:
+            tokens: the block, cut.
+            kept: int64, the sentences that have a token.
+            repeats: bool by line, lines to leave out; None where none is.
+        """
         if not self._options.text:
             return b"", None
         first_tokens = np.concatenate([[0], tokens.sentence_stops])[kept]
@@ -705,7 +711,13 @@ class IndexBuilder:
     def _analyses(
         self, words: np.ndarray, annotations: Sequence[tuple[str, str]], stops: np.ndarray
     ) -> np.ndarray:
-        """Return the analysis of every token that is laid, 0 behind each sentence, uint32."""
+        """Return the analysis of every token that is laid, 0 behind each sentence, uint32.
+
+        Arguments:
+            words: uint32, ids of the block's tokens, DROPPED for some.
+            annotations: lemma and tag of each token.
+            stops: int64, tokens up to the end of each sentence.
+        """
         assert self._layers is not None
         if len(annotations) != words.size:
             raise InputError(
@@ -723,7 +735,13 @@ class IndexBuilder:
     def _begin_documents(
         self, block: Block, lines: np.ndarray, line_lengths: np.ndarray, source: int
     ) -> np.ndarray:
-        """Return whether each sentence, on `lines` of the block, begins a document; keep those."""
+        """Return whether each sentence, on `lines` of the block, begins a document; keep those.
+
+        Arguments:
+            lines: int64, of the sentences.
+            line_lengths: int64, tokens of each line.
+            source: its number.
+        """
         if source != self._source:
             self._source = source
             self._document = -1
@@ -778,7 +796,13 @@ class IndexBuilder:
         return repeats
 
     def _drop(self, repeats: np.ndarray, words: np.ndarray, line_lengths: np.ndarray) -> np.ndarray:
-        """Return the words with those of the repeated lines DROPPED, and counted."""
+        """Return the words with those of the repeated lines DROPPED, and counted.
+
+        Arguments:
+            repeats: bool by line.
+            words: uint32, ids of the block's tokens.
+            line_lengths: int64, tokens of each line.
+        """
         repeated = np.repeat(repeats, line_lengths)
         self._counts["dropped_lines"] += int(np.count_nonzero(repeats))
         self._counts["dropped_tokens"] += int(np.count_nonzero(repeated & (words != DROPPED)))

@@ -790,7 +790,11 @@ class CorpusIndex:
         return sources[number]
 
     def _owners(self, spans: np.ndarray) -> np.ndarray:
-        """Return the number of the shard of each span."""
+        """Return the number of the shard of each span.
+
+        Arguments:
+            spans: int64[m, 2], half-open positions.
+        """
         starts = [shard.first_position for shard in self.shards]
         return np.searchsorted(starts, spans[:, 0], "right") - 1
 

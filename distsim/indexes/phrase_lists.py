@@ -94,7 +94,14 @@ def list_phrases(
 def _listed(
     index: CorpusIndex, rows: np.ndarray, counts: np.ndarray, min_documents: int, k: int | None
 ) -> Results[ListedPhrase]:
-    """Return the first k rows that occur in enough documents."""
+    """Return the first k rows that occur in enough documents.
+
+    Arguments:
+        rows: uint32[n, length], word ids of the phrases, then 0.
+        counts: int64[n], their occurrences, descending.
+        min_documents: documents that contain the phrase.
+        k: maximum number of phrases; None: all.
+    """
     documents = Documents(index)
     lengths = np.count_nonzero(rows, axis=1)
     found: Results[ListedPhrase] = Results()

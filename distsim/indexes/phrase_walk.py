@@ -138,7 +138,12 @@ def walk(
 
 
 def _merged(parts: list[np.ndarray], first: int, length: int) -> np.ndarray:
-    """Return sorted row sets merged into one, two by two."""
+    """Return sorted row sets merged into one, two by two.
+
+    Arguments:
+        parts: uint32[n, columns] each, sorted.
+        first, length: the columns by which they are sorted.
+    """
     while len(parts) > 1:
         merged = []
         for a, b in zip(parts[::2], parts[1::2], strict=False):

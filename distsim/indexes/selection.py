@@ -196,7 +196,11 @@ class _SelectedShard(Shard):
         return frozen(suffixes[self._keeps(suffixes)])
 
     def _keeps(self, positions: np.ndarray) -> np.ndarray:
-        """Return whether the document of each position counts, bool."""
+        """Return whether the document of each position counts, bool.
+
+        Arguments:
+            positions: integers, in the shard.
+        """
         if positions.size <= _FEW:
             at = positions.astype(np.uint32)
             few: np.ndarray = self._kept[np.searchsorted(self._begins, at, "right") - 1]

@@ -235,7 +235,12 @@ def _of_sources(index: CorpusIndex, kept: np.ndarray) -> Iterator[tuple[int, np.
 
 
 def _documents(index: CorpusIndex, numbers: np.ndarray, source: Source) -> Iterator[Document]:
-    """Yield documents of a source as they were read, with their ids."""
+    """Yield documents of a source as they were read, with their ids.
+
+    Arguments:
+        numbers: int64, of the documents, ascending.
+        source: the file.
+    """
     rows: list[tuple[str, dict[str, Any]]] = []
     first = 0
     for number in numbers.tolist():

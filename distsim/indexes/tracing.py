@@ -130,7 +130,12 @@ def trace(
 
 
 def _occurrences(index: CorpusIndex, phrase: np.ndarray, places: int) -> tuple[int, np.ndarray]:
-    """Return (the number of occurrences, the positions of the first ones int64)."""
+    """Return (the number of occurrences, the positions of the first ones int64).
+
+    Arguments:
+        phrase: int64, word ids.
+        places: maximum number of positions.
+    """
     count = 0
     found = np.empty(0, np.int64)
     for shard in index.shards:
@@ -141,7 +146,13 @@ def _occurrences(index: CorpusIndex, phrase: np.ndarray, places: int) -> tuple[i
 
 
 def _share_found(ids: np.ndarray, lengths: np.ndarray, n: int) -> float | None:
-    """Return the share of the n-grams within sentences that occur."""
+    """Return the share of the n-grams within sentences that occur.
+
+    Arguments:
+        ids: int64, of the text's tokens, 0 behind each sentence.
+        lengths: int64, the longest match at each token.
+        n: length of the n-grams.
+    """
     boundaries = np.flatnonzero(np.append(ids, 0) == 0)
     left = boundaries[np.searchsorted(boundaries, np.arange(ids.size))] - np.arange(ids.size)
     total = int(np.count_nonzero(left >= n))

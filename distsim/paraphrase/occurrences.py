@@ -174,7 +174,13 @@ class Sampler:
     def _taken(
         self, located: Located, numbers: np.ndarray, few: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions of about `few` occurrences of each phrase, and where each begins."""
+        """Return positions of about `few` occurrences of each phrase, and where each begins.
+
+        Arguments:
+            located: the phrases.
+            numbers: int64, which of them.
+            few: occurrences.
+        """
         counts = located.counts[numbers]
         thresholds = np.maximum(1, few * _EVERY_HASH // np.maximum(few, counts))
         thresholds = frozen(thresholds.astype(np.uint64))

@@ -275,7 +275,12 @@ class Paraphraser:
     def _gathered(
         self, occurrences: Occurrences, focal: np.ndarray
     ) -> tuple[Surroundings, Candidates, Surroundings, Candidates]:
-        """Return two-sided contexts and their candidates, then one-sided ones and theirs."""
+        """Return two-sided contexts and their candidates, then one-sided ones and theirs.
+
+        Arguments:
+            occurrences: of the focal phrase.
+            focal: int64, its word ids.
+        """
         options = self.options
         shortest, longest = self._lengths(focal.size)
         contexts = surroundings(self.index, occurrences, options.mcc)
@@ -305,7 +310,13 @@ class Paraphraser:
     def _pool(
         self, focal: np.ndarray, shown: str, candidates: Candidates, singles: Candidates
     ) -> Pool:
-        """Return the candidates to be compared: the best of each source."""
+        """Return the candidates to be compared: the best of each source.
+
+        Arguments:
+            focal: int64, word ids of the focal phrase.
+            shown: the phrase as text.
+            candidates, singles: from two-sided and from one-sided contexts.
+        """
         options = self.options
         best = candidates.best(options.screened)
         best_singles = singles.best(options.one_sided)

@@ -180,7 +180,11 @@ def _logs(shares: np.ndarray) -> np.ndarray:
 
 
 def _blocks(starts: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield (first, stop) of phrases whose rows together are about _ROWS_AT_ONCE."""
+    """Yield (first, stop) of phrases whose rows together are about _ROWS_AT_ONCE.
+
+    Arguments:
+        starts: int64[n + 1], the first row of each phrase.
+    """
     first = 0
     while first < starts.size - 1:
         limit = starts[first] + _ROWS_AT_ONCE

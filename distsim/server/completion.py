@@ -86,7 +86,11 @@ def _number(head: bytes) -> np.uint64:
 
 
 def _heads(text: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return the first eight bytes of every word as one number in their order, uint64."""
+    """Return the first eight bytes of every word as one number in their order, uint64.
+
+    Arguments:
+        text, offsets: uint8 and int64[n + 1], the words end to end.
+    """
     heads = np.zeros(offsets.size - 1, np.uint64)
     for place in range(_HEAD):
         at = offsets[:-1] + place

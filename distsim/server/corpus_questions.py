@@ -287,7 +287,11 @@ def frequency(opened: Opened, phrase: str, by: str, k: int, where: str) -> Frequ
 
 
 def _forms(index: CorpusIndex, found: np.ndarray) -> list[Share]:
-    """Return the counts of the word sequences in spans."""
+    """Return the counts of the word sequences in spans.
+
+    Arguments:
+        found: int64[n, 2], half-open spans of positions.
+    """
     rows = []
     lengths = found[:, 1] - found[:, 0]
     for length in np.unique(lengths).tolist():
@@ -301,7 +305,12 @@ def _forms(index: CorpusIndex, found: np.ndarray) -> list[Share]:
 
 
 def _files(opened: Opened, found: np.ndarray, whole: bool) -> list[Share]:
-    """Return the counts of spans by the file that they are in; per million words of whole files."""
+    """Return the counts of spans by the file that they are in; per million words of whole files.
+
+    Arguments:
+        found: int64[n, 2], half-open spans of positions.
+        whole: the index is that of the whole corpus, no selection of documents.
+    """
     rows: dict[str, int] = {}
     sizes: dict[str, int] = {}
     for shard in opened.index.shards:

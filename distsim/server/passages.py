@@ -66,7 +66,13 @@ def passage(index: CorpusIndex, at: int, n_words: int) -> Passage:
 def _as_written(
     index: CorpusIndex, shard: Shard, number: int, tokens: np.ndarray, first: int | None, n: int
 ) -> tuple[str, ...] | None:
-    """Return a sentence as it was written, cut before and behind n words; None if unknown."""
+    """Return a sentence as it was written, cut before and behind n words; None if unknown.
+
+    Arguments:
+        number: of the sentence in the shard.
+        tokens: uint32, its words.
+        first, n: the words that were looked for; None: no word.
+    """
     if shard.written is None or not 0 < tokens.size <= 2 * _MOST_WORDS:
         return None
     text, _ = shard.written.passage(number, number + 1)

@@ -298,7 +298,11 @@ class Composer:
 
 
 def _ends(lengths: np.ndarray) -> np.ndarray:
-    """Return where each text begins, and the end of the last; int64[n + 1]."""
+    """Return where each text begins, and the end of the last; int64[n + 1].
+
+    Arguments:
+        lengths: integers[n], bytes of each text.
+    """
     ends = np.zeros(lengths.size + 1, np.int64)
     np.cumsum(lengths, out=ends[1:])
     return ends

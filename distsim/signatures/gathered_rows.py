@@ -197,7 +197,13 @@ class GatheredRows:
 def _order_ties(
     order: np.ndarray, hashes: np.ndarray, text: np.ndarray, starts: np.ndarray
 ) -> None:
-    """Put rows that share a hash in order of their text."""
+    """Put rows that share a hash in order of their text.
+
+    Arguments:
+        order: int64, rows by hash; changed.
+        hashes: uint64, of the rows.
+        text, starts: uint8 and int64, the rows' phrases end to end.
+    """
     ordered = hashes[order]
     ties = np.flatnonzero(ordered[1:] == ordered[:-1])
     for first in np.unique(np.searchsorted(ordered, ordered[ties])).tolist():

@@ -46,7 +46,13 @@ def spelt(
 def _means_of_others(
     vectors: np.ndarray, hashes: np.ndarray, words: np.ndarray, sureness: np.ndarray
 ) -> np.ndarray:
-    """Return each word's mean vector of other words with its pieces, float32[n, dimensions]."""
+    """Return each word's mean vector of other words with its pieces, float32[n, dimensions].
+
+    Arguments:
+        vectors: float32[n, dimensions], of the words.
+        hashes, words: uint64 and int64, pieces of words, and the word of each.
+        sureness: float64[n], weight of each word.
+    """
     from scipy import sparse  # a slow import
 
     n = len(vectors)

@@ -130,7 +130,13 @@ class Matcher:
     def _taken(
         self, shard: Shard, lows: np.ndarray, highs: np.ndarray, anchor: int, count: int
     ) -> np.ndarray:
-        """Return the places of a part in a shard that are looked around, ascending, int64."""
+        """Return the places of a part in a shard that are looked around, ascending, int64.
+
+        Arguments:
+            lows, highs: int64[1], the part's interval of suffixes.
+            anchor: number of the part.
+            count: its occurrences in all shards.
+        """
         threshold = frozen(
             np.array([min(_EVERY_HASH, self._places * _EVERY_HASH // max(1, count))], np.uint64)
         )

@@ -204,7 +204,11 @@ class GappedCosine:
 
 
 def _cosine(a: np.ndarray, b: np.ndarray) -> float | None:
-    """Return the cosine of two unit vectors, None where one is of zeros."""
+    """Return the cosine of two unit vectors, None where one is of zeros.
+
+    Arguments:
+        a, b: float64[n_dimensions].
+    """
     return float(np.clip(a @ b, -1.0, 1.0)) if a.any() and b.any() else None
 
 

@@ -211,7 +211,12 @@ class Opposites:
         return Contrasts(self.index, self.language)
 
     def _joined(self, joins: np.ndarray, factor: float) -> float:
-        """Return the sum over patterns of weight * ln(1 + count)."""
+        """Return the sum over patterns of weight * ln(1 + count).
+
+        Arguments:
+            joins: int64[n, COLUMNS], by find_joins.
+            factor: of the counts.
+        """
         told = joins[np.abs(joins[:, kernel.OFFSET]) <= kernel.BETWEEN + 1]
         between = told[:, kernel.FIRST_BETWEEN : kernel.COLUMNS]
         told = told[self._in_patterns[np.maximum(between, 0)].all(axis=1)]
@@ -263,7 +268,12 @@ class Opposites:
                    (shard.intervals(ids, stops) for shard in self.index.shards))  # fmt: skip
 
     def _joins(self, forms: np.ndarray, others: np.ndarray, count: int) -> tuple[np.ndarray, float]:
-        """Return (joint occurrences of the two, a row each by find_joins; the weight of each)."""
+        """Return (joint occurrences of the two, a row each by find_joins; the weight of each).
+
+        Arguments:
+            forms, others: int64[m, n_tokens], word ids of the forms of either phrase.
+            count: occurrences of `forms`.
+        """
         sample = self._sample(tuple(map(tuple, forms.tolist())))
         parts = [
             _joins_of(shard, places, forms.shape[1], others)

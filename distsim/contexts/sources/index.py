@@ -289,11 +289,19 @@ class IndexText(CountedText):
         return list(part.content())
 
     def _bare_words(self, ids: np.ndarray) -> list[PhraseBatch]:
-        """Return words without contexts."""
+        """Return words without contexts.
+
+        Arguments:
+            ids: int64, of the words.
+        """
         return self._batch_of_words(ids, no_counts(ids.size, np.uint32))  # as all of an index
 
     def _counted_words(self, ids: np.ndarray) -> list[PhraseBatch]:
-        """Return words with their contexts."""
+        """Return words with their contexts.
+
+        Arguments:
+            ids: int64, of the words.
+        """
         return self._batch_of_words(ids, self._counter().count_words(self._index.shards, ids))
 
     def _batch_of_words(self, ids: np.ndarray, contexts: ContextCounts) -> list[PhraseBatch]:

@@ -116,13 +116,22 @@ def features_of(
 
 
 def _linked_words(side: LinkedSide, positions: np.ndarray, n_links: np.ndarray) -> np.ndarray:
-    """Return the word of each link on a side; n_links: int64, of each sentence."""
+    """Return the word of each link on a side; n_links: int64, of each sentence.
+
+    Arguments:
+        positions: uint8[m], the link's position in its sentence.
+    """
     words: np.ndarray = side.tokens[np.repeat(side.starts[:-1], n_links) + positions]
     return words
 
 
 def _null(side: LinkedSide, positions: np.ndarray, n_links: np.ndarray) -> np.ndarray:
-    """Return w(word|NULL) of each word: its share of the words without links."""
+    """Return w(word|NULL) of each word: its share of the words without links.
+
+    Arguments:
+        positions: uint8[m], the position of each link in its sentence.
+        n_links: int64, links of each sentence.
+    """
     is_free = np.ones(side.tokens.size, bool)
     is_free[np.repeat(side.starts[:-1], n_links) + positions] = False
     counts = np.bincount(side.tokens[is_free], minlength=side.words.lengths.size)

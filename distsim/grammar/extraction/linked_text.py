@@ -148,7 +148,12 @@ def _joined_sides(sides: Sequence[Side]) -> LinkedSide:
 
 
 def _turned(links: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return (English, other) links as (other, English), sorted within each sentence."""
+    """Return (English, other) links as (other, English), sorted within each sentence.
+
+    Arguments:
+        links: uint8[m, 2], of all sentences.
+        counts: int64, links of each sentence.
+    """
     key = np.repeat(np.arange(counts.size, dtype=np.uint64), counts) << np.uint64(16)
     key |= links[:, 1].astype(np.uint64) << np.uint64(8)
     key |= links[:, 0].astype(np.uint64)

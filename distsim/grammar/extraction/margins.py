@@ -205,7 +205,13 @@ def _append(
 
 
 def _counted(rows: np.ndarray, bounds: np.ndarray, text: LinkedText) -> tuple[np.ndarray, ...]:
-    """Return the columns of the rules of some parts, their labels, and the labels' counts."""
+    """Return the columns of the rules of some parts, their labels, and the labels' counts.
+
+    Arguments:
+        rows: uint64[n, 5], one for each occurrence.
+        bounds: int64[runs, parts + 1], where the rows of each part end.
+        text: the linked text.
+    """
     n = len(rows)
     room = Rules(  # made here: numpy asks for large pages, a kernel does not
         np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty(n, np.uint32),
@@ -238,7 +244,11 @@ def _foreign_margins(rules: Rules) -> np.ndarray:
 
 
 def _sums_of_labels(label: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct labels, uint32, and the sum of the counts of each, int64."""
+    """Return the distinct labels, uint32, and the sum of the counts of each, int64.
+
+    Arguments:
+        label, count: uint32[n] and int64[n], of rules in the order of their labels.
+    """
     if not label.any():
         return label[:1], np.array([count.sum()] * min(1, label.size), np.int64)
     codes, which = np.unique(label, return_inverse=True)

@@ -272,7 +272,12 @@ class NumericRules:
         return lengths.astype(np.int64)
 
     def _symbols(self, name: str, some: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the symbols of sides end to end, uint32, and where each begins, int64."""
+        """Return the symbols of sides end to end, uint32, and where each begins, int64.
+
+        Arguments:
+            name: `foreign` or `english`.
+            some: int64, numbers of sides; all where None.
+        """
         symbols = frozen(self.artifact.array(f"{name}/symbols", np.uint32))
         lengths = self.artifact.array(f"{name}/lengths", np.uint8)
         if name not in self._side_starts:

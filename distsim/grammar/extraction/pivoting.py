@@ -140,7 +140,11 @@ def translations_of(rules: NumericRules, kept: np.ndarray | None = None) -> Tran
 
 
 def _links_of(rules: NumericRules, kept: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the links of rules end to end, and where those of each begin and the last end."""
+    """Return the links of rules end to end, and where those of each begin and the last end.
+
+    Arguments:
+        kept: int64, numbers of rules; all where None.
+    """
     if kept is None:
         return rules.links, rules.link_starts
     pairs = frozen(rules.links).view(np.uint16).reshape(-1)

@@ -688,8 +688,7 @@ def _write_rules(pairs, n_inside, n_pairs, starts, text, settings, room, cursor,
 
 @uncounted
 def _with_whole(pairs, n_pairs, starts, n_foreign, n_english):
-    """Return the number of initial pairs after adding that of the two whole sides, if it is not
-    there.
+    """Return the number of initial pairs with that of the two whole sides, added if not there.
 
     Arguments:
         pairs, n_pairs: int64[m, 6], which has room, and pairs in use.

@@ -445,7 +445,11 @@ class _ReadRules:
                 self.spool.append(f"{name}_stop", block.stops[last[fine] - 1] + shift[fine])
 
     def _numbered_labels(self, block: RuleBlock, data: np.ndarray, fine: np.ndarray) -> np.ndarray:
-        """Return the number of each rule's label, uint32[n]; fine: bool[n], which are rules."""
+        """Return the number of each rule's label, uint32[n]; fine: bool[n], which are rules.
+
+        Arguments:
+            data: uint8, the block's text.
+        """
         starts, stops = frozen(block.labels[fine, 0]), frozen(block.labels[fine, 1])
         _, first, which = np.unique(
             hash_symbols(data, starts, stops), return_index=True, return_inverse=True
@@ -566,7 +570,11 @@ class _ReadRules:
 
 
 def _lines_with_kinds(block: RuleBlock, pair_kinds: np.ndarray) -> list[bytes]:
-    """Return the lines of a block; those with named features, and no kind yet, get `Kind=...`."""
+    """Return the lines of a block; those with named features, and no kind yet, get `Kind=...`.
+
+    Arguments:
+        pair_kinds: integers[n], the kind of each rule, a place in PAIR_KINDS.
+    """
     texts = [f" {KIND_FEATURE}={kind}".encode() for kind in PAIR_KINDS]
     has_names = (block.feature_kinds & NAMED != 0) & (block.status == 0)
     known = f"{KIND_FEATURE}=".encode()

@@ -207,7 +207,12 @@ class WordFinder:
         return every_nth(self._index.shards, forms.tolist(), step)
 
     def _contrasts(self, lemma: int, pool: np.ndarray) -> np.ndarray:
-        """Return ln of 1 and how often patterns of opposites join lemmas with one."""
+        """Return ln of 1 and how often patterns of opposites join lemmas with one.
+
+        Arguments:
+            lemma: number of the one.
+            pool: int64[n], numbers of the lemmas.
+        """
         numbers, found = np.full(self._lemma_of.size, -1, np.int32), np.zeros(pool.size, np.int64)
         ids, starts = self.forms(pool)
         sizes = np.diff(np.append(starts, ids.size))
@@ -219,7 +224,12 @@ class WordFinder:
         return ratios
 
     def _cooccurrence(self, lemma: int, pool: np.ndarray) -> np.ndarray:
-        """Return ln of how much more often than chance lemmas stand in sentences with one."""
+        """Return ln of how much more often than chance lemmas stand in sentences with one.
+
+        Arguments:
+            lemma: number of the one.
+            pool: int64[n], numbers of the lemmas.
+        """
         found, sampled = np.zeros(self.counts.size, np.int64), 0
         lemma_of = frozen(self._lemma_of)
         for shard, places in self._places(lemma, self._step(lemma, _MOST_SENTENCES)):

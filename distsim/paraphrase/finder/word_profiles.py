@@ -204,7 +204,11 @@ def _profiles(
 
 
 def _frequent_frames(index: CorpusIndex, lemma_of: np.ndarray, progress: Progress) -> np.ndarray:
-    """Return the frames seen LEAST_FRAME times around lemmas, uint64, the MOST_FRAMES commonest."""
+    """Return the frames seen LEAST_FRAME times around lemmas, uint64, the MOST_FRAMES commonest.
+
+    Arguments:
+        lemma_of: int32[n_words], -1 for a word that has none.
+    """
     n_parts = 1 + sum(shard.tokens.size for shard in index.shards) // _TOKENS_A_PART
     found, counts = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
     for part in range(n_parts):
@@ -229,7 +233,15 @@ def _weighed(
     shares: np.ndarray,
     shift: float,
 ) -> Rows:
-    """Return the weights of the features first to stop - 1 of counted rows."""
+    """Return the weights of the features first to stop - 1 of counted rows.
+
+    Arguments:
+        starts: int64[n + 1], where each row begins.
+        features, counts: uint32, of all rows end to end.
+        first, stop: half-open range of features.
+        shares: float64[stop - first], factor of the counts of each.
+        shift: subtracted from the logarithm.
+    """
     own = (features >= first) & (features < stop)
     sizes = np.add.reduceat(np.append(own, False).astype(np.int64), starts[:-1])
     sizes[np.diff(starts) == 0] = 0
@@ -264,6 +276,9 @@ def _by_vectors(vectors: np.ndarray, progress: Progress) -> np.ndarray:
     """Return the cosines of each vector at some ranks among the most frequent lemmas'.
 
     Products of whole numbers below 2^24 are exact in float32, in whatever order they are added.
+
+    Arguments:
+        vectors: whole numbers[n, dimensions], of the lemmas, the most frequent first.
     """
     values = vectors.astype(np.float32)
     lengths = np.sqrt(np.maximum((values.astype(np.float64) ** 2).sum(axis=1), 1.0))

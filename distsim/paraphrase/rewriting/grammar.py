@@ -255,7 +255,12 @@ class Grammar:
 def _runs(
     starts: np.ndarray, stops: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return values[start:stop] of every run end to end, and where each begins; int64."""
+    """Return values[start:stop] of every run end to end, and where each begins; int64.
+
+    Arguments:
+        starts, stops: integers, of the runs.
+        values: integers.
+    """
     lengths = (stops - starts).astype(np.int64)
     begins = np.concatenate([[0], np.cumsum(lengths)])
     places = np.arange(int(begins[-1])) - np.repeat(begins[:-1], lengths)

@@ -264,7 +264,13 @@ class _Problem:
     def _parted(
         self, places: np.ndarray, rules: np.ndarray, sources: np.ndarray, starts: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return groups of rules split by length: (places, group_parts, part_starts)."""
+        """Return groups of rules split by length: (places, group_parts, part_starts).
+
+        Arguments:
+            places: int64, places in `rules`.
+            rules, sources: integers, rules and the source side of each.
+            starts: int64[groups + 1], the first place of each group.
+        """
         symbols, begins = self._grammar.targets_of(rules[places], sources[places])
         owner = np.repeat(np.arange(places.size), np.diff(begins))
         words = np.bincount(owner[symbols >= 0], minlength=places.size)
@@ -282,6 +288,9 @@ class _Problem:
 
         Of rules of one word on either side; a word that occurs twice is looked at where it
         stands first.
+
+        Arguments:
+            rules, sources: integers[n], rules and the source side of each.
         """
         told = np.zeros((rules.size, len(features.OF_REPLACEMENTS)))
         words, grammar, plain = self._rewriter.words, self._grammar, self.sentence.plain
@@ -300,7 +309,11 @@ class _Problem:
         return told
 
     def _edits_of(self, codes: np.ndarray) -> list[_Edit]:
-        """Return (the edits that keep a word, the edits that delete words)."""
+        """Return (the edits that keep a word, the edits that delete words).
+
+        Arguments:
+            codes: int64, the symbol of each token, -1 where the grammar has none.
+        """
         sentence, options = self.sentence, self._options
         keep, avoid = tokens_of(options.keep), tokens_of(options.avoid)
         plain = [token.lower() for token in sentence.tokens]
@@ -365,7 +378,13 @@ class _Problem:
         return range(first + edit, first + edit + 1)
 
     def _place(self, groups: np.ndarray, group_parts: np.ndarray, part_starts: np.ndarray) -> None:
-        """Put matches and edits, which are groups of one rule each, in the order of the search."""
+        """Put matches and edits, which are groups of one rule each, in the order of the search.
+
+        Arguments:
+            groups: int64, the group of rules of each match.
+            group_parts: int64[groups + 1], the first part of each group.
+            part_starts: int64[parts + 1], the first rule of each part.
+        """
         edits = self._edits
         n_groups = group_parts.size - 1
         more = np.arange(1, len(edits) + 1)
@@ -582,7 +601,12 @@ class _Problem:
         return licences
 
     def _license_rules(self, matches: np.ndarray, licences: np.ndarray) -> None:
-        """Let words that a rule of some label could replace stay under that label too."""
+        """Let words that a rule of some label could replace stay under that label too.
+
+        Arguments:
+            matches: int64[n, 7], by find_matches.
+            licences: bool[n, longest + 1, labels], changed.
+        """
         arrays = self._grammar.arrays
         contiguous = matches[matches[:, 3] < 0]
         rules, starts = self._grammar.rules_of(contiguous[:, 2], self._options.looked_at)
@@ -590,7 +614,11 @@ class _Problem:
         licences[contiguous[row, 0], contiguous[row, 1], arrays.rule_labels[rules]] = True
 
     def _allowed(self, rules: np.ndarray, sources: np.ndarray) -> np.ndarray:
-        """Return which rules delete no word of `keep` and add none of `avoid`, bool[n]."""
+        """Return which rules delete no word of `keep` and add none of `avoid`, bool[n].
+
+        Arguments:
+            rules, sources: integers[n], rules and the source side of each.
+        """
         grammar, options = self._grammar, self._options
         words = [word.lower() for word in grammar.words]
         symbols, begins = grammar.targets_of(rules, sources)

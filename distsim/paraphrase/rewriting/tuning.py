@@ -165,7 +165,12 @@ def _sari_above(floor: float, counts: np.ndarray) -> float:
 
 
 def _slope_above(floor: float, counts: np.ndarray) -> np.ndarray:
-    """Return the derivative of the same by each count."""
+    """Return the derivative of the same by each count.
+
+    Arguments:
+        floor: the least BLEU.
+        counts: float64, those of SARI, then those of BLEU.
+    """
     bleu, slope = corpus_bleu(counts[_OF_SARI:])
     slope = slope * -_lacking(floor, bleu)[1]
     return np.concatenate([sari_slope(counts[:_OF_SARI]), slope])
@@ -316,7 +321,15 @@ class _Lists(NamedTuple):
 def _minimum(
     lists: _Lists, goal: Measure, penalty: float, names: Sequence[str], old: np.ndarray
 ) -> np.ndarray:
-    """Return the weights of least loss, float64 by feature; those that do not vary stay."""
+    """Return the weights of least loss, float64 by feature; those that do not vary stay.
+
+    Arguments:
+        lists: rewritings of each sentence.
+        goal: the objective.
+        penalty: L2 penalty.
+        names: of the features.
+        old: float64, weights to begin with.
+    """
     spread = lists.rows.std(axis=0)
     used = np.flatnonzero(spread > _LEAST_SPREAD)
     spread = spread[used]

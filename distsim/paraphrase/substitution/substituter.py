@@ -432,7 +432,11 @@ class Substituter:
 
 
 def _because(occurrence: Occurrence, slot: Slot, row: np.ndarray) -> tuple[ContextWord, ...]:
-    """Return the context words that contribute to the fit of a candidate with this vector."""
+    """Return the context words that contribute to the fit of a candidate with this vector.
+
+    Arguments:
+        row: float64[n_dimensions], the candidate's vector.
+    """
     return tuple(
         ContextWord(occurrence.word_at(place), place, share) for place, share in slot.because(row)
     )

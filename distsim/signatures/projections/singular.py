@@ -158,7 +158,11 @@ def find_rotation(
 
 
 def _lengths(wide: np.ndarray) -> np.ndarray:
-    """Return the lengths of float32[n, k]'s columns."""
+    """Return the lengths of float32[n, k]'s columns.
+
+    Arguments:
+        wide: float32[n, k].
+    """
     lengths: np.ndarray = np.sqrt(np.einsum("ij,ij->j", wide, wide))
     return lengths
 
@@ -167,6 +171,10 @@ def _beside(wide: np.ndarray, ranged: list[np.ndarray], jobs: int | None) -> np.
     """Return orthonormal columns of the part of float32[n, k] outside the span of `ranged`.
 
     ranged: float32[n, m] each, orthonormal columns all of them.
+
+    Arguments:
+        wide: float32[n, k].
+        jobs: threads.
     """
     lengths = _lengths(wide)
     ends = np.cumsum([known.shape[1] for known in ranged])
