@@ -38,7 +38,7 @@ def language_model(path: str | None) -> "LanguageModel":
 
 
 def fit_of_words(path: str | None) -> "Substituter | None":
-    """Return what tells how words fit in others' places, None where the path is no signed index.
+    """Return a scorer of words in other words' places, None where the path is no signed index.
 
     Arguments:
         path: the folder of an index, or another path.

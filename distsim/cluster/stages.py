@@ -160,7 +160,7 @@ def run_task(
 ) -> None:
     """Run a task that gives no packets.
 
-    progress: for a stage that tells of its own.
+    progress: for a stage that reports its own.
 
     Arguments:
         job: the run.

@@ -1,4 +1,4 @@
-"""The weights of what tells of a word found, and how their sums become chances."""
+"""Weights of the features of substitutes, and probabilities from their sums."""
 
 from collections.abc import Iterable
 from importlib.resources import files

@@ -162,7 +162,7 @@ class WordFinder:
         return cosines
 
     def _found(self, lemma: int, more: tuple[int, ...] = ()) -> Found:
-        """Return the lemmas most similar to one, with what tells of each without a sentence.
+        """Return the lemmas most similar to one, with the features of each without a sentence.
 
         more: lemmas that are looked at, too.
         """

@@ -14,7 +14,7 @@ from distsim.kernels.compiled import compiled, folded
 NO = -1
 _EDGE, _ONE, _TWO, _BELOW, _BESIDE = range(5)  # columns of a candidate; two of its place in a heap
 _START, _STOP = 3, 4  # columns of a derivation: edge, two ranks, where its words begin and stop
-_CANDIDATES, _DERIVATIONS, _RANKED, _SPOKEN = range(4)  # entries of `sizes`
+_CANDIDATES, _DERIVATIONS, _RANKED, _WORDS = range(4)  # entries of `sizes`
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -46,8 +46,8 @@ class Made(NamedTuple):
     slots, rooms: int64 by item, where its part of `ranked` begins, and its room.
     ranked: int64, derivations of items, best first. candidates: int64[room, 5]; scores: float64
     of candidates. derivations: int64[room, 5]; totals: float64, their scores; hashes: uint64,
-    of their words. spoken: int64, words of derivations, end to end.
-    sizes: int64[4], entries of candidates, derivations, ranked and spoken that are in use.
+    of their words. words: int64, words of derivations, end to end.
+    sizes: int64[4], entries of candidates, derivations, ranked and words that are in use.
     """
 
     heaps: np.ndarray
@@ -61,7 +61,7 @@ class Made(NamedTuple):
     derivations: np.ndarray
     totals: np.ndarray
     hashes: np.ndarray
-    spoken: np.ndarray
+    words: np.ndarray
     sizes: np.ndarray
 
 
@@ -85,7 +85,7 @@ def _has_room(made, item, n_words):
         sizes[_CANDIDATES] + 2 <= made.scores.size
         and sizes[_DERIVATIONS] < made.hashes.size
         and sizes[_RANKED] + 2 * made.rooms[item] + 2 <= made.ranked.size
-        and sizes[_SPOKEN] + n_words <= made.spoken.size
+        and sizes[_WORDS] + n_words <= made.words.size
     )
 
 
@@ -94,7 +94,7 @@ def _enlarged(made, item, n_words):
     """Return a Made with longer arrays where `_has_room` found too little room."""
     candidates, scores = made.candidates, made.scores
     derivations, totals, hashes = made.derivations, made.totals, made.hashes
-    ranked, spoken, sizes = made.ranked, made.spoken, made.sizes
+    ranked, words, sizes = made.ranked, made.words, made.sizes
     if sizes[_CANDIDATES] + 2 > scores.size:
         candidates, scores = doubled(candidates), grown(scores, scores.size, 2 * scores.size)
     if sizes[_DERIVATIONS] == hashes.size:
@@ -103,11 +103,11 @@ def _enlarged(made, item, n_words):
         hashes = grown(hashes, hashes.size, 2 * hashes.size)
     while sizes[_RANKED] + 2 * made.rooms[item] + 2 > ranked.size:
         ranked = grown(ranked, ranked.size, 2 * ranked.size)
-    while sizes[_SPOKEN] + n_words > spoken.size:
-        spoken = grown(spoken, spoken.size, 2 * spoken.size)
+    while sizes[_WORDS] + n_words > words.size:
+        words = grown(words, words.size, 2 * words.size)
     return Made(
         made.heaps, made.waiting, made.n_found, made.slots, made.rooms, ranked, candidates,
-        scores, derivations, totals, hashes, spoken, sizes,
+        scores, derivations, totals, hashes, words, sizes,
     )  # fmt: skip
 
 
@@ -201,7 +201,7 @@ def _same_words(made, same, a, b):
     if made.hashes[a] != made.hashes[b] or size != made.derivations[b, _STOP] - first:
         return False
     for k in range(size):
-        if same[made.spoken[start + k]] != same[made.spoken[first + k]]:
+        if same[made.words[start + k]] != same[made.words[first + k]]:
             return False
     return True
 
@@ -239,26 +239,26 @@ def _count_words(forest, made, candidate):
 
 
 @folded
-def _speak(forest, made, edge, one, two):
-    """Return where the words of an edge over two derivations stop, appended to made.spoken.
+def _append_words(forest, made, edge, one, two):
+    """Return where the words of an edge over two derivations stop, appended to made.words.
 
     Arguments:
         forest, made: Hypergraph and Made, which has room.
         edge: its number.
         one, two: ranks of the derivations of its items.
     """
-    spoken = made.spoken
-    n = made.sizes[_SPOKEN]
+    words = made.words
+    n = made.sizes[_WORDS]
     rule = forest.edges[edge, 0]
     for k in range(forest.target_starts[rule], forest.target_starts[rule + 1]):
         symbol = forest.targets[k]
         if symbol >= 0:
-            spoken[n] = symbol
+            words[n] = symbol
             n += 1
             continue
         below = _child(made, forest.edges, edge, one, two, symbol)
         for j in range(made.derivations[below, _START], made.derivations[below, _STOP]):
-            spoken[n] = spoken[j]
+            words[n] = words[j]
             n += 1
     return n
 
@@ -306,19 +306,19 @@ def _add_derivation(forest, made, item, edge, one, two, stop, score):
         item: its number.
         edge: its number, -1 for the empty derivation of a sentence's beginning.
         one, two: ranks of the derivations of the edge's items.
-        stop: where its words stop in made.spoken; they begin where those in use end.
+        stop: where its words stop in made.words; they begin where those in use end.
         score: float.
     """
     new = made.sizes[_DERIVATIONS]
     row = made.derivations[new]
     row[0], row[1], row[2] = edge, one, two
-    row[_START], row[_STOP] = made.sizes[_SPOKEN], stop
+    row[_START], row[_STOP] = made.sizes[_WORDS], stop
     made.totals[new] = score
-    made.hashes[new] = _hash(made.spoken, row[_START], stop, forest.same)
+    made.hashes[new] = _hash(made.words, row[_START], stop, forest.same)
     for k in range(made.n_found[item]):
         if _same_words(made, forest.same, new, made.ranked[made.slots[item] + k]):
             return
-    made.sizes[_SPOKEN] = stop
+    made.sizes[_WORDS] = stop
     made.sizes[_DERIVATIONS] += 1
     _rank(made, item, new)
 
@@ -371,7 +371,7 @@ def _take_best(forest, made, item):
     row = made.heaps[item]
     made.heaps[item] = _without_root(made.candidates, made.scores, row)
     edge, one, two = made.candidates[row, 0], made.candidates[row, 1], made.candidates[row, 2]
-    stop = _speak(forest, made, edge, one, two)
+    stop = _append_words(forest, made, edge, one, two)
     _add_derivation(forest, made, item, edge, one, two, stop, made.scores[row])
     if forest.edges[edge, 2] >= 0:
         _wait(made, item, edge, one, two + 1)
@@ -392,7 +392,7 @@ def _begin(forest, made, item):
     if not _has_room(made, item, 0):
         made = _enlarged(made, item, 0)
     if edge < 0:
-        _add_derivation(forest, made, item, NO, 0, 0, made.sizes[_SPOKEN], 0.0)
+        _add_derivation(forest, made, item, NO, 0, 0, made.sizes[_WORDS], 0.0)
     while edge >= 0:
         if not _has_room(made, item, 0):
             made = _enlarged(made, item, 0)
@@ -531,7 +531,7 @@ def _written(forest, made, chosen):
     words = np.empty(starts[-1], np.int64)
     for k in range(chosen.size):
         for j in range(starts[k + 1] - starts[k]):
-            words[starts[k] + j] = made.spoken[rows[chosen[k], _START] + j]
+            words[starts[k] + j] = made.words[rows[chosen[k], _START] + j]
     return words, starts, nodes[:n_nodes].copy(), node_starts
 
 

@@ -284,7 +284,7 @@ class _Problem:
         return places[order], group_parts, part_starts
 
     def _replacements(self, rules: np.ndarray, sources: np.ndarray) -> np.ndarray:
-        """Return what tells of words in a word's place, float64[rules, OF_REPLACEMENTS].
+        """Return features of words in a word's place, float64[rules, len(OF_REPLACEMENTS)].
 
         Of rules of one word on either side; a word that occurs twice is looked at where it
         stands first.

@@ -223,9 +223,9 @@ class Substituter:
         """Return the candidates of a word with their features; None where nothing was stored.
 
         Arguments:
-            left, target, right: as of `substitutes`.
+            left, target, right: the sentence.
 
-        Returns (the words; float64[n, 10], what tells of each, as of IN_SENTENCE; float64[n, 2],
+        Returns (the words; float64[n, 10], their features IN_SENTENCE; float64[n, 2],
         how far the costs of the grammar's rule for it are below the highest, 0 where it has none).
         """
         occurrence = Occurrence.of(self._lexicon, left, target, right)
@@ -248,7 +248,7 @@ class Substituter:
     def replacements(
         self, left: str, target: str, right: str, candidates: Sequence[str]
     ) -> np.ndarray:
-        """Return what tells of words in a word's place, float64[n, 7], as of REPLACEMENT.
+        """Return the features REPLACEMENT of words in a word's place, float64[n, 7].
 
         Of words that are looked at for the target, Substitute: ln of their shares, fluency left
         out, and Company: ln of how much more often than chance they stand in a sentence with it (of
@@ -259,7 +259,7 @@ class Substituter:
         opposites (*unfamiliar* and *familiar*).
 
         Arguments:
-            left, target, right: as of `substitutes`; the target is one word.
+            left, target, right: the sentence; the target is one word.
             candidates: words in the index's normal form.
         """
         told = np.zeros((len(candidates), len(REPLACEMENT)))
@@ -288,7 +288,7 @@ class Substituter:
         return told
 
     def _in_slot(self, target: Words, slot: Slot, pool: Found) -> tuple[np.ndarray, np.ndarray]:
-        """Return (what tells of the lemmas found in a slot, fluency left out; nearest forms).
+        """Return (features of the lemmas found in a slot, fluency left out; nearest forms).
 
         float64[n, 9]; int64[n], the id of each one's form that is most similar to the target.
         """
