@@ -90,7 +90,7 @@ def drop_repeated(job: Job, number: int, packets: Iterable[bytes], tally: dict[s
     Arguments:
         job: the run.
         number: of the range.
-        packets: of lines_of_part.
+        packets: the hashes of the range's lines, by part.
         tally: counts of the task.
     """
     lines, parts = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
@@ -224,7 +224,7 @@ def sum_counts(job: Job, number: int, packets: Iterable[bytes], tally: dict[str,
     Arguments:
         job: the run.
         number: of the range.
-        packets: of count_part.
+        packets: the words and counted keys of the range, by part.
         tally: counts of the task.
     """
     free = np.uint64(64 - job.plan.key_bits)
@@ -445,7 +445,7 @@ def sum_word_contexts(
     Arguments:
         job: the run.
         number: of the range.
-        packets: of word_contexts.
+        packets: the contexts of the range's words, by part.
         tally: counts of the task.
     """
     with storage.scratch_folder() as folder:
@@ -539,7 +539,7 @@ def sign_range(job: Job, number: int, packets: Iterable[bytes], tally: dict[str,
     Arguments:
         job: the run.
         number: of the range.
-        packets: of `contexts`.
+        packets: the phrases of the range with their contexts, by part.
         tally: counts of the task.
     """
     plan = job.plan

@@ -286,8 +286,12 @@ class _ReadRules:
     def _numbered(self, block: RuleBlock, shift: np.ndarray) -> np.ndarray:
         """Return the group of each line, int64[n], -1 where it is no rule.
 
-        A group is what is equal from the line's start to the end of its source side. Where the
-        first line of each group says so is appended; shift: int64[n], where lines are in the spool.
+        A group is what is equal from the line's start to the end of its source side. Where this is
+        in the first line of each group is appended to the spool.
+
+        Arguments:
+            block: parsed rules.
+            shift: int64[n], where the lines are in the spool.
         """
         fine = np.flatnonzero(block.status == 0)
         begins = np.concatenate([[0], block.token_stops[:-1, 1]])[fine]

@@ -474,8 +474,8 @@ class CorpusIndex:
     def query(self, query: str) -> np.ndarray:
         """Return the spans that match a query by pattern, int64[m, 2], begin ascending.
 
-        `take []{0,3} (account|note)`, `run*`, `"colou?r"`; see distsim.indexes.queries. Every pair
-        of a first and a last token is one match.
+        Such as `take []{0,3} (account|note)`, `run*` or `/colou?r/`. Every pair of a first and a
+        last token is one match.
 
         Arguments:
             query: the pattern; or many.

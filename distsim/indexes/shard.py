@@ -63,7 +63,7 @@ class Shard:
     sentence_starts, sentence_lines: uint32 per sentence. document_starts: uint32, sentences.
     source_starts, source_numbers: uint32, the sentence at which each source begins.
     first_position: tokens, boundaries included, in the shards before this one.
-    analyses: uint32, as tokens, see distsim.indexes.layers; None where the text is not annotated.
+    analyses: uint32, the number of each token's lemma and tag; None in text without annotation.
     written: the text as it was written, None where it is not kept.
     """
 

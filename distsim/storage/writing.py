@@ -128,7 +128,9 @@ class ArtifactWriter:
     def add(self, name: str, values: np.ndarray) -> None:
         """Write a whole array, one- or two-dimensional.
 
-        name: of the array in the artifact; values: of any type.
+        Arguments:
+            name: of the array in the artifact.
+            values: of any type.
         """
         width = None if values.ndim == 1 else values.shape[1]
         stream = self.stream(name, values.dtype, width)

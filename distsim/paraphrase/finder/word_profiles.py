@@ -80,10 +80,11 @@ def build_finder(
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Path:
-    """Store the finder of substitutes of single words beside a table and return its folder.
+    """Return the folder of the finder of substitutes of words, which is stored beside a table.
 
     Arguments:
-        index: whose words are counted. table: learnt, signed from it.
+        index: whose words are counted.
+        table: learnt, signed from it.
         inflections: of the language: `english`, `none` or a file of rules.
         jobs: threads; as many as the machine has cores where None.
         progress: is told the stage, the lemmas done and their total.
