@@ -352,6 +352,7 @@ def _is_read_alike(block: Any, number: int, known: str) -> bool:
     """Tell whether the reader of one line agrees with that of blocks."""
     from distsim.grammar.fields import LineFaultError, split_fields, tokens
     from distsim.grammar.formats.phrase_table import PhraseTableEntry
+    from tests.naive.grammar import links_of_entry
 
     line, fault = block.line(number), block.fault(number)
     try:
@@ -359,7 +360,7 @@ def _is_read_alike(block: Any, number: int, known: str) -> bool:
         if known == "rules":
             return bool(fault) or [tuple(tokens(one)) for one in split_fields(line)[1:3]] == sides
         entry = PhraseTableEntry.parse(line)
-        entry.links()
+        links_of_entry(entry)
         text = block.feature_text(number).replace(b"\t", b" ")
         return not fault and entry.scores == [one for one in text.split(b" ") if one]
     except LineFaultError:

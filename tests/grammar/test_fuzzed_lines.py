@@ -6,10 +6,11 @@ import pytest
 
 from distsim import DistsimError, InputError, read_gold
 from distsim.comparison.opposites.language import Language
+from distsim.corpus.lines import LineBlock
 from distsim.corpus.numbers import plain_count, plain_number
 from distsim.corpus.vectors import read_vectors
-from distsim.grammar.fields import LineFaultError
-from distsim.grammar.formats.phrase_table import PhraseTableEntry
+from distsim.grammar.block import parse_block
+from distsim.grammar.formats.phrase_table import PHRASE_TABLE
 from distsim.grammar.formats.rules import gap_of
 from distsim.paraphrase.records import FORMAT, VERSION, read_paraphrases
 from distsim.paraphrase.rewriting.language_model import ArpaModel
@@ -88,11 +89,8 @@ def test_a_message_is_never_as_long_as_a_line():
 def test_numbers_of_5000_digits_are_read_by_nobody(tmp_path, refused):
     digits = "9" * 5000  # more than Python reads
     assert gap_of(b"[X,%s]" % digits.encode()) is not None and gap_of(b"[X,000]") is None
-    for links in (f"{digits}-0", f"0-{digits}"):
-        with pytest.raises(LineFaultError):
-            PhraseTableEntry.parse(f"a ||| b ||| 1 1 1 1 ||| {links} |||".encode()).links()
-    old = f"a ||| b ||| ({digits}) ||| (0) ||| 1 1 1 1".encode()
-    with pytest.raises(LineFaultError):
-        PhraseTableEntry.parse(old).links()
+    lines = [f"a ||| b ||| 1 1 1 1 ||| {links} |||" for links in (f"{digits}-0", f"0-{digits}")]
+    for line in (*lines, f"a ||| b ||| ({digits}) ||| (0) ||| 1 1 1 1"):
+        assert parse_block(LineBlock(line.encode() + b"\n", 1), PHRASE_TABLE).fault(0)
     refused(read_vectors, f"{digits} 3\nking 1 0 .5\n")
     refused(ArpaModel, f"\\data\\\n\\{digits}-grams:\n-1\tthe\n\\end\\\n")

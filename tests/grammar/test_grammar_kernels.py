@@ -33,7 +33,7 @@ from distsim.grammar.kernels.pivot import Groups, eight_bytes, order_texts, pair
 from distsim.grammar.numbering import first_rows, numbers_of, order_by
 from distsim.kernels.compiled import frozen
 from distsim.kernels.tables import find_texts
-from tests.naive.grammar import naive_links
+from tests.naive.grammar import links_of_entry, naive_links
 from tests.naive.pivot import naive_pairs
 
 SYMBOLS = ["connect", "connected", "connection", "the", "The", "of", "ünïcode", "ünïcodes"]
@@ -175,7 +175,7 @@ def test_the_readers_of_one_line_and_of_blocks_see_the_same(pieces, between, end
     block = parse_block(LineBlock(line, 1), PHRASE_TABLE)
     try:
         entry = PhraseTableEntry.parse(line)
-        links = entry.links()
+        links = links_of_entry(entry)
     except LineFaultError:
         assert block.fault(0) or block.links.size == 0
         return

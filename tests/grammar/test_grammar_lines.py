@@ -50,7 +50,6 @@ def test_every_entry_of_a_moses_table_is_written_as_it_was_read():
     for number, line, entry in read_entries(GRAMMARS / "joshua.moses.fr-en.rules.1.gz"):
         assert entry is not None and entry.line() == line and number == n + 1
         assert len(entry.numbers()) == 4 and len(entry.counts) == 3
-        assert entry.links()
         n += 1
     assert n == 165161
 
@@ -198,7 +197,6 @@ def test_both_layouts_of_an_entry():
     assert old.is_old and not new.is_old
     for entry, line in ((old, OLD), (new, NEW)):
         assert entry.line() == line
-        assert entry.links() == [(1, 0), (2, 1)]
         assert entry.numbers() == [0.1, 2.718]
     assert old.counts == [] and new.counts == [b"3", b"4", b"2"]
     assert old.with_score(b"1").line() == OLD.replace(b"2.718", b"2.718 1")
@@ -208,7 +206,6 @@ def test_both_layouts_of_an_entry():
         == b"quitter le ||| leave the ||| ( ) ( ) ||| ( ) ( ) ||| 0.1 2.718\n"
     )
     assert new.with_source(b"x").line() == b"x ||| leave the ||| 0.1 2.718 |||  ||| 3 4 2 |||\n"
-    assert PhraseTableEntry.parse(b"a ||| b ||| 1\n").links() is None
 
 
 @pytest.mark.parametrize(
@@ -234,13 +231,9 @@ def test_faulty_entries(line, fault, tmp_path):
     assert drop.dropped == 1
 
 
-def test_numbers_and_links_that_are_none():
+def test_scores_that_are_no_numbers():
     with pytest.raises(LineFaultError, match="wanted numbers"):
         PhraseTableEntry.parse(b"a ||| b ||| x\n").numbers()
-    with pytest.raises(LineFaultError, match="wanted two numbers"):
-        PhraseTableEntry.parse(b"a ||| b ||| 1 ||| 0:0\n").links()
-    with pytest.raises(LineFaultError, match="link 0-1 points outside"):
-        PhraseTableEntry.parse(b"a ||| b ||| 1 ||| 0-1\n").links()
 
 
 def test_an_empty_file_and_a_wrong_policy(tmp_path):

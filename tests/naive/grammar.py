@@ -2,6 +2,10 @@
 
 import re
 
+from distsim.grammar.fields import LineFaultError, side_tokens, tokens
+
+LINK = re.compile(rb"([0-9]{1,18})-([0-9]{1,18})\Z")
+PARTNERS = re.compile(rb"\(([\d, ]*)\)")
 GAP = re.compile(r"\[(.+),(\d+)\]")
 
 
@@ -74,3 +78,27 @@ def naive_links(source, target, shortest=4):
         if free(0, i) and free(1, j):
             links.append((i, j))
     return set(links)
+
+
+def links_of_entry(entry):
+    """The links of a phrase table's entry; None without a column, LineFaultError where wrong."""
+    if entry.is_old:
+        source, target = (PARTNERS.findall(column) for column in entry.fields[2:4])
+        links = {(i, j) for i, partners in enumerate(source) for j in numbers_in(partners)}
+        links |= {(i, j) for j, partners in enumerate(target) for i in numbers_in(partners)}
+        links = sorted(links)
+    elif len(entry.fields) < 4 or not tokens(entry.fields[3]):
+        return None
+    else:
+        found = [LINK.match(token) for token in tokens(entry.fields[3])]
+        if None in found:
+            raise LineFaultError("wanted two numbers, as 0-1")
+        links = [(int(match[1]), int(match[2])) for match in found]
+    n_source, n_target = len(side_tokens(entry.source)), len(side_tokens(entry.target))
+    if any(i >= n_source or j >= n_target for i, j in links):
+        raise LineFaultError("a link points outside the rule")
+    return links
+
+
+def numbers_in(partners):
+    return [int(digits[:19]) for digits in partners.replace(b",", b" ").split()]

@@ -20,7 +20,6 @@ from distsim.grammar.fields import (
     append_to_field,
     join_fields,
     replace_field,
-    side_tokens,
     split_fields,
     tokens,
     without_line_end,
@@ -28,10 +27,6 @@ from distsim.grammar.fields import (
 from distsim.grammar.formats.layout import GrammarFormat, Layout
 from distsim.grammar.invalid_lines import InvalidLines
 
-Link = tuple[int, int]
-
-_LINK = re.compile(rb"([0-9]{1,18})-([0-9]{1,18})\Z")
-_PARTNERS = re.compile(rb"\(([\d, ]*)\)")
 _OLD_COLUMN = re.compile(rb"[ \t]*(\([0-9, ]*\)[ \t]*)+\Z")
 
 
@@ -118,34 +113,6 @@ class PhraseTableEntry:
         """The counts (target, source, both), empty where there are none."""
         return [] if self.is_old or len(self.fields) < 5 else tokens(self.fields[4])
 
-    def links(self) -> list[Link] | None:
-        """Return the word alignment as (source, target) positions from 0; None without one.
-
-        Raises:
-            LineFaultError: the column is malformed or points outside the phrases.
-        """
-        if self.is_old:
-            links = _old_links(self.fields[2], self.fields[3])
-        elif len(self.fields) < 4 or not tokens(self.fields[3]):
-            return None
-        else:
-            links = []
-            for token in tokens(self.fields[3]):
-                match = _LINK.match(token)
-                if match is None:
-                    raise LineFaultError(
-                        f"alignment link {token.decode()!r}: wanted two numbers, as 0-1"
-                    )
-                links.append((int(match[1]), int(match[2])))
-        n_source, n_target = len(side_tokens(self.source)), len(side_tokens(self.target))
-        for i, j in links:
-            if i >= n_source or j >= n_target:
-                raise LineFaultError(
-                    f"alignment link {i}-{j} points outside a rule of {n_source} and "
-                    f"{n_target} symbols"
-                )
-        return links
-
     def with_score(self, *scores: bytes) -> "PhraseTableEntry":
         """Return the entry with further scores behind the present ones.
 
@@ -204,26 +171,6 @@ def read_entries(
             continue
         yield number, line, entry
     faulty.require_lines(n_lines)
-
-
-def _position(digits: bytes) -> int:
-    """Return a position of at most 19 digits; longer ones are beyond any rule."""
-    return int(digits[:19])
-
-
-def _old_links(source_column: bytes, target_column: bytes) -> list[Link]:
-    """Return the links of the two columns of the older layout, sorted."""
-    found = {
-        (i, _position(j))
-        for i, partners in enumerate(_PARTNERS.findall(source_column))
-        for j in partners.replace(b",", b" ").split()
-    }
-    found |= {
-        (_position(i), j)
-        for j, partners in enumerate(_PARTNERS.findall(target_column))
-        for i in partners.replace(b",", b" ").split()
-    }
-    return sorted(found)
 
 
 PHRASE_TABLE = GrammarFormat(
