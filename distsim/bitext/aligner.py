@@ -177,6 +177,7 @@ class _Direction(NamedTuple):
 
     @property
     def n_cells(self) -> int:
+        """The number of cells, a pair of a source and a target token each."""
         return self.cells.size - kernel.AHEAD
 
 

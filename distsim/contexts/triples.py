@@ -204,6 +204,7 @@ class _Spill:
 
     @property
     def n_triples(self) -> int:
+        """The number of triples in the file."""
         return sum(run.size for run in self._runs)
 
     def write(self, triples: np.ndarray) -> None:

@@ -57,13 +57,16 @@ class _Stream:
 
     @property
     def is_hungry(self) -> bool:
+        """Whether it needs more input before it has more output."""
         return bool(getattr(self._stream, "needs_input", True))
 
     @property
     def eof(self) -> bool:
+        """Whether the stream has ended."""
         return bool(self._stream.eof)
 
     def decompress(self, compressed: bytes) -> bytes:
+        """Return the next uncompressed bytes; input behind the stream's end becomes `rest`."""
         data: bytes = self._stream.decompress(compressed, *self._bounds)
         self.rest = (
             self._stream.unused_data if self.eof else getattr(self._stream, "unconsumed_tail", b"")

@@ -33,6 +33,7 @@ class _Rows(NamedTuple):
 
     @property
     def n_bytes(self) -> int:
+        """Bytes of all columns."""
         return sum(column.nbytes for column in self)
 
     def texts(self, some: np.ndarray) -> list[bytes]:

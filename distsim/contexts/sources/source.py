@@ -237,14 +237,12 @@ class CountedText:
 
 @runtime_checkable
 class PhraseSource(Protocol):
-    """Phrases with counted contexts; may be read again, and is read only by `counted`.
-
-    Attributes:
-        usual_model: the type of model by which it is signed where no recipe is given.
-    """
+    """Phrases with counted contexts; may be read again, and is read only by `counted`."""
 
     @property
-    def usual_model(self) -> type[Model]: ...  # noqa: D102
+    def usual_model(self) -> type[Model]:
+        """The type of model by which it is signed where no recipe is given."""
+        ...
 
     def counted(
         self, model: Model, selection: Selection, work: Work

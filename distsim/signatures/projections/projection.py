@@ -11,29 +11,36 @@ GAUSSIAN, SPECTRAL, ROTATION = "gaussian", "spectral", "rotation"
 
 
 class Projection(Protocol):
-    """A projection at hand.
-
-    n_bits: cut from as many of the first entries of a vector. n_dimensions: entries of a vector.
-    vectors: float32 or int16, multiples of 2^-12 when multiplied by `unit`, a power of 2; end to
-    end or overlapping. largest: an upper bound of their absolute values. centre: float32, of
-    n_dimensions, what is taken off unit vectors before bits are cut; None where nothing is.
-    """
+    """A projection: the vector of every context feature, and how sums are cut to bits."""
 
     # Read-only here, so that attributes of any kind will do.
     @property
-    def n_bits(self) -> int: ...  # noqa: D102
+    def n_bits(self) -> int:
+        """Bits are cut from as many of the first entries of a vector."""
+
     @property
-    def n_dimensions(self) -> int: ...  # noqa: D102
+    def n_dimensions(self) -> int:
+        """Entries of a vector."""
+
     @property
-    def seed(self) -> int: ...  # noqa: D102
+    def seed(self) -> int:
+        """Seed of the random draw."""
+
     @property
-    def vectors(self) -> np.ndarray: ...  # noqa: D102
+    def vectors(self) -> np.ndarray:
+        """float32 or int16, multiples of 2^-12 when multiplied by `unit`; they may overlap."""
+
     @property
-    def unit(self) -> float: ...  # noqa: D102
+    def unit(self) -> float:
+        """A power of 2, by which vectors are multiplied."""
+
     @property
-    def largest(self) -> float: ...  # noqa: D102
+    def largest(self) -> float:
+        """An upper bound of the absolute values of vectors."""
+
     @property
-    def centre(self) -> np.ndarray | None: ...  # noqa: D102
+    def centre(self) -> np.ndarray | None:
+        """float32[n_dimensions], what is taken off unit vectors before bits are cut, or None."""
 
     def offsets(self, feature_hashes: np.ndarray) -> np.ndarray:
         """Return where each feature's vector begins in `vectors`, uint32[n], NOWHERE if unknown.
