@@ -22,7 +22,6 @@ from distsim.bitext.kernels.link_posteriors import (
     name_co_occurrences,
 )
 from distsim.kernels.compiled import frozen
-from distsim.storage import checksum_of_array, checksum_of_settings
 
 Tokens = Sequence[str]
 _UNKNOWN = 0  # the number of all words that were not learnt
@@ -88,13 +87,6 @@ class LinkModel:
         if sides[0]:
             sampled = sample_both_ways(*self._sentences(*sides), options or AlignerOptions(), jobs)
             self._directions = [_chances(found) for found in sampled]
-
-    @property
-    def checksum(self) -> str:
-        """Checksum of a model: words, probabilities and thresholds."""
-        chances = [checksum_of_array(values) for one in self._directions for values in one]
-        least = [self._least_posterior, self._least_chance]
-        return checksum_of_settings([self._numbers, chances, least])
 
     def links(self, english: Sequence[Tokens], other: Sequence[Tokens]) -> LearntLinks:
         """Return the links of pairs of token sequences; none for sequences of 0 or over 255 tokens.

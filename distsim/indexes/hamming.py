@@ -39,17 +39,6 @@ def nearest(
     return nearest
 
 
-def within(bits: np.ndarray, query: np.ndarray, radius: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return all rows at a Hamming distance of at most `radius` from a query, in order of distance.
-
-    Arguments:
-        bits: uint64[n, n_words], signatures.
-        query: uint64[n_words], a signature.
-        radius: maximum distance, in bits.
-    """
-    return nearest(bits, query, len(bits), radius)
-
-
 def distances_to(bits: np.ndarray, query: np.ndarray) -> np.ndarray:
     """Return the Hamming distance of every row to the query, int64.
 

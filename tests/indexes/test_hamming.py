@@ -24,7 +24,7 @@ def test_nearest_rows_are_those_of_a_full_sort(n, n_words):
                 one for one in ranked
                 if one[0] <= ranked[min(k, n) - 1][0] and (radius is None or one[0] <= radius)
             ]  # fmt: skip
-    rows, distances = hamming.within(frozen(bits), query, 2)
+    rows, distances = hamming.nearest(frozen(bits), query, len(bits), 2)
     assert list(zip(distances.tolist(), rows.tolist(), strict=True)) == [
         one for one in ranked if one[0] <= 2
     ]
