@@ -80,6 +80,12 @@ def chosen_annotator(
 ) -> "Annotator":
     """Return the annotator that the options choose.
 
+    Arguments:
+        tool: `stanza` or `spacy`.
+        models: a folder of models, or the name of one; the tool's own where None.
+        processors: of stanza, separated by commas; all where None.
+        pretokenised: whether the text is tokenised, a sentence a line.
+
     Raises:
         ParameterError: something is missing; all that is, with the commands that bring it.
     """

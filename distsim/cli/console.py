@@ -95,6 +95,10 @@ def visible(text: str, stream: TextIO) -> str:
     `\xff`. All else that a terminal would obey becomes `\x1b` on a terminal, and stays as it is
     in a pipe or a file.
 
+    Arguments:
+        text: of a message.
+        stream: where it is printed.
+
     >>> from io import StringIO
     >>> print(visible("a\tb", StringIO()))
     a\tb
@@ -141,6 +145,9 @@ def in_flags(message: str) -> str:
 
     An option of the command that runs as it is typed, a setting by its key, all else by its name.
 
+    Arguments:
+        message: with names of arguments in backquotes.
+
     >>> know_options({"min_count": "--min-count"})
     >>> know_settings(["n_bits", "min_count"])
     >>> in_flags("`min_count` 0: choose 1 or more"), in_flags("`n_bits` 100: choose 64")
@@ -168,6 +175,10 @@ def put_json(**values: Any) -> None:
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, singular or plural.
+
+    Arguments:
+        number: 0 or more.
+        noun: in the singular; `s` is added for the plural.
 
     >>> counted(1, "token"), counted(2000, "token")
     ('1 token', '2,000 tokens')

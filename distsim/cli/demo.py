@@ -121,7 +121,12 @@ class _Commands:
         *arguments: str | Path,
         after: "Future[Any] | None" = None,
     ) -> "Future[subprocess.CompletedProcess[str]]":
-        """Run a command as soon as a place is free, and after another has ended."""
+        """Run a command as soon as a place is free, and after another has ended.
+
+        Arguments:
+            arguments: of the program.
+            after: the other command.
+        """
 
         def waited() -> subprocess.CompletedProcess[str]:
             if after is not None:

@@ -59,7 +59,13 @@ def fit_of_words(path: str | None) -> "Substituter | None":
 def rules_of_words(
     grammar: str, index: "CorpusIndex", targets: "Iterable[str]"
 ) -> "ParaphraseGrammar":
-    """Return the rules at a path of targets, and of all forms of those that are one word."""
+    """Return the rules of some targets, and of all forms of those that are one word.
+
+    Arguments:
+        grammar: path of a grammar or of a pack.
+        index: gives the words' normal form.
+        targets: words or phrases.
+    """
     from distsim.corpus.inflections import Inflections
     from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
 
@@ -183,7 +189,12 @@ def _require_index(path: str, why: str) -> None:
 def pair_features(
     ngram: str | None, syntax: str | None, opposites: str | None = None
 ) -> "PairFeatures":
-    """Return the features of pairs of phrases, by the tables and the index at these paths."""
+    """Return the features of pairs of phrases, by tables and an index.
+
+    Arguments:
+        ngram, syntax: paths of signature tables; None: without.
+        opposites: path of an index, for features of opposites; None: without.
+    """
     from distsim.comparison.table import SignatureTable
     from distsim.grammar.pair_features import PairFeatures
 
@@ -200,6 +211,10 @@ def learnt_cosine(
     """Return cosines of real-valued vectors for a table with a learned projection.
 
     A table of word vectors needs no index.
+
+    Arguments:
+        table, table_path: the table and its path.
+        index_path: of the index; the one that contains the table where None.
 
     Raises:
         ParameterError: the table has no learned projection; or it is in no index and none is named.

@@ -28,7 +28,7 @@ class Sides:
     at_start: np.ndarray
 
     def side(self, number: int) -> np.ndarray:
-        """Return the words of one side.
+        """Return the words of one side, int64.
 
         Arguments:
             number: of the side.

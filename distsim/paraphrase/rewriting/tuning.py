@@ -159,13 +159,18 @@ def _lacking(floor: float, bleu: float) -> tuple[float, float]:
 
 
 def _sari_above(floor: float, counts: np.ndarray) -> float:
-    """Return corpus-level SARI, less what BLEU lacks of a floor, of counts by `counts_of`."""
+    """Return corpus-level SARI, less what BLEU lacks of a floor.
+
+    Arguments:
+        floor: the least BLEU.
+        counts: float64, those of SARI, then those of BLEU, by `counts_of`.
+    """
     bleu, _ = corpus_bleu(counts[_OF_SARI:])
     return sum(corpus_sari(counts[:_OF_SARI])) / 3 - _lacking(floor, bleu)[0]
 
 
 def _slope_above(floor: float, counts: np.ndarray) -> np.ndarray:
-    """Return the derivative of the same by each count.
+    """Return the derivative of `_sari_above` by each count, float64.
 
     Arguments:
         floor: the least BLEU.
