@@ -56,6 +56,8 @@ class LinkModel:
     pairs of a French-English phrase table .05 served best.
 
     Arguments:
+        options: of the aligner; its defaults where None.
+        jobs: threads; all cores where None.
         english, other: the pairs to learn from; those of over 255 tokens are passed over.
         least_posterior, least_chance: raised, links are fewer and safer.
 

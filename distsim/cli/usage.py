@@ -89,7 +89,11 @@ class Commands(Mapping[str, Any]):
 
 
 class Grouped(TyperGroup):
-    """A group of commands; lists them under headings. Without `inner`, the program itself."""
+    """A group of commands; lists them under headings. Without `inner`, the program itself.
+
+    Arguments:
+        inner: the commands of the group; None: the program.
+    """
 
     def __init__(self, *, inner: Commands | None = None, **settings: Any) -> None:
         super().__init__(**settings)

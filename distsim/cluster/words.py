@@ -49,6 +49,9 @@ class Words:
     text: uint8, offsets: int64[n_words + 1], counts: uint64[n_words], by id, 0 the boundary.
     n_tokens, n_sentences: of the corpus. slots: the number of tokens that have another 1, 2 ...
     places away in their sentence.
+
+    Arguments:
+        folder: of the mapped arrays.
     """
 
     def __init__(self, folder: Path) -> None:

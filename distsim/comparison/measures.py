@@ -509,6 +509,9 @@ class ComposedCosine(Similarity):
     For a table of word vectors it is what its bits estimate, without the loss of cutting; it
     needs no index.
 
+    Arguments:
+        table: that keeps them.
+
     Raises:
         IncompatibleError: the table keeps no vectors of words.
     """

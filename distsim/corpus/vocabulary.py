@@ -103,7 +103,11 @@ class GrowingArray:
 
 
 class HashNumbering:
-    """Numbering of 64-bit hashes in order of first appearance, from `first` on."""
+    """Numbering of 64-bit hashes in order of first appearance, from `first` on.
+
+    Arguments:
+        first: number of the first hash.
+    """
 
     def __init__(self, first: int = 0) -> None:
         self._size = 0

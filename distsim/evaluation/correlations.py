@@ -52,7 +52,12 @@ class Result(NamedTuple):
 
 
 class Named(Similarity):
-    """A similarity measure under another name, for comparisons of several tables."""
+    """A similarity measure under another name, for comparisons of several tables.
+
+    Arguments:
+        name: the other name.
+        measure: the measure.
+    """
 
     def __init__(self, name: str, measure: Similarity) -> None:
         self.name = name

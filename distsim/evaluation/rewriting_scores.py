@@ -216,6 +216,9 @@ class Bleu:
     Lin and Och 2004: one is added to the counts of 2-grams and longer. The nearest reference's
     length is the one that brevity is measured by; of two as near the shorter.
 
+    Arguments:
+        references: tokens of each reference.
+
     >>> bleu = Bleu([["a", "b", "c", "d"]])
     >>> bleu.score(["a", "b", "c", "d"]), round(bleu.score(["a", "b"]), 3)
     (1.0, 0.368)

@@ -186,6 +186,9 @@ class TrainingSample:
     """Sample of at most `size` rules to train on, the same for any blocks of the file.
 
     The rules kept are those whose lines have the smallest hashes.
+
+    Arguments:
+        size: 1 or more.
     """
 
     def __init__(self, size: int) -> None:

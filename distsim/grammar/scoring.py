@@ -211,7 +211,11 @@ class TableScorer:
 
 
 class OppositeScorer:
-    """Scorer of rules by the likeliest opposites among their phrase pairs, as Opposites tells."""
+    """Scorer of rules by the likeliest opposites among their phrase pairs, as Opposites tells.
+
+    Arguments:
+        opposites: tells opposites by an index.
+    """
 
     def __init__(self, opposites: Opposites) -> None:
         self.opposites = opposites

@@ -126,7 +126,13 @@ _Counted = Iterator[tuple[np.ndarray, np.ndarray]]
 
 
 def _all(index: CorpusIndex, shortest: int, longest: int, least: int) -> _Counted:
-    """Yield (word ids uint32[n, longest], 0 behind each phrase; counts) of all phrases."""
+    """Yield (word ids uint32[n, longest], 0 behind each phrase; counts) of all phrases.
+
+    Arguments:
+        index: the corpus.
+        shortest, longest: tokens of the phrases.
+        least: minimum number of occurrences.
+    """
     for chunk in phrase_walk.walk(index.shards, index.n_words, longest):
         for length in range(shortest, longest + 1):
             lows, highs = chunk.runs(length, least)
@@ -138,7 +144,15 @@ def _all(index: CorpusIndex, shortest: int, longest: int, least: int) -> _Counte
 def _clusters(
     index: CorpusIndex, containing: str, shortest: int, longest: int, least: int
 ) -> _Counted:
-    """Yield the same of the phrases that contain one."""
+    """Yield (word ids uint32[n, longest], 0 behind each phrase; counts) of phrases that contain
+    one.
+
+    Arguments:
+        index: the corpus.
+        containing: the phrase.
+        shortest, longest: tokens of the phrases.
+        least: minimum number of occurrences.
+    """
     node = len(index.words(containing))
     if node > longest:
         raise ParameterError(

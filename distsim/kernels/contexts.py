@@ -359,7 +359,7 @@ class WeightTables(NamedTuple):
 
 
 class WeightSettings(NamedTuple):
-    """The scheme and its settings, as of Weighting.
+    """The scheme and its settings, with the fields of Weighting.
 
     Attributes:
         scheme: a code of kernels.schemes.

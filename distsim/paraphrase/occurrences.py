@@ -237,7 +237,7 @@ def words_around(
     """Return the words within `window` tokens of phrases, uint32[n, 2 * window].
 
     First those on the left, nearest first, then those on the right, nearest first; 0 from
-    the sentence's edge outwards. positions: int64, of the corpus; lengths: int64, tokens.
+    the sentence's edge outwards.
 
     Arguments:
         index: the corpus.

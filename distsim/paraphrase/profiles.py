@@ -61,6 +61,8 @@ class Profiler:
     place is known by what it is right beside. Number of such a one: place * words + id.
 
     Arguments:
+        window: tokens on either side.
+        places: number of nearest words that count once more, with their position.
         index: the corpus.
         weighting: how words are weighed.
     """

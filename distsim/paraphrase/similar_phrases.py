@@ -18,6 +18,7 @@ class SimilarPhrases:
     focal phrase are searched as well, each for itself, and rare ones too.
 
     Arguments:
+        table: a table of signatures.
         min_strength: in the first way only phrases with at least so many occurrences behind
             them.
     """

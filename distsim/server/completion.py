@@ -13,6 +13,10 @@ class Completer:
     """Completes words by their text and phrases by their next word, from an index alone.
 
     Keeps the words' order by their first eight bytes, and those: 20 bytes a word.
+
+    Arguments:
+        index: of the text.
+        counts: int64[n_words], occurrences by id.
     """
 
     def __init__(self, index: CorpusIndex, counts: np.ndarray) -> None:

@@ -103,6 +103,7 @@ class KeptAnswers:
     """A cache of the last answers by question; an answer in progress is not made twice.
 
     Arguments:
+        largest: rows of the largest answer that is kept.
         most: so many are kept, fewer where their sizes come to more than `largest`.
         size: of an answer.
     """

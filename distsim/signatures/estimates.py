@@ -133,10 +133,11 @@ class Estimator:
     """Estimates cosines of phrases of a table in one of two ways; may be shared by threads.
 
     Arguments:
+        table: of the phrases.
         name: `bits` or `restored`; the best that the table allows where None.
 
     Raises:
-        ParameterError: as estimate_of.
+        ParameterError: there is no such way, or the table keeps no words' vectors for it.
     """
 
     def __init__(self, table: "StoredTable", name: str | None = None) -> None:

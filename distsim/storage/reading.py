@@ -30,6 +30,10 @@ class Artifact:
 
     It is pickled by its path, and must be the same when it is opened again from there.
 
+    Arguments:
+        path: its folder.
+        kind: that it must be of; any where None.
+
     Raises:
         ArtifactError: the folder is missing, unfinished, of another kind, of a version that
             cannot be read, or does not hold what its manifest says.

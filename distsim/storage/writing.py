@@ -189,7 +189,7 @@ class ArtifactWriter:
     def keep(self, name: str, key: str) -> None:
         """Keep a finished array for the next writer, should this one be killed or interrupted.
 
-        Only where an earlier writer is continued; see `create`.
+        Only where the writer `continues`.
 
         Arguments:
             name: of the array.
@@ -205,7 +205,8 @@ class ArtifactWriter:
         """Return whether an earlier writer has kept this array; now it is one of this writer.
 
         Arguments:
-            name, key: as of `keep`.
+            name: of the array.
+            key: checksum of all that it is made from.
         """
         notes = _pieces(self.folder) if self._continues else {}
         note = notes.get(f".{name.replace('/', '-')}{_PIECE}")
@@ -442,10 +443,10 @@ def change(path: str | Path, kind: Kind, continues: bool = False) -> Iterator[Ar
     Arguments:
         path: of the artifact.
         kind: that it must have.
-        continues: as of `create`.
+        continues: finished arrays of a killed writer are kept for the next one.
 
     Raises:
-        ArtifactError: as Artifact, or it cannot be written, or another process is writing.
+        ArtifactError: there is no such artifact, it cannot be written, or another process is writing.
     """
     path = Path(path)
     read_manifest(path)

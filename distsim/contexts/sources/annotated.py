@@ -108,7 +108,11 @@ class AnnotatedText:
 
 
 class Sentences(AnnotatedText):
-    """The phrases of annotated sentences in memory, such as a list of them."""
+    """The phrases of annotated sentences in memory, such as a list of them.
+
+    Arguments:
+        sentences: read once.
+    """
 
     def __init__(self, sentences: Iterable[AnnotatedSentence]) -> None:
         super().__init__("-")

@@ -12,7 +12,11 @@ _CACHED_WORDS = 1 << 17
 
 
 class Lexicon:
-    """Ids and counts of the words of an index; may be shared by threads."""
+    """Ids and counts of the words of an index; may be shared by threads.
+
+    Arguments:
+        index: of the text.
+    """
 
     def __init__(self, index: CorpusIndex) -> None:
         self.index = index

@@ -94,6 +94,11 @@ class Side:
     terminals: words without gaps.
     stem: number of the stem of a side of one word, for comparing two sides.
     numbers: words that contain digits.
+
+    Arguments:
+        starts, stops: integers[n], where the symbols of each side are.
+        symbols: of all sides, end to end.
+        facts: float64[symbols, columns], of each symbol.
     """
 
     def __init__(

@@ -61,6 +61,10 @@ class Sentence:
     sentence writes those, `(` to `-lrb-`. labels: for each span (start, stop) all that the tree
     calls it, sums and parts of constituents too.
 
+    Arguments:
+        text: tokens separated by spaces.
+        tree: its bracketed tree; None or empty: none.
+
     >>> sentence = Sentence("the old king slept", "(S (NP (DT the) (JJ old) (NN king)) (VP slept))")
     >>> sorted(sentence.labels[0, 2]), sorted(sentence.labels[1, 3])
     (['DT+JJ', 'NP/NN'], ['JJ+NN', 'NP\\\\DT'])

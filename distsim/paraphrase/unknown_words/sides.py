@@ -32,6 +32,10 @@ class SourceSide:
 
     Attributes:
         known: float32[n, dimensions], unit vectors of the known words.
+
+    Arguments:
+        table: of the source language.
+        words: the known words.
     """
 
     def __init__(self, table: StoredTable, words: Sequence[str]) -> None:
