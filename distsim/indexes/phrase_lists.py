@@ -144,8 +144,7 @@ def _all(index: CorpusIndex, shortest: int, longest: int, least: int) -> _Counte
 def _clusters(
     index: CorpusIndex, containing: str, shortest: int, longest: int, least: int
 ) -> _Counted:
-    """Yield (word ids uint32[n, longest], 0 behind each phrase; counts) of phrases that contain
-    one.
+    """Yield (word ids uint32[n, longest], 0 behind each; counts) of phrases that contain one.
 
     Arguments:
         index: the corpus.

@@ -443,10 +443,10 @@ def change(path: str | Path, kind: Kind, continues: bool = False) -> Iterator[Ar
     Arguments:
         path: of the artifact.
         kind: that it must have.
-        continues: finished arrays of a killed writer are kept for the next one.
+        continues: what a killed or interrupted writer kept is left for this one to take.
 
     Raises:
-        ArtifactError: there is no such artifact, it cannot be written, or another process is writing.
+        ArtifactError: there is no such artifact, it cannot be written, or another process does.
     """
     path = Path(path)
     read_manifest(path)
