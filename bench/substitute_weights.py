@@ -4,6 +4,10 @@ CoInCo's development part (Kremer et al. 2014), as `distsim rank --substitutes` 
 target; a fifth of the targets, told by a hash, is left out for a last test: --locked measures on it
 what ships.
 
+accepted.tsv adds answers of the finder that readers accepted or rejected, in the place of words of
+GUM's sentences and without a sentence: language models judged 6,149 by the written instruction to
+accept what a careful writer would. Ten times each, beside people's choices; they do not calibrate.
+
     python bench/substitute_weights.py INDEX [INDEX ...] [--grammar PACK] [-o FILE | --locked]
 """
 
@@ -15,9 +19,10 @@ import numpy as np
 from frame import SHARED, parser, print_machine, print_table
 from substitution import Instance, read_set
 
-from distsim import CorpusIndex, SignatureTable
+from distsim import CorpusIndex, SignatureTable, Substituter
 from distsim.evaluation.agreement import mean_interval
 from distsim.paraphrase.finder.weights import FinderWeights
+from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.paraphrase.substitution import learning
 from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
 from distsim.paraphrase.substitution.learning import Case, Cases, Judged
@@ -27,15 +32,53 @@ NOTES = (
     "Learnt from sentences of CoInCo's development part (Kremer, Erk, Pado and",
     "Thater 2014), with 38 million tokens of English Wikipedia. A fifth of the targets was",
     "left out. Our copy of the data states no licence of its annotations and does not ship.",
+    "And from answers that readers, language models, accepted or rejected: bench/accepted.tsv.",
     "Made by:",
     "python bench/substitute_weights.py INDEX -o FILE",
     "with the weights before, which choose the words whose fluency is computed.",
 )
 
 
+ACCEPTED = Path(__file__).parent / "accepted.tsv"
+TIMES = 10  # that each judged answer counts
+
+
 def is_locked(target: str) -> bool:
     """Tell whether a target is kept for the last test: one in five."""
     return hashlib.blake2b(target.lower().encode(), digest_size=8).digest()[0] % 5 == 0
+
+
+def accepted_in(path: str) -> Cases:
+    """Return the answers of accepted.tsv as cases of the judged words alone.
+
+    Its lines are left, target, right, what was accepted and what was rejected, separated by `;`.
+    """
+    index = CorpusIndex.open(path)
+    substituter = Substituter(index, path)
+    words = WordSubstitutes.open(index, SignatureTable.open(path))
+    assert words is not None
+    found = Cases([], [])
+    for line in ACCEPTED.read_text("utf-8").splitlines():
+        left, target, right, *judged = line.split("\t")
+        bases = [
+            {
+                base
+                for one in filter(None, named.split(";"))
+                for base in words.bases(tuple(index.words(one)))
+            }
+            for named in judged
+        ]
+        own = words.bases(tuple(index.words(target)))
+        if left or right:
+            names, features, _ = substituter.features(left, target, right) or ([], [], [])
+        else:
+            names, features = words.features(target) or ([], [])
+        kept = [i for i, name in enumerate(names) if name in bases[0] | bases[1]]
+        named = np.array([names[i] in bases[0] for i in kept], float)
+        if own and named.any():
+            case = Case(own[0], features[kept], np.zeros((len(kept), 2)), named / named.sum())
+            (found.in_sentence if left or right else found.alone).extend([case] * TIMES)
+    return found
 
 
 def reliability(some: list[Case], chances: list[np.ndarray]) -> None:
@@ -89,16 +132,17 @@ def main() -> None:
     parts = [found_in(path, instances, given.grammar) for path in given.index]
     cases = Cases(*([case for part in kind for case in part] for kind in zip(*parts, strict=True)))
     shipped, rows = FinderWeights.open(), []
-    for kind, some in zip(Cases._fields, cases, strict=True):
+    more = Cases([], []) if given.locked else accepted_in(given.index[0])
+    for kind, some, others in zip(Cases._fields, cases, more, strict=True):
         if given.locked:
             chances = learning.chances_by(shipped, kind, some)
         else:
-            chances = learning.held_out_chances(some)
+            chances = learning.held_out_chances(some, others)
         rows.append(rated_row(kind, some, learning.rated(some, chances)))
         reliability(some, chances)
     print_table(["targets", "cases", *learning.MEASURES], rows)
     if not given.locked:
-        text = learning.learn_weights(cases).text(NOTES)
+        text = learning.learn_weights(cases, more).text(NOTES)
         print(text)
         if given.output:
             given.output.write_text(text)

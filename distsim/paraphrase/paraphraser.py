@@ -35,7 +35,7 @@ from distsim.signatures.table import StoredTable, TableLike, opened_table
 
 GAP = "_"
 BOUNDARY_SIGN = "|"
-ORIGINS = ("contexts", "sides", "neighbours")
+ORIGINS = ("contexts", "sides", "neighbours", "finder")
 _SHOWN_CONTEXTS = 3
 _SHORTEST_SINGLE_SIDE = 2
 _SINGLE_SIDE_SAMPLE = 300
@@ -45,6 +45,11 @@ _COMMON = 150  # words: function words and punctuation, whatever the language
 _ENDS = 400  # occurrences of a phrase of which is looked at what follows
 _COMPLETE = 0.5  # of the target's share of ends an answer has at least
 _WALK_EVIDENCE = 250_000  # occurrences of contexts that are visited for a word of the finder
+# A candidate that puts another word of chance p for one of the focal phrase's has its cosine times
+# (p / _LOW_CHANCE) ** _CHANCE_POWER, where that is above 1.
+_LOW_CHANCE = 0.05
+_CHANCE_POWER = 0.25
+_REPLACEMENTS = 40  # of each word
 
 
 @dataclass(frozen=True)
@@ -52,10 +57,12 @@ class Paraphrase:
     """A paraphrase with its score, count and evidence.
 
     phrase: its words. score: cosine of the two profiles, 0 to 1, less where the phrase is
-    rare (`doubt`). count: its occurrences.
+    rare (`doubt`); of a word of the finder the score of WordSubstitutes; of a phrase with one word
+    replaced more where the finder gives that word a high score.
+    count: its occurrences.
     evidence: how many distinct contexts L _ R it shares with the focal phrase. origin: where
     it was found: `contexts`, `sides` (a left or right side alone), `neighbours` (signatures), or
-    `finder`: a word by what `sign` stored; its score is that of WordSubstitutes.
+    `finder`: by what `sign` stored of words.
     contexts: up to three of those shared, as text: seen most often, then rarest. opposite: whether
     it is an opposite of the focal phrase; these come last.
 
@@ -242,8 +249,9 @@ class Paraphraser:
         located = locate(self.index, focal, np.array([focal.size]))
         occurrences = self._focal_sampler.sample(located, np.zeros(1, np.int64))
         contexts, candidates, singles, single_candidates = self._gathered(occurrences, focal)
-        pool = self._pool(focal, shown, candidates, single_candidates)
-        found = self._scored(focal, occurrences, pool)
+        replaced = self._replaced(shown.split(" "))
+        pool = self._pool(focal, shown, candidates, single_candidates, list(replaced))
+        found = self._scored(focal, occurrences, pool, np.array(list(replaced.values())))
         kept = self._filtered(tuple(focal.tolist()), found)
         texts = [self._text(one.words) for one in kept]
         out = options.opposites == "out"
@@ -307,8 +315,37 @@ class Paraphraser:
             return 1, self.options.max_length
         return max(1, length - difference), min(self.options.max_length, length + difference)
 
+    def _replaced(self, text: Sequence[str]) -> dict[tuple[str, ...], float]:
+        """Return phrases with one word replaced by what the finder finds for it, with its chance.
+
+        Function words stay; where the language's are not known, the commonest words.
+
+        text: the focal phrase.
+        """
+        found: dict[tuple[str, ...], float] = {}
+        if self._words is None or len(text) < 2:
+            return found
+        inflections = self._words.forms.inflections
+        kept = inflections.function_words
+        for at, word in enumerate(text):
+            if word in kept or (not kept and self._common[word_ids(self.index, [word])[0]]):
+                continue
+            before = [tuple(text[:at])]
+            for article in inflections.alternates.get(text[at - 1], ()) if at else ():
+                before.append((*text[: at - 1], article))  # `an instant` for `a moment`
+            for one in self._words.answers(word, k=_REPLACEMENTS) or ():
+                for words in dict.fromkeys(before):
+                    phrase = *words, one.phrase, *text[at + 1 :]
+                    found[phrase] = max(one.similarity, found.get(phrase, 0.0))
+        return found
+
     def _pool(
-        self, focal: np.ndarray, shown: str, candidates: Candidates, singles: Candidates
+        self,
+        focal: np.ndarray,
+        shown: str,
+        candidates: Candidates,
+        singles: Candidates,
+        replaced: Sequence[Sequence[str]],
     ) -> Pool:
         """Return the candidates to be compared: the best of each source.
 
@@ -320,35 +357,45 @@ class Paraphraser:
         options = self.options
         best = candidates.best(options.screened)
         best_singles = singles.best(options.one_sided)
+        wanted = options.filled - best.size - best_singles.size
         return Pool.of(
             [
                 (*candidates.words(self.index, best), best),
                 (*singles.words(self.index, best_singles), best_singles),
-                self._neighbours(focal, shown, options.filled - best.size - best_singles.size),
+                self._numbered(self._neighbours(focal, shown, wanted)),
+                self._numbered(replaced),
             ]
         )
 
-    def _neighbours(
-        self, focal: np.ndarray, shown: str, wanted: int
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _neighbours(self, focal: np.ndarray, shown: str, wanted: int) -> list[list[str]]:
         n = self.options.neighbours
         near = self._search.nearest(shown, n, max(n, wanted)) if self._search else []
         shortest, longest = self._lengths(focal.size)
         phrases = [text.split(" ") for text in near]
-        phrases = [words for words in phrases if shortest <= len(words) <= longest]
+        return [words for words in phrases if shortest <= len(words) <= longest]
+
+    def _numbered(
+        self, phrases: Sequence[Sequence[str]]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return phrases as a source of a Pool."""
         ids = word_ids(self.index, [word for words in phrases for word in words])
         stops = np.cumsum([0, *map(len, phrases)], dtype=np.int64)[1:]
         return ids, stops, np.arange(stops.size)
 
-    def _scored(self, focal: np.ndarray, occurrences: Occurrences, pool: Pool) -> list[_Found]:
+    def _scored(
+        self, focal: np.ndarray, occurrences: Occurrences, pool: Pool, chances: np.ndarray
+    ) -> list[_Found]:
         """Return the candidates that were compared in full with the focal phrase.
 
         Those that say the same by their words are left out before anything is compared, so that
-        they take no other's place. Those that a short profile finds furthest away are left out:
-        how many are kept does not depend on `k`. A profile from few
+        they take no other's place. Those that a short profile finds furthest away are left out,
+        unless a single word is replaced in them: how many are kept does not depend on `k`. A
+        profile from few
         occurrences is noisy, which lengthens it and so lowers the cosine: its squared length
         is about 1 + _NOISE / n times that without noise, and the cosine is raised by what
         more occurrences would take off.
+
+        chances: float64, of the word put in, for each candidate of the last source.
         """
         options = self.options
         if not pool.size:
@@ -358,7 +405,8 @@ class Paraphraser:
         sample = options.candidate_sample or options.sample
         passing = (located.counts > 0) & self._within_edges(focal, pool)
         passing &= ~says_the_same(focal, pool, options.substrings, options.entailment)
-        alive = np.flatnonzero(passing)
+        by_word = pool.numbers[-1] >= 0
+        alive = np.flatnonzero(passing & ~by_word)
         n = np.maximum(1, located.counts)
         shrinkage = n / (n + options.doubt)
         for few, most, share in options.screens:
@@ -372,8 +420,13 @@ class Paraphraser:
                 order = order[: max(most, 2 * options.depth)]
                 least = share * short[order[options.depth - 1]]
                 alive = np.sort(alive[order[short[order] >= least]])
+        alive = np.union1d(alive, np.flatnonzero(passing & by_word))
         cosines, _ = self._comparer.cosines(profile, located, alive)
         cosines *= shrinkage[alive]
+        own = by_word[alive]
+        put_in = chances[pool.numbers[-1, alive[own]]]
+        cosines[own] *= np.maximum(1.0, (put_in / _LOW_CHANCE) ** _CHANCE_POWER)
+        np.minimum(cosines, 1.0, out=cosines)
         return [
             _Found(
                 located.phrase(number),

@@ -43,6 +43,7 @@ from distsim.paraphrase.substitution.learning import (
     Case,
     Cases,
     find_cases,
+    learn_scale,
     learn_weights,
     measure,
     rated,
@@ -313,6 +314,68 @@ def test_paraphrases_of_a_word_are_those_of_the_finder(signed, tmp_path):
     ):
         by_contexts = paraphraser.paraphrases("queen")
         assert by_contexts and "finder" not in {name for one in by_contexts for name in one.origin}
+
+
+def test_paraphrases_of_a_phrase_have_a_word_of_it_replaced(signed):
+    index, table = signed
+    options = ParaphraseOptions(k=400, min_score=0, opposites="ranked", forms=True)
+    paraphraser = Paraphraser(index, table=table, options=options)
+    by_phrase = {one.phrase: one for one in paraphraser.paraphrases("the king")}
+    without = replace(options, finder=False)
+    plain = {one.phrase: one for one in Paraphraser(index, options=without).paraphrases("the king")}
+    chances = {}
+    for one in WordSubstitutes.open(index, table).answers("king", k=40):
+        chances[f"the {one.phrase}"] = one.similarity
+    found = {phrase for phrase in chances if index.count(phrase)} & by_phrase.keys()
+    assert len(found) >= 10
+    for phrase, one in by_phrase.items():
+        assert ("finder" in one.origin) == (phrase in found)
+    both = found & plain.keys()
+    assert both
+    for phrase in both:
+        wanted = plain[phrase].score * max(1.0, (chances[phrase] / 0.05) ** 0.25)
+        assert by_phrase[phrase].score == pytest.approx(min(1.0, wanted))
+    assert all("finder" not in one.origin for one in paraphraser.paraphrases("to her"))
+
+
+def test_an_article_agrees_with_the_word_put_in(signed):
+    replaced = Paraphraser(signed[0], table=signed[1])._replaced(["in", "a", "moment"])
+    put_in = {words[2] for words in replaced if words[1] == "a"}
+    assert len(put_in) >= 10
+    for word in put_in:
+        assert replaced["in", "an", word] == replaced["in", "a", word]
+
+
+def test_opposites_of_a_phrase_come_last(signed):
+    index, table = signed
+    substituter = Substituter(index, table)
+    last = substituter.substitutes("said", "the king", "to", k=6)[0].substitute
+    substituter._opposites = told(last)
+    ranked = substituter.substitutes("said", "the king", "to", k=6)
+    assert [one.substitute for one in ranked if one.opposite] == [last]
+    assert ranked[-1].substitute == last
+    everything = substituter.substitutes("said", "the king", "to", k=None)
+    assert [one.substitute for one in everything if one.opposite] == [last]
+    named = substituter.substitutes("said", "the king", "to", candidates=[last, "she"])
+    assert not any(one.opposite for one in named)
+
+
+def test_more_cases_teach_weights_but_not_chances():
+    rng = np.random.default_rng(2)
+
+    def case(group, weights):
+        features = rng.normal(size=(30, 2))
+        shares = np.exp(features @ weights)
+        return Case(group, features, np.zeros((30, 2)), shares / shares.sum() * (shares > 2))
+
+    some = [case(f"a{n}", [1.0, 0.0]) for n in range(60)]
+    more = [case(f"b{n}", [0.0, 1.0]) for n in range(60)]
+    alone, both = learn_scale(some), learn_scale(some, more)
+    assert alone.weights[1] < 0.2
+    assert both.weights[1] > 0.4
+    named = np.mean(np.concatenate([one.shares > 0 for one in some]))
+    chances = np.concatenate([both.chances(one.features) for one in some])
+    assert chances.mean() == pytest.approx(named, abs=0.03)
 
 
 def told(*opposites):

@@ -103,7 +103,7 @@ class Candidates:
         self._vectors = vectors
         self._most = most
         self._grammar = grammar
-        options = ParaphraseOptions(k=most, depth=most, finder=False, opposites="ranked")
+        options = ParaphraseOptions(k=most, depth=most, opposites="ranked")
         self._paraphraser = Paraphraser(
             lexicon.index, options=options, table=table, memory=_PARAPHRASER_BYTES
         )

@@ -171,11 +171,12 @@ def _case(
     return Case(group, features, rules[0] if rules else np.zeros((len(names), 2)), shares)
 
 
-def learn_weights(cases: Cases) -> FinderWeights:
+def learn_weights(cases: Cases, more: Cases = Cases([], [])) -> FinderWeights:
     """Return the weights learnt from all cases; of a kind with too few, those that ship.
 
     Arguments:
         cases: targets in their sentences, and alone, with people's choices.
+        more: further ones, not used to calibrate the scores.
 
     Raises:
         ParameterError: fewer than 20 targets have a word found that people chose.
@@ -187,8 +188,8 @@ def learn_weights(cases: Cases) -> FinderWeights:
         )
     shipped = FinderWeights.open()
     in_sentence, alone = (
-        learn_scale(some) if _n_targets(some) >= _FEWEST else getattr(shipped, kind)
-        for kind, some in zip(Cases._fields, cases, strict=True)
+        learn_scale(some, others) if _n_targets(some) >= _FEWEST else getattr(shipped, kind)
+        for kind, some, others in zip(Cases._fields, cases, more, strict=True)
     )
     return FinderWeights(alone, in_sentence, learn_rules(cases.in_sentence, in_sentence))
 
@@ -197,7 +198,7 @@ def _n_targets(some: Sequence[Case]) -> int:
     return len({case.group for case in some if case.shares.any()})
 
 
-def learn_scale(some: Sequence[Case]) -> Scale:
+def learn_scale(some: Sequence[Case], more: Sequence[Case] = ()) -> Scale:
     """Return the feature weights of maximum likelihood for people's choices, calibrated.
 
     The likelihood is that of a softmax over the words found, with an L2 penalty. The calibration
@@ -205,11 +206,14 @@ def learn_scale(some: Sequence[Case]) -> Scale:
 
     Arguments:
         some: cases to learn from.
+        more: further ones, not used to calibrate.
     """
     from scipy.optimize import minimize
     from scipy.special import expit
 
     some = [case for case in some if case.shares.size]
+    n_calibrated = sum(case.shares.size for case in some)
+    some += [case for case in more if case.shares.size]
     every = np.concatenate([case.features for case in some])
     spread = every.std(axis=0)
     spread[spread == 0.0] = 1.0
@@ -231,7 +235,7 @@ def learn_scale(some: Sequence[Case]) -> Scale:
         return value, -slope / len(some) + 2 * _PENALTY * weights
 
     weights = minimize(loss, np.zeros(every.shape[1]), jac=True, method="L-BFGS-B").x
-    logs, named = log_shares(weights), gold > 0
+    logs, named = log_shares(weights)[:n_calibrated], gold[:n_calibrated] > 0
     edges = np.quantile(logs, np.append(np.linspace(0, 0.99, 200), np.linspace(0.9901, 1, 200)))
     bins = np.searchsorted(edges[1:-1], logs)
     counts, hits = np.bincount(bins), np.bincount(bins, named)
@@ -273,13 +277,16 @@ def learn_rules(some: Sequence[Case], scale: Scale) -> np.ndarray:
     return found
 
 
-def held_out_chances(some: Sequence[Case], *, folds: int = 5, seed: int = 1) -> list[np.ndarray]:
+def held_out_chances(
+    some: Sequence[Case], more: Sequence[Case] = (), *, folds: int = 5, seed: int = 1
+) -> list[np.ndarray]:
     """Return the chances of all words found, float64[n] for each case, by cross-validation.
 
     The weights for a case are learned from other targets than its own.
 
     Arguments:
         some: the cases.
+        more: further ones to learn from.
         folds: number of parts of the cross-validation.
         seed: of the random division into parts.
     """
@@ -289,7 +296,7 @@ def held_out_chances(some: Sequence[Case], *, folds: int = 5, seed: int = 1) -> 
     found = [np.zeros(0)] * len(some)
     for number in range(folds):
         others = [case for case in some if fold[case.group] != number]
-        scale = learn_scale(others)
+        scale = learn_scale(others, [case for case in more if fold.get(case.group) != number])
         rules = learn_rules(others, scale)
         for at, case in enumerate(some):
             if fold[case.group] == number and case.shares.size:

@@ -207,14 +207,18 @@ class Substituter:
         order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
         likeness, fit, fluency = evidence.likeness, evidence.fit, evidence.fluency
         result = Results[Substitute]()
-        for i in order[:k].tolist():
+        ordered = [names[i] for i in order.tolist()]
+        opposites = None if candidates else self._opposites
+        ranked = opposites_last(opposites, " ".join(occurrence.target), ordered, k)
+        for place, opposite in ranked:
+            i = int(order[place])
             because: tuple[ContextWord, ...] = ()
             if slot is not None and rows is not None:
                 because = _because(occurrence, slot, rows[i])
             score = None if math.isnan(scores[i]) else float(scores[i])
             told = (float(likeness[i]), float(fit[i]), float(fluency[i]), int(counts[i]), because)
             article = filled.articles[i]
-            result.append(Substitute(names[i], score, *told, origins[i], article=article))
+            result.append(Substitute(names[i], score, *told, origins[i], opposite, article))
         return result
 
     def features(
