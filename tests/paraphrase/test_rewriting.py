@@ -93,7 +93,7 @@ def all_sentences(text, tree=None, longest=6, longest_edit=None):
         for i, token in enumerate(tokens)
     ]
     sentence = Sentence(text, tree)
-    for one in sentence.deletions(
+    for one in sentence.operations(
         min(longest_edit or longest, len(tokens)), shortens=longest_edit is not None
     ):
         edits.append((
@@ -288,8 +288,79 @@ def test_escaped_brackets_are_read_and_written_as_they_are(made):
     sentence = Sentence("a -lrb- b -rrb- .")
     assert sentence.plain == ["a", "(", "b", ")", "."]
     assert sentence.escapes == {"(": "-lrb-", ")": "-rrb-"}
-    assert (1, 4, "brackets") in list(sentence.deletions(5))
-    assert (1, 4, "brackets") in list(sentence.deletions(2))  # longer than the search's span
+    assert (1, 4, "brackets", ()) in list(sentence.operations(5))
+    assert (1, 4, "brackets", ()) in list(sentence.operations(2))  # longer than the search's span
+
+
+TREE = (
+    "(S (S (NP (NP (DT the) (NN king)) (, ,) (NP (DT an) (JJ old) (NN man)) (, ,)) (VP slept)) "
+    "(CC and) (S (NP (DT the) (NN queen)) (VP left)) (. .))"
+)
+OPERATIONS = [
+    ("however , he also slept .", None, {("linker", "however ,", ""), ("adverb", "also", "")}),
+    ("he , of course , slept very well .", None,
+     {("linker", ", of course ,", ""), ("adverb", "very", "")}),
+    ("not very old , as widely and highly as the very king , in fact .", None, set()),
+    ("not only old but also wise", None, set()),
+    ("he slept well , but he was out , while the king was old .", None,
+     {("split", ", but", ". but"), ("split", ", while", ".")}),
+    ("he slept ( in bed , and he left ) .", None, set()),
+    ("when he slept , and he left , it rained .", None, set()),
+    ("he slept well ; she was old .", None, {("split", ";", ".")}),
+    ("towns : london ; he was old .", None, set()),
+    ("paris , also known as the city , or town , is old .", None,
+     {("apposition", ", also known as the city ,", ""), ("apposition", ", or town ,", ""),
+      ("adverb", "also", "")}),
+    ("a , b , or c , too .", None, set()),
+    ("the king , an old man , slept and the queen left .", TREE,
+     {("apposition", ", an old man ,", ""), ("split", "and", ".")}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "tree", "wanted"), OPERATIONS)
+def test_operations(text, tree, wanted):
+    words = text.split()
+    found = {
+        (one.kind, " ".join(words[one.start : one.stop]), " ".join(one.instead))
+        for one in Sentence(text, tree).operations(3)
+        if one.kind in ("linker", "adverb", "apposition", "split")
+    }
+    assert found == wanted
+
+
+def test_a_split_begins_with_a_capital_letter(made):
+    weights = {"LM": 0.1, "Kept": 1.0, "Split": 9.0}
+    text = "He slept well , but it was the king ."
+    best = rewriter_of(made, weights=weights).rewrite(text)[0]
+    assert best.sentence == "He slept well . But it was the king ."
+    assert best.features["Split"] == 1.0 and best.features["Kept"] == len(text.split())
+    ((start, stop, before, after, label, *_),) = best.steps
+    assert (start, stop, before, after, label) == (3, 5, ", but", ". but", "split")
+    low = rewriter_of(made, weights=weights).rewrite(text.lower())[0]
+    assert low.sentence == best.sentence.lower()
+    for options in ({"deletes": False}, {"keep": ("but",)}, {"length": 0.9}):
+        for one in rewriter_of(made, weights=weights, **options).rewrite(text):
+            assert "Split" not in one.features
+
+
+def test_what_is_short_or_no_simpler_is_told(made, tmp_path):
+    pairs = {("ancient", "old"): 0.0, ("ancient", "elderly"): 1.0, ("city", "town"): 1.0}
+    rules = "".join(f"[X] ||| {one} ||| {other} ||| p=1\n" for one, other in pairs)
+    (tmp_path / "rules").write_text(rules)
+    options = PackOptions(weights={"p": 1.0})
+    pack_grammar(tmp_path / "rules", tmp_path / "pack", options=options)
+    model = IndexModel(CorpusIndex.open(made / "index"))
+    rewriter = Rewriter(GrammarIndex.open(tmp_path / "pack"), model, weights=Weights(WEIGHTS))
+    for (one, other), told in pairs.items():
+        (found,) = [x for x in rewriter.rewrite(one, k=9) if x.sentence == other]
+        assert found.features.get("NotSimpler", 0.0) == told
+
+
+def test_the_number_of_an_item_stays():
+    kinds = {one.kind for one in Sentence("a ( 12 ) b").operations(3)}
+    assert kinds == {"word"}
+    assert (1, 4, "brackets", ()) in list(Sentence("a ( 1912 ) b").operations(3))
+    assert (1, 4, "brackets", ()) in list(Sentence("a — c — b").operations(3))
 
 
 def test_the_command_line(made, tmp_path, run):

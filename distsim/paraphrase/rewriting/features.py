@@ -16,6 +16,8 @@ RULES = "Rules"  # rules used
 DELETED = "Deleted"  # words left out
 DELETED_RARITY = "DeletedRarity"  # how rare they are, -ln p summed
 DELETIONS = "Deletions"  # times that something is left out
+# Times that one sentence becomes two, and that wordy phrases are said plainer.
+SPLIT, PLAINER = "Split", "Plainer"
 RARITY_DIFF, RAREST_DIFF = (
     "RarityDiff",
     "RarestDiff",
@@ -25,6 +27,9 @@ SOURCE_RARITY, SOURCE_RAREST = "SourceRarity", "SourceRarest"  # -ln p before, s
 SOURCE_CHARS = "SourceChars"  # letters of what is replaced
 SAME_STEM = "SameStem"  # one word for another that begins alike
 NUMBERS = "Numbers"  # words with digits that are replaced or put in
+# A word in place of a short one or of a shorter one, or neither much commoner nor much shorter.
+NOT_SIMPLER = "NotSimpler"
+SHORT, COMMONER, SHORTER = 4, 0.5, 3  # letters; ln of the ratio of frequencies; letters less
 
 # Of one word that takes another's place in its sentence, where the index is signed.
 OF_REPLACEMENTS = REPLACEMENT
@@ -41,11 +46,11 @@ AT_START, AT_END = "AtStart", "AtEnd"  # the sentence loses its beginning, its e
 CUT_OFF = "CutOff"  # an article, preposition, auxiliary or conjunction comes to stand at an end
 OF_DELETIONS = (TORN, HANGING, AT_START, AT_END, CUT_OFF)
 
-OF_SENTENCES = (LM, WORDS, GLUE, KEPT, UNKNOWN, DELETED, DELETED_RARITY, DELETIONS)
+OF_SENTENCES = (LM, WORDS, GLUE, KEPT, UNKNOWN, DELETED, DELETED_RARITY, DELETIONS, SPLIT, PLAINER)
 OF_RULES = (
     RULES, "SourceWords", "TargetWords", "WordCountDiff", "CharCountDiff", "WordLenDiff",
     "WordLogCR", "CharLogCR", RARITY_DIFF, RAREST_DIFF, UNKNOWN_DIFF, SOURCE_RARITY,
-    SOURCE_RAREST, SOURCE_CHARS, SAME_STEM, NUMBERS,
+    SOURCE_RAREST, SOURCE_CHARS, SAME_STEM, NUMBERS, NOT_SIMPLER,
 )  # fmt: skip
 
 
@@ -133,6 +138,9 @@ def of_rules(source: Side, target: Side) -> dict[str, np.ndarray]:
         source, target: counts of both sides.
     """
     one = np.ones(source.words.size)
+    of_words = (source.words == 1) & (target.words == 1)
+    longer = target.chars - source.chars
+    no_simpler = (longer > 0) | (longer > -SHORTER) & (target.most - source.most > -COMMONER)
     values = (
         one,
         source.words,
@@ -148,8 +156,9 @@ def of_rules(source: Side, target: Side) -> dict[str, np.ndarray]:
         source.total,
         source.most,
         source.chars,
-        (source.words == 1) & (target.words == 1) & (source.stem == target.stem),
+        of_words & (source.stem == target.stem),
         source.numbers + target.numbers,
+        of_words & (no_simpler | (source.chars <= SHORT)),
     )
     return dict(zip(OF_RULES, values, strict=True))
 

@@ -24,7 +24,8 @@ class RewriteOptions:
         ranked_again: number of a sentence's best rewritings that are ranked again by features
             of the whole sentence, where these have weights.
         looked_at: maximum number of rules of a source side that are scored, in the pack's order.
-        deletes: whether words and constituents may be deleted.
+        deletes: whether sentences may be split, wordy phrases be said plainer, and words and
+            constituents be deleted.
         length: maximum share of the sentence's words that is kept, 0 to 1, rounded down; None sets
             no limit.
         keep: words that must not be changed or deleted.

@@ -20,11 +20,11 @@ from distsim.paraphrase.rewriting import features
 from distsim.paraphrase.rewriting.forest import Derivation, Forest, Node, best
 from distsim.paraphrase.rewriting.grammar import Grammar
 from distsim.paraphrase.rewriting.language_model import LanguageModel
+from distsim.paraphrase.rewriting.operations import MARK, SPLIT, Operation
 from distsim.paraphrase.rewriting.options import MOST_TOKENS, RewriteOptions
 from distsim.paraphrase.rewriting.sentence import (
     DELETED_KINDS,
     DROPPED_KINDS,
-    Deletion,
     Sentence,
     tokens_of,
 )
@@ -44,7 +44,7 @@ class Step(NamedTuple):
 
     start, stop: the tokens, from 0, gaps and what fills them included. before: a rule's source
     side, or the tokens. after: its target side, or what is there now. label: the rule's
-    left-hand side, or `deleted`.
+    left-hand side, or `deleted`, `split` or `plainer`.
     score: its features times their weights, the language model's apart. features: by name.
     """
 
@@ -206,12 +206,12 @@ class Rewriter:
 
 
 class _Edit(NamedTuple):
-    """A word that stays, or a deletion.
+    """A word that stays, or an operation.
 
-    what: position of the word, or the deletion. counted: its features. penalty: its cost.
+    what: position of the word, or the operation. counted: its features. penalty: its cost.
     """
 
-    what: Deletion | int
+    what: Operation | int
     counted: dict[str, float]
     penalty: float
 
@@ -243,6 +243,9 @@ class _Problem:
         if sentence.tree is None:
             self._license_rules(self._matches, licences)
         self._edits = self._edits_of(codes)
+        more = (word for edit in self._edits for word in _instead(edit.what))
+        self._words = [*sentence.tokens, *dict.fromkeys(more)]
+        self._plain = [*sentence.plain, *self._words[len(sentence) :]]
         sources, groups = np.unique(self._matches[:, 2], return_inverse=True)
         rules, starts = grammar.rules_of(sources, options.looked_at)
         of_rule = np.repeat(sources, np.diff(starts))
@@ -324,7 +327,7 @@ class _Problem:
         if not options.deletes:
             return edits
         rarity = self._rewriter.model.rarity(sentence.plain)
-        for one in sentence.deletions(self._longest, shortens=options.length is not None):
+        for one in sentence.operations(self._longest, shortens=options.length is not None):
             if keep.intersection(plain[one.start : one.stop]):
                 continue
             counted = {
@@ -333,16 +336,19 @@ class _Problem:
                 features.DELETED_RARITY: float(rarity[one.start : one.stop].sum()),
                 features.deleted(one.kind): 1.0,
             }
-            if options.length is not None:
+            if one.instead:
+                name = features.SPLIT if one.kind == SPLIT else features.PLAINER
+                counted = {features.KEPT: float(one.stop - one.start), name: 1.0}
+            elif options.length is not None:
                 counted |= sentence.told_of(one)
             if self._is_long(one):  # else it is put beside its neighbour as all is
                 counted[features.GLUE] = 1.0
             edits.append(_Edit(one, counted, 0.0))
         return edits
 
-    def _is_long(self, edit: Deletion | int) -> bool:
+    def _is_long(self, edit: Operation | int) -> bool:
         """Return whether an edit has more tokens than the longest span."""
-        return isinstance(edit, Deletion) and edit.stop - edit.start > self._span
+        return isinstance(edit, Operation) and edit.stop - edit.start > self._span
 
     def _number_rules(self, scores: np.ndarray) -> None:
         """Number the glue, 0, the rules of the pack with these scores, and the edits."""
@@ -366,16 +372,18 @@ class _Problem:
         owner = np.repeat(np.arange(all_labels.size), np.diff(starts))
         words = np.bincount(owner[all_targets >= 0], minlength=all_labels.size)
         all_scores += weights.get(features.WORDS) * words
-        sentence_ids = self._rewriter.model.ids(self.sentence.plain)
+        sentence_ids = self._rewriter.model.ids(self._plain)
         word_ids = np.concatenate([grammar.word_ids, sentence_ids])
         self._numbered = Rules(all_targets, starts, word_ids, all_scores, all_labels, words)
 
-    def _said_of(self, edit: Deletion | int) -> range:
+    def _said_of(self, edit: Operation | int) -> list[int]:
         """Return the target symbols of an edit: of its words, or -1 for a long deletion."""
-        if isinstance(edit, Deletion):
-            return range(-1, 0 if self._is_long(edit) else -1)
-        first = len(self._grammar.words)
-        return range(first + edit, first + edit + 1)
+        if isinstance(edit, Operation) and self._is_long(edit):
+            return [-1]
+        first, n = len(self._grammar.words), len(self.sentence)
+        if isinstance(edit, Operation):
+            return [first + self._words.index(word, n) for word in edit.instead]
+        return [first + edit]
 
     def _place(self, groups: np.ndarray, group_parts: np.ndarray, part_starts: np.ndarray) -> None:
         """Put matches and edits, which are groups of one rule each, in the order of the search.
@@ -393,7 +401,7 @@ class _Problem:
         jumps = [
             (edit.what.stop, edit.what.start, self._first_edit + number)
             for number, edit in enumerate(edits)
-            if isinstance(edit.what, Deletion) and self._is_long(edit.what)
+            if isinstance(edit.what, Operation) and self._is_long(edit.what)
         ]
         rows = np.full((len(edits), 7), -1, np.int64)
         for row, edit in zip(rows, edits, strict=True):
@@ -438,17 +446,17 @@ class _Problem:
         """Return a number by symbol, int64; symbols of equal spelling have the same."""
         grammar, escapes = self._grammar, self.sentence.escapes
         first = len(grammar.words)
-        same = np.arange(first + len(self._tokens))
+        same = np.arange(first + len(self._words))
         known: dict[str, int] = {}
         for plain, token in escapes.items():
             symbol = grammar.symbol(plain)
             if symbol >= 0:
                 same[symbol] = known.setdefault(token, symbol)
-        for token in (*escapes.values(), *self._tokens):
+        for token in (*escapes.values(), *self._words):
             symbol = grammar.symbol(token)
             if symbol >= 0 and token not in escapes:
                 same[symbol] = known.setdefault(token, symbol)
-        for i, token in enumerate(self._tokens):
+        for i, token in enumerate(self._words):
             same[first + i] = known.setdefault(token, first + i)
         return same
 
@@ -494,7 +502,7 @@ class _Problem:
     def _is_step(self, rule: int) -> bool:
         if rule < self._first_edit:
             return rule != GLUE_RULE
-        return isinstance(self._edits[rule - self._first_edit].what, Deletion)
+        return isinstance(self._edits[rule - self._first_edit].what, Operation)
 
     def _shape(self, rule: int) -> tuple[int, tuple[int, ...]]:
         """Return (a rule's own tokens, those before each of its gaps; none before neighbours)."""
@@ -502,7 +510,7 @@ class _Problem:
             return 0, ()
         if rule >= self._first_edit:
             edit = self._edits[rule - self._first_edit].what
-            return edit.stop - edit.start if isinstance(edit, Deletion) else 1, ()
+            return edit.stop - edit.start if isinstance(edit, Operation) else 1, ()
         known = self._shapes.get(rule)
         if known is None:
             symbols, _ = self._grammar.sources_of(self._sources[rule - 1 : rule])
@@ -514,19 +522,23 @@ class _Problem:
     def _word(self, symbol: int) -> str:
         words = self._grammar.words
         if symbol >= len(words):
-            return self._tokens[symbol - len(words)]
+            return self._words[symbol - len(words)]
         return self.sentence.escapes.get(words[symbol], words[symbol])
 
     def _said(self, symbols: Sequence[int]) -> tuple[list[str], np.ndarray]:
         """Return (words as they are written, their ids).
 
-        A new first word has a capital letter where the first one had, and before a new word
-        stands `a` or `an`, whichever the language model finds likelier.
+        A new first word and one behind a split have a capital letter where the first one had, and
+        before a new word stands `a` or `an`, whichever the language model finds likelier.
         """
         words, ids = list(map(self._word, symbols)), self._numbered.word_ids[np.array(symbols)]
         first = self._tokens[0]
         if words and words[0] != first and first[0].isupper() and words[0].islower():
-            words[0] = words[0][0].upper() + words[0][1:]
+            words[0] = _with_capital(words[0])
+        split = len(self._grammar.words) + len(self.sentence)
+        for i, symbol in enumerate(symbols[:-1]):
+            if symbol >= split and words[i] == MARK and first[0].isupper():
+                words[i + 1] = _with_capital(words[i + 1])
         model, known = self._rewriter.model, set(pairwise(self._tokens))
         for i, (one, following) in enumerate(pairwise(words)):
             other = _ARTICLES.get(one)
@@ -556,10 +568,12 @@ class _Problem:
                 counted = step.features
             else:
                 edit, counted, _ = self._edits[rule - self._first_edit]
-                if isinstance(edit, Deletion):
+                if isinstance(edit, Operation):
                     before = " ".join(self.sentence.tokens[edit.start : edit.stop])
                     score = sum(weights.get(name) * value for name, value in counted.items())
-                    step = Step(edit.start, edit.stop, before, "", "deleted", score, counted)
+                    after = " ".join(edit.instead)
+                    label = edit.kind if after else "deleted"
+                    step = Step(edit.start, edit.stop, before, after, label, score, counted)
             for name, value in counted.items():
                 total[name] = total.get(name, 0.0) + value
             if step is not None:
@@ -637,3 +651,11 @@ class _Problem:
                 has = np.bincount(owner[(symbols >= 0) & is_kept[symbols]], minlength=rules.size)
                 allowed &= has >= had
         return allowed
+
+
+def _instead(edit: Operation | int) -> tuple[str, ...]:
+    return edit.instead if isinstance(edit, Operation) else ()
+
+
+def _with_capital(word: str) -> str:
+    return word[0].upper() + word[1:]

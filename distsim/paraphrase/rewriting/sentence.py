@@ -1,23 +1,34 @@
-"""Sentences with labels of their spans, and the deletions that are possible in them."""
+"""Sentences with labels of their spans, and the operations that are possible in them."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
 
 from distsim.base.errors import ParameterError
 from distsim.corpus.escapes import unescape
 from distsim.corpus.trees import Tree, TreeReader
 from distsim.grammar.extraction.labels import written_label
 from distsim.paraphrase.rewriting import features
+from distsim.paraphrase.rewriting.operations import (
+    ADVERB,
+    APPOSITION,
+    ENDS,
+    LINKER,
+    Operation,
+    operations,
+)
 
 CONSTITUENTS = ("ADVP", "PP", "SBAR", "PRN")
 TAGS = {"RB": "RB", "RBR": "RB", "RBS": "RB", "DT": "DT", "JJ": "JJ", "JJR": "JJ", "JJS": "JJ"}
 WORD, BRACKETS, COMMAS = "word", "brackets", "commas"
 PHRASE, END = "phrase", "end"
 PHRASES = ("NP", "VP", "S", "ADJP")  # those of their own kind where a length is asked for
-DELETED_KINDS = (WORD, BRACKETS, COMMAS, "RB", "DT", "JJ", *CONSTITUENTS, *PHRASES, PHRASE, END)
+DELETED_KINDS = (
+    WORD, BRACKETS, COMMAS, LINKER, ADVERB, APPOSITION, "RB", "DT", "JJ", *CONSTITUENTS, *PHRASES,
+    PHRASE, END,
+)  # fmt: skip
+LONG_KINDS = (BRACKETS, APPOSITION, LINKER)  # may be longer than the search's spans
 PLAIN_WORD, OTHER = "word", "other"
 COMMA, MARK, NUMBER = ",", ".", "CD"
 _TAGS_ALIKE = {
@@ -39,19 +50,12 @@ _LEADING = (
 _NEEDS_MORE = frozenset(_LEADING.split())
 
 _OPEN, _CLOSED = "(", ")"
+_DASHES = frozenset(("—", "--"))
+_ITEM_DIGITS = 3  # of an item's number; a year has four
 _PAIRS = ((_OPEN, _CLOSED), ("[", "]"), ("{", "}"))
-_ENDS = frozenset((".", "!", "?", ";", ":"))
 _reader = TreeReader()
 
 Span = tuple[int, int]
-
-
-class Deletion(NamedTuple):
-    """Tokens start..stop that may be deleted; kind: one of DELETED_KINDS."""
-
-    start: int
-    stop: int
-    kind: str
 
 
 class Sentence:
@@ -68,8 +72,8 @@ class Sentence:
     >>> sentence = Sentence("the old king slept", "(S (NP (DT the) (JJ old) (NN king)) (VP slept))")
     >>> sorted(sentence.labels[0, 2]), sorted(sentence.labels[1, 3])
     (['DT+JJ', 'NP/NN'], ['JJ+NN', 'NP\\\\DT'])
-    >>> list(sentence.deletions(3))
-    [Deletion(start=0, stop=1, kind='DT'), Deletion(start=1, stop=2, kind='JJ')]
+    >>> [(one.start, one.stop, one.kind) for one in sentence.operations(3)]
+    [(0, 1, 'DT'), (1, 2, 'JJ')]
     """
 
     def __init__(self, text: str, tree: Tree | str | None = None) -> None:
@@ -104,40 +108,45 @@ class Sentence:
     def __len__(self) -> int:
         return len(self.tokens)
 
-    def deletions(self, longest: int, *, shortens: bool = False) -> Iterator[Deletion]:
-        """Yield the possible deletions of at most `longest` tokens, never the whole sentence.
+    def operations(self, longest: int, *, shortens: bool = False) -> Iterator[Operation]:
+        """Yield the possible splits, and deletions of at most `longest` tokens, never of all.
 
         With a tree: adverbs, determiners, adjectives, and the constituents ADVP, PP, SBAR, PRN,
-        with the comma before them. Without one: every word. In any case what is in brackets
-        or between commas.
+        with the comma before them, appositions, and splits between clauses. Without one: every
+        word. In any case what is in brackets or between commas, and what `operations` tells.
 
         Arguments:
-            longest: maximum length in tokens; what is in brackets may be longer.
-            shortens: also every other word and constituent, and the end of the sentence from any
-                word on, but its last mark, so that every length can be had.
+            longest: maximum length in tokens; what is in brackets, a second name and a linker may
+                be longer.
+            shortens: no splits, but also every other word and constituent, and the end of the
+                sentence from any word on, but its last mark, so that every length can be had.
 
-        >>> some = Sentence("he saw her .").deletions(4, shortens=True)
+        >>> some = Sentence("he saw her .").operations(4, shortens=True)
         >>> [(one.start, one.stop) for one in some if one.kind == END]
         [(1, 3)]
         """
         n = len(self)
         seen: set[Span] = set()
-        for one in chain(self._deletions(), self._more_deletions() if shortens else ()):
+        words = [word.lower() for word in self.plain]
+        some = [operations(words, self.tree), self._deletions()]
+        if shortens:
+            some = [self._deletions(), self._more_deletions()]
+        for one in chain(*some):
             span = one.start, one.stop
             size = one.stop - one.start
-            fits = size <= longest or one.kind == BRACKETS
+            fits = size <= longest or one.kind in LONG_KINDS
             if 0 < size < n and fits and span not in seen:
                 seen.add(span)
                 yield one
 
-    def told_of(self, one: Deletion) -> dict[str, float]:
+    def told_of(self, one: Operation) -> dict[str, float]:
         """Return the features of a deletion where a length is wanted, by name.
 
         Arguments:
             one: the deletion.
 
         >>> tree = "(S (NP (DT the) (NN king)) (VP (VBD slept)) (. .))"
-        >>> sorted(Sentence("the king slept .", tree).told_of(Deletion(1, 3, "phrase")))
+        >>> sorted(Sentence("the king slept .", tree).told_of(Operation(1, 3, "phrase")))
         ['AtEnd', 'CutOff', 'Dropped(NN)', 'Dropped(VBD)', 'Hanging', 'Torn']
         """
         told: dict[str, float] = {}
@@ -148,7 +157,7 @@ class Sentence:
             one.start < start < one.stop < stop or start < one.start < stop < one.stop
             for start, stop in self._nodes
         )
-        last = len(self) - (self.plain[-1] in _ENDS)
+        last = len(self) - (self.plain[-1] in ENDS)
         facts = (
             torn,
             one.start > 0 and self._kinds[one.start - 1] in _LEADS_ON,
@@ -156,7 +165,7 @@ class Sentence:
             one.start < last <= one.stop,
             one.start > 0
             and self.plain[one.start - 1].lower() in _NEEDS_MORE
-            and (one.stop == len(self) or self.plain[one.stop] in (COMMA, *_ENDS)),
+            and (one.stop == len(self) or self.plain[one.stop] in (COMMA, *ENDS)),
         )
         more = zip(features.OF_DELETIONS, facts, strict=True)
         return told | {name: float(fact) for name, fact in more if fact}
@@ -172,53 +181,63 @@ class Sentence:
         if self.tree is not None:
             return [_KIND_OF_TAG.get(tag, OTHER) for tag in self.tree.tags]
         return [
-            COMMA if word == COMMA else MARK if word in _ENDS
+            COMMA if word == COMMA else MARK if word in ENDS
             else NUMBER if any(map(str.isdigit, word)) else PLAIN_WORD
             for word in self.plain
         ]  # fmt: skip
 
-    def _more_deletions(self) -> Iterator[Deletion]:
-        end = len(self) - (len(self) > 1 and self.plain[-1] in _ENDS)
+    def _more_deletions(self) -> Iterator[Operation]:
+        end = len(self) - (len(self) > 1 and self.plain[-1] in ENDS)
         for i in range(len(self)):
-            yield Deletion(i, i + 1, WORD)
+            yield Operation(i, i + 1, WORD)
         for start, stop, label in self.tree.nodes if self.tree is not None else ():
-            yield Deletion(start, stop, label if label in PHRASES else PHRASE)
+            yield Operation(start, stop, label if label in PHRASES else PHRASE)
         for i in range(1, end):
-            yield Deletion(i, end, END)
+            yield Operation(i, end, END)
 
-    def _deletions(self) -> Iterator[Deletion]:
+    def _deletions(self) -> Iterator[Operation]:
         plain, n = self.plain, len(self)
         if self.tree is None:
             for i, word in enumerate(plain):
                 if any(character.isalnum() for character in word):
-                    yield Deletion(i, i + 1, WORD)
+                    yield Operation(i, i + 1, WORD)
         else:
             for i, tag in enumerate(self.tree.tags):
                 if tag in TAGS:
-                    yield Deletion(i, i + 1, TAGS[tag])
+                    yield Operation(i, i + 1, TAGS[tag])
             for start, stop, label in self.tree.nodes:
                 if label in CONSTITUENTS:
-                    yield Deletion(start, stop, label)
+                    yield Operation(start, stop, label)
                     after = plain[stop] if stop < n else "."
-                    if start and plain[start - 1] == "," and (after == "," or after in _ENDS):
-                        yield Deletion(start - 1, stop, label)
+                    if start and plain[start - 1] == "," and (after == "," or after in ENDS):
+                        yield Operation(start - 1, stop, label)
                     if start == 0 and after == ",":
-                        yield Deletion(start, stop + 1, label)
+                        yield Operation(start, stop + 1, label)
         opened: list[int] = []
         for i, word in enumerate(plain):
             if word == _OPEN:
                 opened.append(i)
             elif word == _CLOSED and opened:
-                yield Deletion(opened.pop(), i + 1, BRACKETS)
+                first = opened.pop()
+                if not _is_number(plain[first + 1 : i]):
+                    yield Operation(first, i + 1, BRACKETS)
+        dashes = [i for i, word in enumerate(plain) if word in _DASHES]
+        if len(dashes) == 2:
+            yield Operation(dashes[0], dashes[1] + 1, BRACKETS)
         commas = [i for i, word in enumerate(plain) if word == ","]
-        end = n - 1 if n and plain[-1] in _ENDS else n
+        end = n - 1 if n and plain[-1] in ENDS else n
         for place, i in enumerate(commas):
             if place + 1 < len(commas):
-                yield Deletion(i, commas[place + 1] + 1, COMMAS)
-                yield Deletion(i, commas[place + 1], COMMAS)
-            yield Deletion(i, end, COMMAS)
+                yield Operation(i, commas[place + 1] + 1, COMMAS)
+                yield Operation(i, commas[place + 1], COMMAS)
+            yield Operation(i, end, COMMAS)
         if commas:
-            yield Deletion(0, commas[0] + 1, COMMAS)
+            yield Operation(0, commas[0] + 1, COMMAS)
+
+
+def _is_number(words: Sequence[str]) -> bool:
+    """Return whether words are the number of an item, as of `(1)`."""
+    return len(words) == 1 and words[0].isdigit() and len(words[0]) <= _ITEM_DIGITS
 
 
 def _labels(tree: Tree) -> dict[Span, set[str]]:

@@ -1,0 +1,195 @@
+"""Splits of a sentence, and what can be left out or said plainer though no rule says so."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from distsim.corpus.trees import Tree
+
+LINKER, ADVERB, APPOSITION = "linker", "adverb", "apposition"
+SPLIT, PLAINER = "split", "plainer"
+MARK = "."  # between the sentences of a split
+ENDS = frozenset((MARK, "!", "?", ";", ":"))
+_SHORTEST = 3  # words of a sentence
+_LONGEST_NAME = 4  # words of an apposition that is known by its first word
+
+
+def _set_of(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# English words. Without these a sentence says the same in fewer words.
+_LINKERS = tuple(
+    tuple(words.split())
+    for words in (
+        "however", "moreover", "furthermore", "in addition", "additionally", "therefore", "thus",
+        "consequently", "as a result", "in fact", "indeed", "of course", "hence", "nevertheless",
+        "nonetheless", "also", "likewise", "accordingly", "in turn", "finally",
+    )
+)  # fmt: skip
+_MILD = _set_of(
+    "also actually certainly commonly completely considerably currently entirely especially "
+    "essentially eventually extremely formally fully greatly highly merely officially particularly "
+    "quite relatively significantly simply specifically subsequently successfully then therefore "
+    "thus very widely"
+)
+# A mild adverb stays behind and before these.
+_HOLDING = _set_of("not n't as so too more most less how no nor only the and or , by since until")
+_JOINING = _set_of("and or but than as to")
+_PLAINER = tuple(
+    (tuple(wordy.split()), tuple(plain.split()))
+    for wordy, plain in (
+        ("referred to as", "called"), ("known as", "called"), ("as well as", "and"),
+        ("such as", "like"), ("due to the fact that", "because"), ("due to", "because of"),
+        ("approximately", "about"), ("in order to", "to"), ("prior to", "before"),
+        ("in addition to", "besides"), ("a large number of", "many"), ("a number of", "many"),
+        ("a wide variety of", "many"), ("a variety of", "many"), ("in the vicinity of", "near"),
+        ("for the purpose of", "for"), ("in the event that", "if"), ("with regard to", "about"),
+        ("took place", "happened"), ("the majority of the", "most of the"),
+    )
+)  # fmt: skip
+_NAMING = (("also", "known", "as"), ("known", "as"), ("also", "called"), ("called",), ("or",))
+_FINITE = _set_of(
+    "is are was were has had have can could will would may might must do does did became"
+)
+_PLURAL = ("are", "were", "have", "do")
+_VERBAL = ("es", "ts", "ns", "ds", "rs", "ks", "ed")  # of a verb behind `which`
+_SUBJECTS = _set_of("i you it he she we they there this these")
+_BEGINNINGS = _SUBJECTS | _set_of("the a an his her its their our those some most many")
+_CONJUNCTIONS = {"and": (MARK,), "but": (MARK, "but")}
+_SUBORDINATE = _set_of("if when after although though because while since as once")
+_CONTRASTS = ("while", "whereas")
+_CLAUSE, _NOUNS = "S", "NP"
+_DETERMINERS = ("DT", "PRP$")
+
+
+class Operation(NamedTuple):
+    """Tokens start..stop that may be deleted or replaced.
+
+    kind: `split`, `plainer`, or one of the kinds of deletions. instead: the words of the former.
+    """
+
+    start: int
+    stop: int
+    kind: str
+    instead: tuple[str, ...] = ()
+
+
+def operations(words: Sequence[str], tree: Tree | None) -> Iterator[Operation]:
+    """Yield the operations of a sentence; with a tree also those that its constituents tell.
+
+    Arguments:
+        words: its tokens in lower case, with brackets as plain text has them.
+        tree: of the same tokens.
+
+    >>> words = "however , it rained , and he also slept .".split()
+    >>> for one in operations(words, None):
+    ...     print(one.kind, words[one.start : one.stop], *one.instead)
+    linker ['however', ',']
+    adverb ['also']
+    split [',', 'and'] .
+    """
+    for i in range(len(words)):
+        yield from _linkers(words, i)
+        if _is_mild(words, i):
+            yield Operation(i, i + 1, ADVERB)
+        yield from _named_again(words, i)
+        yield from _plainer(words, i)
+    yield from _splits(words)
+    if tree is not None:
+        yield from _of_tree(words, tree)
+
+
+def _linkers(words: Sequence[str], i: int) -> Iterator[Operation]:
+    """Yield a linker with its comma at position i, or with both commas around."""
+    begins = i == 0 or words[i - 1] == ";"
+    if not begins and words[i] != ",":
+        return
+    first = i if begins else i + 1
+    for linker in _LINKERS:
+        stop = first + len(linker)
+        if tuple(words[first:stop]) == linker and words[stop : stop + 1] == [","]:
+            yield Operation(i, stop + 1, LINKER)
+
+
+def _is_mild(words: Sequence[str], i: int) -> bool:
+    """Return whether the word at position i is an adverb that says little there."""
+    if words[i] not in _MILD or not 0 < i < len(words) - 1:
+        return False
+    before, after = words[i - 1], words[i + 1]
+    if words[i] == "also":
+        return "only" not in words[:i] and after[0].isalpha()
+    return before not in _HOLDING and after[0].isalpha() and after not in _JOINING
+
+
+def _named_again(words: Sequence[str], i: int) -> Iterator[Operation]:
+    """Yield a second name between commas: `, also known as X ,`, `, or X , is`."""
+    if words[i] != ",":
+        return
+    for naming in _NAMING:
+        first = i + 1 + len(naming)
+        if tuple(words[i + 1 : first]) != naming or "," not in words[first:]:
+            continue
+        stop = list(words).index(",", first)
+        name, after = words[first:stop], words[stop + 1 : stop + 2]
+        plain = len(name) <= _LONGEST_NAME and not _JOINING.intersection(name)
+        if plain and after and (naming != ("or",) or after[0] in _FINITE):
+            yield Operation(i, stop + 1, APPOSITION)
+        return
+
+
+def _plainer(words: Sequence[str], i: int) -> Iterator[Operation]:
+    """Yield what is said plainer at position i."""
+    for wordy, plain in _PLAINER:
+        stop = i + len(wordy)
+        if tuple(words[i:stop]) == wordy:
+            yield Operation(i, stop, PLAINER, plain)
+            return
+
+
+def _splits(words: Sequence[str]) -> Iterator[Operation]:
+    """Yield where one clause ends and another begins."""
+    for i in range(1, len(words) - 2):
+        left, after = words[:i], words[i + 1]
+        if words[i] not in (",", ";") or not _is_whole(left):
+            continue
+        if words[i] == ";":
+            if words.count(";") == 1 and _FINITE.intersection(words[i:]):
+                yield Operation(i, i + 1, SPLIT, (MARK,))
+        elif after in _CONJUNCTIONS and words[i + 2] in _SUBJECTS:
+            yield Operation(i, i + 2, SPLIT, _CONJUNCTIONS[after])
+        elif after == "which" and words[-1] == MARK:
+            said = words[i + 2]
+            closed = "," not in words[i + 2 :] or _FINITE.intersection(left)
+            if closed and ";" not in words and (said in _FINITE or said.endswith(_VERBAL)):
+                this = "these" if said in _PLURAL else "this"
+                yield Operation(i, i + 2, SPLIT, (MARK, this))
+        elif after in _CONTRASTS and words[i + 2] in _BEGINNINGS and _FINITE.intersection(left):
+            yield Operation(i, i + 2, SPLIT, (MARK,))
+
+
+def _is_whole(left: Sequence[str]) -> bool:
+    """Return whether words before a split can be a sentence."""
+    closed = left.count("(") == left.count(")") and left.count('"') % 2 == 0
+    return closed and len(left) >= _SHORTEST and ":" not in left and left[0] not in _SUBORDINATE
+
+
+def _of_tree(words: Sequence[str], tree: Tree) -> Iterator[Operation]:
+    """Yield described names, `the film , a comedy ,`, and splits between whole clauses."""
+    spans = {(start, stop, label) for start, stop, label in tree.nodes}
+    end = len(words) - (words[-1] in ENDS)
+    starts = {stop: start for start, stop, label in spans if label == _NOUNS}
+    for start, stop, label in tree.nodes:
+        inner = start - 1  # of the comma before
+        if label == _NOUNS and inner in starts and words[inner] == ",":
+            closed = words[stop : stop + 1] == [","]
+            whole = any((starts[inner], stop + more, _NOUNS) in spans for more in (0, 1))
+            tags = tree.tags[start:stop]
+            if whole and (closed or stop >= end) and tags[0] in _DETERMINERS and "CC" not in tags:
+                yield Operation(inner, stop + closed, APPOSITION)
+        if label == _CLAUSE and stop in (end, len(words)) and start > 1:
+            joint = start - (words[start - 1] in _CONJUNCTIONS)
+            comma = joint - (words[joint - 1] in (",", ";"))
+            subject = any((start, place, _NOUNS) in spans for place in range(start + 1, stop))
+            if subject and comma < start and (0, comma, _CLAUSE) in spans:
+                instead = _CONJUNCTIONS.get(words[start - 1], (MARK,))
+                yield Operation(comma, start, SPLIT, instead)
