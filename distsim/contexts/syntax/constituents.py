@@ -12,5 +12,5 @@ NAME = "constituent"
 
 
 def templates() -> Iterator[tuple[Place, Template]]:
-    """Yield the template with its place."""
+    """Yield the template of constituents, with its place in Templates.spans."""
     yield (0,), Template("c_syn_span_")

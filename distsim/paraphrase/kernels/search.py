@@ -153,7 +153,13 @@ def _bundle_rules(bundles, chart, spans, matches, rules, first, last, over_itsel
 
 @compiled
 def _bundle_glue(bundles, chart, i, length):
-    """Return (bundles, n) of the glue rule over each pair of parts of the span i:i + length."""
+    """Return (bundles, n) of the glue rule over each pair of parts of a span.
+
+    Arguments:
+        bundles: int64[room, 7], filled; replaced where it is full.
+        chart: a Chart with the shorter spans.
+        i, length: the span's first token and its tokens.
+    """
     n = np.int64(0)
     for middle in range(1, length):
         left, right = chart.cells[i, middle], chart.cells[i + middle, length - middle]
