@@ -390,10 +390,9 @@ class Paraphraser:
         Those that say the same by their words are left out before anything is compared, so that
         they take no other's place. Those that a short profile finds furthest away are left out,
         unless a single word is replaced in them: how many are kept does not depend on `k`. A
-        profile from few
-        occurrences is noisy, which lengthens it and so lowers the cosine: its squared length
-        is about 1 + _NOISE / n times that without noise, and the cosine is raised by what
-        more occurrences would take off.
+        profile from few occurrences is noisy, which lengthens it and so lowers the cosine: its
+        squared length is about 1 + _NOISE / n times that without noise, and the cosine is raised
+        by what more occurrences would take off.
 
         chances: float64, of the word put in, for each candidate of the last source.
         """
