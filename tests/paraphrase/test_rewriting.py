@@ -356,6 +356,18 @@ def test_what_is_short_or_no_simpler_is_told(made, tmp_path):
         assert found.features.get("NotSimpler", 0.0) == told
 
 
+def test_that_an_unknown_word_goes_is_no_feature(made, tmp_path):
+    (tmp_path / "rules").write_text(
+        "[X] ||| monarch ||| king ||| p=1\n[X] ||| king ||| roi ||| p=1\n"
+    )
+    pack_grammar(tmp_path / "rules", tmp_path / "pack", options=PackOptions(weights={"p": 1.0}))
+    model = IndexModel(CorpusIndex.open(made / "index"))
+    rewriter = Rewriter(GrammarIndex.open(tmp_path / "pack"), model, weights=Weights(WEIGHTS))
+    for source, target, told in (("monarch", "king", 0.0), ("king", "roi", 1.0)):
+        (found,) = [x for x in rewriter.rewrite(source, k=9) if x.sentence == target]
+        assert found.features.get("UnknownDiff", 0.0) == told
+
+
 def test_the_number_of_an_item_stays():
     kinds = {one.kind for one in Sentence("a ( 12 ) b").operations(3)}
     assert kinds == {"word"}

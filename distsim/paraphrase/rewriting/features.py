@@ -22,7 +22,7 @@ RARITY_DIFF, RAREST_DIFF = (
     "RarityDiff",
     "RarestDiff",
 )  # mean and most of a rule's -ln p, after - before
-UNKNOWN_DIFF = "UnknownDiff"  # words that the language model has not, after - before
+UNKNOWN_DIFF = "UnknownDiff"  # words more than before that the language model has not
 SOURCE_RARITY, SOURCE_RAREST = "SourceRarity", "SourceRarest"  # -ln p before, summed and most
 SOURCE_CHARS = "SourceChars"  # letters of what is replaced
 SAME_STEM = "SameStem"  # one word for another that begins alike
@@ -152,7 +152,7 @@ def of_rules(source: Side, target: Side) -> dict[str, np.ndarray]:
         np.log1p(target.chars) - np.log1p(source.chars),
         target.mean - source.mean,
         target.most - source.most,
-        target.unknown - source.unknown,
+        np.maximum(target.unknown - source.unknown, 0.0),
         source.total,
         source.most,
         source.chars,

@@ -184,7 +184,8 @@ def _of_tree(words: Sequence[str], tree: Tree) -> Iterator[Operation]:
             closed = words[stop : stop + 1] == [","]
             whole = any((starts[inner], stop + more, _NOUNS) in spans for more in (0, 1))
             tags = tree.tags[start:stop]
-            if whole and (closed or stop >= end) and tags[0] in _DETERMINERS and "CC" not in tags:
+            described = tags[0] in _DETERMINERS and not tree.leaves[start][0].isupper()
+            if whole and (closed or stop >= end) and described and "CC" not in tags:
                 yield Operation(inner, stop + closed, APPOSITION)
         if label == _CLAUSE and stop in (end, len(words)) and start > 1:
             joint = start - (words[start - 1] in _CONJUNCTIONS)
