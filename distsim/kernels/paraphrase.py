@@ -164,7 +164,7 @@ def gather_evidence(numbers, contexts, context_weights, n_candidates):
     """Return (weight float64, evidence int64, matches int64) of each candidate.
 
     Arguments:
-        numbers: int32, the candidate of each match.
+        numbers: uint32, the candidate of each match.
         contexts: int32, its context, ascending.
         context_weights: float64, the weight of each context.
         n_candidates: number of candidates.

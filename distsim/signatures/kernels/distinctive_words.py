@@ -35,7 +35,7 @@ def hash_tokens(text, phrase_begins, phrase_ends, counts):
     Arguments:
         text: uint8, with phrases whose words are separated by a space.
         phrase_begins, phrase_ends: int64[n], of each phrase in the text.
-        counts: uint16[n], tokens of each phrase.
+        counts: integers[n], tokens of each phrase.
     """
     starts = np.zeros(counts.size + 1, np.int64)
     for i in range(counts.size):
