@@ -305,6 +305,9 @@ class _Left:
         return f"{timedelta(seconds=round(rest))} left" if rest > 0 else ""
 
 
+_UNITS = {"decomposing": "passes"}  # of stages that count something else than their command
+
+
 class _Bar:
     """A progress bar on a terminal; silent when standard error is piped.
 
@@ -330,7 +333,7 @@ class _Bar:
             self._progress = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(),
-                TextColumn("{task.completed:,.0f} " + self._unit),
+                TextColumn("{task.completed:,.0f} {task.fields[unit]}"),
                 TimeElapsedColumn(),
                 TextColumn("{task.fields[left]}"),
                 console=Console(stderr=True),
@@ -341,7 +344,8 @@ class _Bar:
         total = total or self._expected
         if stage != self._stage or done < self._done:
             if stage != self._stage:
-                self._task = self._progress.add_task(stage, total=total, left="")
+                unit = _UNITS.get(stage, self._unit)
+                self._task = self._progress.add_task(stage, total=total, left="", unit=unit)
             self._stage, self._begun, self._first = stage, now, done
         elif now - self._drawn < _REDRAW_SECONDS:
             return

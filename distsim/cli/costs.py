@@ -27,6 +27,7 @@ class Cost(NamedTuple):
 
 INDEX = Cost(0.45, 11.4, 3.1)
 SIGN = Cost(0.43, 4.5, 4.0)
+LEARN = Cost(0.21, 0.4, 3.0)
 RANDOM = Cost(0.27, 4.1, 4.0)
 FINDER = Cost(0.37, 0.1, 4.0)
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import ForceOption, JobsOption, may_replace, progress_bar, say
+from distsim.cli.costs import LEARN, say_cost
 from distsim.cli.options import FreeMemoryOption, RecipeOption, SetOption, chosen
 
 
@@ -34,9 +35,11 @@ def learn(
     made, _ = chosen(DEFAULT, Selection(), recipe=recipe, settings=settings)
     keep_freed()
     force = may_replace(output, force)
+    index = CorpusIndex.open(source)
+    say_cost(index.n_tokens, [LEARN], jobs)
     with progress_bar() as bar:
         path = learn_projection(
-            CorpusIndex.open(source), output, recipe=made, force=force, memory=memory, jobs=jobs,
+            index, output, recipe=made, force=force, memory=memory, jobs=jobs,
             progress=bar,
         )  # fmt: skip
     found = Artifact(path).parameters
