@@ -22,6 +22,7 @@ from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.storage.checksums import checksum_of_file
 
 _DEPTH = 16
+_ROWS_AT_ONCE = 1 << 18
 _PACKS, _STEPS = "packs.json", "steps.json"  # lists of files that `pack` and make_grammar write
 
 
@@ -204,8 +205,13 @@ def _table_faults(table: SignatureTable) -> Iterator[str]:
         yield "the phrases are not in order of their hashes"
     if table.parts is not None and np.any(table.parts.hashes[1:] <= table.parts.hashes[:-1]):
         yield "the words kept to compose phrases are not in order of their hashes"
-    for first in range(0, len(table), 1 << 16):
-        rows = range(first, min(len(table), first + (1 << 16)))
-        if table.find_normal([table.text(row) for row in rows]).tolist() != list(rows):
+    for first in range(0, len(table), _ROWS_AT_ONCE):
+        rows = np.arange(first, min(len(table), first + _ROWS_AT_ONCE))
+        text, begins, ends = table.edges(rows)
+        bounds = np.append(begins, ends[-1])
+        some = text[bounds[0] : bounds[-1]]
+        if not np.array_equal(begins[1:], ends[:-1]) or not np.array_equal(
+            table.find_rendered(some, bounds - bounds[0]), rows
+        ):
             yield "the table does not find its own phrases"
             break

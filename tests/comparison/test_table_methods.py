@@ -1,12 +1,14 @@
 """What users of gensim and faiss ask of a table: vectors, similarities, neighbours by methods."""
 
 import pickle
+import shutil
 
 import numpy as np
 import pytest
 
-from distsim import DistsimError, ParameterError, SignatureTable, neighbours, similarity
+from distsim import DistsimError, ParameterError, SignatureTable, neighbours, similarity, storage
 from distsim.comparison import NeighbourSearch
+from distsim.output.verification import find_faults
 from distsim.signatures.estimates import Estimator
 
 
@@ -104,3 +106,14 @@ def test_sums_of_nothing_are_refused(any_table):
         any_table.most_similar(["king"], negative=["king"])
     with pytest.raises(ParameterError, match="topn: is 0"):
         any_table.most_similar("king", topn=0)
+
+
+def test_verify_tells_a_table_whose_texts_are_not_those_of_its_hashes(alice_index, tmp_path):
+    path = tmp_path / "table"
+    shutil.copytree(SignatureTable.open(alice_index.path).path, path)
+    assert find_faults(path) == []
+    with storage.change(path, storage.SIGNATURES) as writer:
+        text = writer.read("text").copy()
+        text[0] = ord("~")
+        writer.add("text", text)
+    assert find_faults(path) == ["the table does not find its own phrases"]
