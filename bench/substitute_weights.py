@@ -53,9 +53,8 @@ def accepted_in(path: str) -> Cases:
 
     Its lines are left, target, right, what was accepted and what was rejected, separated by `;`.
     """
-    index = CorpusIndex.open(path)
-    substituter = Substituter(index, path)
-    words = WordSubstitutes.open(index, SignatureTable.open(path))
+    index, table = CorpusIndex.open(path), SignatureTable.open(path)
+    substituter, words = Substituter(index, table), WordSubstitutes.open(index, table)
     assert words is not None
     found = Cases([], [])
     for line in ACCEPTED.read_text("utf-8").splitlines():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 _UNKNOWN = 4 << 30
 _CGROUP = Path("/sys/fs/cgroup")
-_limits: list[int] = []  # of this process, the last counts
+_limit: int | None = None
 
 
 def set_memory_limit(n_bytes: int) -> None:
@@ -14,7 +14,8 @@ def set_memory_limit(n_bytes: int) -> None:
     Arguments:
         n_bytes: the limit.
     """
-    _limits.append(n_bytes)
+    global _limit  # noqa: PLW0603 (a setting of the process)
+    _limit = n_bytes
 
 
 def half_of_free() -> int:
@@ -22,8 +23,8 @@ def half_of_free() -> int:
 
     Within a container that is limited by a cgroup (version 2), of what the limit leaves.
     """
-    if _limits:
-        return _limits[-1]
+    if _limit is not None:
+        return _limit
     free = _UNKNOWN
     with suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from distsim.kernels.suffixes import count_disorder
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.storage.checksums import checksum_of_file
 
-_T = TypeVar("_T")
 _DEPTH = 16
 _ROWS_AT_ONCE = 1 << 18
 _PACKS, _STEPS = "packs.json", "steps.json"  # lists of files that `pack` and make_grammar write
@@ -75,24 +74,14 @@ def _faults(path: Path, watch: Callable[[int], object]) -> list[str]:
         for list_of_files, faults_in in ((_STEPS, _step_faults), (_PACKS, _pack_faults)):
             if (path / list_of_files).is_file():
                 return _listed_faults(path, list_of_files, faults_in, watch)
-    return _settled(path, lambda artifact: _faults_of(artifact, watch))
-
-
-def _settled(path: Path, look: Callable[[storage.Artifact], _T]) -> _T:
-    """Return what `look` returns of an artifact, anew where a writer replaced it meanwhile."""
     while True:
         artifact = storage.Artifact(path)
         try:
-            return look(artifact)
-        except FileNotFoundError as error:
-            is_same = storage.Artifact(path).checksum == artifact.checksum
-            if is_same and not Path(error.filename).exists():
-                raise
-
-
-def _faults_of(artifact: storage.Artifact, watch: Callable[[int], object]) -> list[str]:
-    path = artifact.path
-    faults = [f"{path / file} is damaged" for file in artifact.damaged(watch)]
+            faults = [f"{path / file} is damaged" for file in artifact.damaged(watch)]
+            break
+        except FileNotFoundError:
+            if storage.Artifact(path).checksum == artifact.checksum:
+                raise  # else a writer replaced the state that was being read: read the new one
     if faults:
         return faults
     try:
@@ -104,7 +93,11 @@ def _faults_of(artifact: storage.Artifact, watch: Callable[[int], object]) -> li
                 faults.append(f"{inside} is a link, and artifacts hold none")
             elif inside.exists():
                 faults += _faults(inside, watch)
-                faults += _settled(inside, lambda signed: _foreign(signed, index, artifact))
+                table = SignatureTable(storage.Artifact(inside, storage.SIGNATURES))
+                corpus = str(table.parameters.get("corpus"))
+                is_older = corpus != index.corpus and knows_text_of(artifact, table.artifact)
+                if not is_older and not table.is_of(index):
+                    faults.append(f"{inside} was signed from another text than the index holds")
         elif artifact.kind is storage.SIGNATURES:
             table = SignatureTable(artifact)
             faults += _table_faults(table)
@@ -123,16 +116,6 @@ def _faults_of(artifact: storage.Artifact, watch: Callable[[int], object]) -> li
     except ArtifactError as error:
         faults.append(str(error))
     return faults
-
-
-def _foreign(signed: storage.Artifact, index: CorpusIndex, artifact: storage.Artifact) -> list[str]:
-    """Return the fault of signatures inside an index that are of another text."""
-    table = SignatureTable(signed)
-    corpus = str(table.parameters.get("corpus"))
-    is_older = corpus != index.corpus and knows_text_of(artifact, table.artifact)
-    if is_older or table.is_of(index):
-        return []
-    return [f"{signed.path} was signed from another text than the index holds"]
 
 
 def _listed_faults(

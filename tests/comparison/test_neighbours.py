@@ -70,7 +70,7 @@ def test_little_memory_changes_no_neighbour(learnt, run, monkeypatch):  # noqa: 
     table = SignatureTable.open(learnt[1].path)
     copied = NeighbourSearch(table, **limits)
     assert 0 < len(copied._part.bits) == len(copied._part) < len(table)
-    monkeypatch.setattr(memory, "_limits", [])
+    monkeypatch.setattr(memory, "_limit", None)
     memory.set_memory_limit(1000)
     table = SignatureTable.open(learnt[1].path)
     mapped = NeighbourSearch(table, **limits)
@@ -80,7 +80,7 @@ def test_little_memory_changes_no_neighbour(learnt, run, monkeypatch):  # noqa: 
     asked = ("neighbours", learnt[1].path, "alice", "--lengths", "3", "--min-strength", "4")
     given, _ = run(*asked, "--memory", "1K")
     assert memory.half_of_free() == 1024
-    monkeypatch.setattr(memory, "_limits", [])
+    monkeypatch.setattr(memory, "_limit", None)
     assert given == run(*asked)[0]
 
 

@@ -16,7 +16,7 @@ from distsim.comparison.opposites.language import EVIDENCE, Language
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
-from distsim.indexes.shard import Shard, damaged
+from distsim.indexes.shard import Shard, damaged, every_nth
 from distsim.kernels.compiled import frozen
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
@@ -104,6 +104,7 @@ class Opposites:
         self._openers = {before for before, _ in self._patterns}
         self._of_pair = lru_cache(_CACHED)(self._found)
         self._sample = lru_cache(_CACHED_SAMPLES)(self._sampled)
+        self._places = lru_cache(_CACHED_SAMPLES)(self._places_of)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened, (self.index, self.table, self.language, self._inflections)
@@ -184,8 +185,7 @@ class Opposites:
             numbers = self._spelt.copy()
             numbers[own], numbers[other] = -1, 1
             found = np.zeros(2, np.int64)
-            sample = self._sample(tuple((word,) for word in own.tolist()), whole_steps=True)
-            for shard, places in zip(self.index.shards, sample, strict=True):
+            for shard, places in self._places(tuple(own.tolist())):
                 self._contrasts.count(shard, places, frozen(numbers), found)
             product *= float(found[1]) / (int(found.sum()) + _DOUBT)
         return product >= _PAIRED**2
@@ -281,22 +281,25 @@ class Opposites:
         ]
         return np.concatenate(parts), count / min(count, _SAMPLE)
 
-    def _sampled(
-        self, phrases: tuple[tuple[int, ...], ...], whole_steps: bool = False
-    ) -> list[np.ndarray]:
-        """Return some positions of phrases, evenly spaced in the corpus, int64 by shard, ascending.
+    def _places_of(self, words: tuple[int, ...]) -> list[tuple[Shard, np.ndarray]]:
+        """Return each shard with every n-th position of words, int64, _SAMPLE in all and more.
+
+        Arguments:
+            words: their ids.
+        """
+        count = sum(self._count(np.array([word])) for word in words)
+        return list(every_nth(self.index.shards, words, max(1, count // _SAMPLE)))
+
+    def _sampled(self, phrases: tuple[tuple[int, ...], ...]) -> list[np.ndarray]:
+        """Return _SAMPLE positions of phrases at most, evenly spaced, int64 by shard, ascending.
 
         Arguments:
             phrases: word ids of each.
-            whole_steps: every n-th, _SAMPLE and more; _SAMPLE at most otherwise.
         """
         ids = [np.array(phrase) for phrase in phrases]
         count = sum(map(self._count, ids))
         taken = min(count, _SAMPLE)
-        if whole_steps:
-            wanted = np.arange(0, count, max(1, count // _SAMPLE))
-        else:
-            wanted = np.arange(taken) * count // max(1, taken)
+        wanted = np.arange(taken) * count // max(1, taken)
         before, parts = 0, []
         for shard in self.index.shards:
             positions = shard.sorted_positions(ids)

@@ -208,7 +208,7 @@ class Substituter:
         likeness, fit, fluency = evidence.likeness, evidence.fit, evidence.fluency
         result = Results[Substitute]()
         ordered = [names[i] for i in order.tolist()]
-        opposites = None if candidates else self._opposites
+        opposites = self._opposites if candidates is None else None
         ranked = opposites_last(opposites, " ".join(occurrence.target), ordered, k)
         for place, opposite in ranked:
             i = int(order[place])
