@@ -59,8 +59,8 @@ def test_rules_are_the_same_for_any_jobs_memory_and_blocks(tmp_path, monkeypatch
     write_rules(text, tmp_path / "whole", options, FeatureChoice(), jobs=1)
     expected = (tmp_path / "whole").read_bytes()
     assert expected.count(b"\n") > 400
-    monkeypatch.setattr(instances, "_BUFFER_ROWS", 4)
-    monkeypatch.setattr(instances, "_FIRST_ROWS", 64)
+    monkeypatch.setattr(instances, "_FEWEST_ROWS", 4)
+    monkeypatch.setattr(instances, "_MOST_ROWS", 200)
     monkeypatch.setattr(instances, "_BLOCK_SENTENCES", 3)
     monkeypatch.setattr(extracting, "_CHUNK_RULES", 100)
     for memory, jobs in product((1 << 12, 1 << 16, 1 << 20), (1, 3)):

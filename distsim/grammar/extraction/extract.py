@@ -9,14 +9,14 @@ import numpy as np
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.bitext.bitext import Bitext
-from distsim.grammar.extraction.features import FeatureChoice, features_of, word_weights
+from distsim.grammar.extraction.features import FeatureChoice, features_of, lexical_weights
 from distsim.grammar.extraction.instances import extract_instances
 from distsim.grammar.extraction.linked_text import LinkedText
 from distsim.grammar.extraction.margins import RuleChunk, count_all
 from distsim.grammar.extraction.numeric import write_numeric
 from distsim.grammar.extraction.options import ExtractOptions
 from distsim.grammar.extraction.scratch import scratch_folder
-from distsim.grammar.kernels.rule_text import C, Weights, rule_lines
+from distsim.grammar.kernels.rule_text import C, WordCosts, rule_lines
 from distsim.grammar.texts import texts_of
 from distsim.kernels.compiled import frozen
 from distsim.storage import open_output
@@ -147,7 +147,7 @@ def write_rules(
             report.rules, report.rare = written, read - written
         if output is not None:
             report.rules = report.rare = 0
-            maker = _LineMaker(text, word_weights(text), options, features)
+            maker = _LineMaker(text, lexical_weights(text), options, features)
             with open_output(output) as out:
 
                 def lines(one: tuple[RuleChunk, int]) -> tuple[int, int, bytes]:
@@ -180,11 +180,11 @@ class _LineMaker:
     def __init__(
         self,
         text: LinkedText,
-        weights: Weights,
+        costs: WordCosts,
         options: ExtractOptions,
         choice: FeatureChoice,
     ) -> None:
-        self._text, self._weights, self._options, self._choice = text, weights, options, choice
+        self._text, self._costs, self._options, self._choice = text, costs, options, choice
         self._columns = frozen(choice.columns(text.bounds.size - 1))
         self._names = choice.texts()
         self._labels = texts_of([label.encode() for label in text.labels])
@@ -192,7 +192,7 @@ class _LineMaker:
     def lines(self, rules: RuleChunk) -> bytes:
         """Return the lines of rules."""
         text = self._text
-        values = features_of(rules, text, self._weights, self._options, self._choice)
+        values = features_of(rules, text, self._costs, self._options, self._choice)
         lines: bytes = rule_lines(
             frozen(rules.labels), frozen(rules.places), frozen(rules.gaps), frozen(values),
             self._columns, self._names, text.arrays,

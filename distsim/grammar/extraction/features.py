@@ -11,7 +11,14 @@ from distsim.grammar.extraction.margins import RuleChunk
 from distsim.grammar.extraction.options import ExtractOptions
 from distsim.grammar.kernels.copying import Texts
 from distsim.grammar.kernels.extraction import LinkedSide
-from distsim.grammar.kernels.rule_text import BITEXTS, LEX_EF, LEX_FE, Weights, rule_features
+from distsim.grammar.kernels.rule_text import (
+    BITEXTS,
+    LEX_EF,
+    LEX_FE,
+    WordCosts,
+    rule_features,
+    word_costs,
+)
 from distsim.grammar.texts import texts_of
 from distsim.kernels.compiled import frozen
 
@@ -68,34 +75,30 @@ class FeatureChoice:
         return texts_of([f"{name}=".encode() for name in names])
 
 
-def word_weights(text: LinkedText) -> Weights:
-    """Return the lexical weights of the words of a text; words without links are linked to NULL.
+def lexical_weights(text: LinkedText) -> WordCosts:
+    """Return the lexical weights of the tokens of a text; words without links are linked to NULL.
 
     Arguments:
         text: the linked text.
     """
     n_links = np.diff(text.link_starts)
-    f_word = _linked_words(text.foreign, text.links[:, 0], n_links)
-    e_word = _linked_words(text.english, text.links[:, 1], n_links)
+    f_at, e_at = (
+        np.repeat(side.starts[:-1], n_links) + text.links[:, column]
+        for column, side in enumerate((text.foreign, text.english))
+    )
+    f_word, e_word = text.foreign.tokens[f_at], text.english.tokens[e_at]
     keys = f_word.astype(np.uint64) << np.uint64(32) | e_word.astype(np.uint64)
-    distinct, pairs, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    f_of = (distinct >> np.uint64(32)).astype(np.int64)
-    e_of = (distinct & np.uint64(0xFFFFFFFF)).astype(np.int64)
-    weights = np.column_stack(
-        [counts / np.bincount(f_word)[f_of], counts / np.bincount(e_word)[e_of]]
-    )
-    return Weights(
-        frozen(pairs.astype(np.uint32)),
-        frozen(weights),
-        frozen(_null(text.foreign, text.links[:, 0], n_links)),
-        frozen(_null(text.english, text.links[:, 1], n_links)),
-    )
+    _, pairs, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    together = counts[pairs]
+    f_costs, f_unlinked = _costs(text.foreign, f_at, together / np.bincount(e_word)[e_word])
+    e_costs, e_unlinked = _costs(text.english, e_at, together / np.bincount(f_word)[f_word])
+    return WordCosts(f_costs, e_costs, f_unlinked, e_unlinked)
 
 
 def features_of(
     rules: RuleChunk,
     text: LinkedText,
-    weights: Weights,
+    costs: WordCosts,
     options: ExtractOptions,
     choice: FeatureChoice,
 ) -> np.ndarray:
@@ -104,36 +107,30 @@ def features_of(
     Arguments:
         rules: n of them with their counts.
         text: they were found in.
-        weights: w(word|word) of both directions.
+        costs: of the text's tokens.
         options: of the extraction.
         choice: which features.
     """
     features: np.ndarray = rule_features(
         frozen(rules.labels), frozen(rules.places), frozen(rules.gaps), frozen(rules.counts),
-        frozen(rules.by_bitext), text.arrays, weights, int(options.settings(text.has_trees)[6]),
+        frozen(rules.by_bitext), text.arrays, costs, int(options.settings(text.has_trees)[6]),
     )  # fmt: skip
     return features
 
 
-def _linked_words(side: LinkedSide, positions: np.ndarray, n_links: np.ndarray) -> np.ndarray:
-    """Return the word of each link on a side; n_links: int64, of each sentence.
+def _costs(
+    side: LinkedSide, linked: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return -ln of the weight of each token of a side, and whether it has no link.
+
+    w(word|NULL) is the word's share of the words without links.
 
     Arguments:
-        positions: uint8[m], the link's position in its sentence.
+        linked: int64, the token of each link, and weights: float64, its w(word|linked word).
     """
-    words: np.ndarray = side.tokens[np.repeat(side.starts[:-1], n_links) + positions]
-    return words
-
-
-def _null(side: LinkedSide, positions: np.ndarray, n_links: np.ndarray) -> np.ndarray:
-    """Return w(word|NULL) of each word: its share of the words without links.
-
-    Arguments:
-        positions: uint8[m], the position of each link in its sentence.
-        n_links: int64, links of each sentence.
-    """
-    is_free = np.ones(side.tokens.size, bool)
-    is_free[np.repeat(side.starts[:-1], n_links) + positions] = False
-    counts = np.bincount(side.tokens[is_free], minlength=side.words.lengths.size)
-    probabilities: np.ndarray = counts / max(1, counts.sum())
-    return probabilities
+    n_links = np.bincount(linked, minlength=side.tokens.size)
+    is_free = n_links == 0
+    null = np.bincount(side.tokens[is_free], minlength=side.words.lengths.size)
+    sums = np.bincount(linked, weights, side.tokens.size)
+    costs = word_costs(side.tokens, sums, n_links, null / max(1, null.sum()))
+    return frozen(costs), frozen(is_free)

@@ -16,12 +16,10 @@ from distsim.grammar.kernels.rule_counts import partition_rows
 
 PART_BITS = 10  # runs are in so many parts by the leading bits of the foreign hash
 _ROW_BYTES = 8 * COLUMNS
-_BUFFER_ROWS = 1 << 15
-_FIRST_ROWS = 1 << 16
+_FEWEST_ROWS, _MOST_ROWS = 1 << 16, 1 << 20  # of a run
 _BLOCK_SENTENCES = 512
 _BYTES_A_ROW = 2 * _ROW_BYTES + 16  # kept, its sorted copy, room
-_HELD = 8  # of the memory for rows, one part of so many is for runs that are not written
-_GROWTH = 4
+_HELD = 2  # of the memory for rows, one part of so many is for runs that are not written
 
 
 @dataclass
@@ -65,6 +63,11 @@ class Runs:
             with open(path, "wb") as file:
                 file.write(_bytes_of(rows[:n]))
         return is_held
+
+    @property
+    def held(self) -> int:
+        """Bytes of the runs in memory."""
+        return sum(run.nbytes for run in self.runs if isinstance(run, np.ndarray))
 
     @property
     def files(self) -> list[Path]:
@@ -138,28 +141,21 @@ class _Table:
 
     def __init__(self, runs: Runs, most_rows: int) -> None:
         self._runs = runs
-        self._most = most_rows
-        self._kept = np.empty((min(_FIRST_ROWS, most_rows), COLUMNS), np.uint64)
+        self._kept = np.empty((most_rows, COLUMNS), np.uint64)
         self._n = 0
 
-    def add(self, rows: np.ndarray, n: int) -> None:
-        """Add rows[:n]."""
-        done = 0
-        while done < n:
-            if self._n == len(self._kept):
-                self._make_room()
-            more = min(n - done, len(self._kept) - self._n)
-            self._kept[self._n : self._n + more] = rows[done : done + more]
-            done, self._n = done + more, self._n + more
+    @property
+    def free(self) -> np.ndarray:
+        """The rows that are not filled."""
+        return self._kept[self._n :]
 
-    def _make_room(self) -> None:
-        """Move the rows to a larger table, or make a run of them."""
-        if self._n == self._most:
+    def filled(self, n: int, is_full: bool) -> None:
+        """Count n more rows as filled; where that is all that fits, make a run or more room."""
+        self._n += n
+        if is_full and not self._n:
+            self._kept = np.empty((2 * len(self._kept), COLUMNS), np.uint64)
+        elif is_full:
             self.flush()
-            return
-        kept = np.empty((min(_GROWTH * self._n, self._most), COLUMNS), np.uint64)
-        kept[: self._n] = self._kept
-        self._kept = kept
 
     def flush(self) -> None:
         """Make a run of the rows of the table."""
@@ -187,23 +183,19 @@ def extract_instances(
     jobs = jobs or available_cores()
     settings = options.settings(text.has_trees)
     runs = Runs(folder, memory // _HELD // _ROW_BYTES)
-    most_rows = max(_FIRST_ROWS, memory // jobs // _BYTES_A_ROW)
+    most_rows = min(max(_FEWEST_ROWS, memory // _HELD // jobs // _BYTES_A_ROW), _MOST_ROWS)
     blocks = _Blocks(text, progress)
 
     def work() -> int:
         table = _Table(runs, most_rows)
-        buffer = np.empty((_BUFFER_ROWS, COLUMNS), np.uint64)
         cursor = np.zeros(2, np.int64)
         n_rows = 0
         for cursor[0], stop in blocks:
             cursor[1] = 0
             while cursor[0] < stop:
                 check_interrupted()
-                n = extract_rows(text.arrays, settings, cursor, stop, buffer)
-                if n < 0:
-                    buffer = np.empty((2 * len(buffer), COLUMNS), np.uint64)
-                    continue
-                table.add(buffer, n)
+                n = max(0, extract_rows(text.arrays, settings, cursor, stop, table.free))
+                table.filled(n, cursor[0] < stop)
                 n_rows += n
         table.flush()
         return n_rows

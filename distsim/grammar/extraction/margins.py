@@ -34,8 +34,8 @@ class RuleChunk:
     """Rules in the order of (hash of the foreign side, label, hash of the English side).
 
     labels: uint32 codes; places, gaps: uint64; counts: int64[n, 7], columns as in
-    kernels.rule_text; by_bitext: uint32[n, b]; foreign, english: uint32, numbers of the sides by
-    first appearance, gaps as each orders them; swaps: bool, one has the gaps the other way round.
+    kernels.rule_text; by_bitext: uint32[n, b]; foreign, english: uint32 and int64, numbers of the
+    sides, gaps as each orders them; swaps: bool, one has the gaps the other way round.
     """
 
     labels: np.ndarray
@@ -88,8 +88,7 @@ class CountedRules:
         for column in [*columns.values(), *self._parts]:
             column.rewind()
         firsts = np.concatenate([[0], np.cumsum(self._n_english)])
-        numbers = np.full(int(firsts[-1]), -1, np.int64)
-        n_numbered = n_foreign = 0
+        n_foreign = 0
         for begin in range(0, self.size, most):
             n = min(most, self.size - begin)
             read = {name: column.read(n) for name, column in columns.items()}
@@ -98,11 +97,6 @@ class CountedRules:
             for number, column in enumerate(self._parts):
                 of_part = np.flatnonzero(part == number)
                 english[of_part] = column.read(of_part.size)
-            rank = english[:, 0] + firsts[part]
-            fresh, first = np.unique(rank, return_index=True)
-            first = np.sort(first[numbers[fresh] < 0])
-            numbers[rank[first]] = np.arange(n_numbered, n_numbered + first.size)
-            n_numbered += first.size
             foreign = n_foreign - 1 + np.cumsum(read["flags"] & 1, dtype=np.int64)
             n_foreign = int(foreign[-1]) + 1
             counts = np.empty((n, 7), np.int64)
@@ -113,7 +107,7 @@ class CountedRules:
             yield RuleChunk(
                 read["label"], read["place"], read["gaps"].astype(np.uint64) << _HALF, counts,
                 read["by_bitext"].reshape(n, -1), foreign.astype(np.uint32),
-                numbers[rank].astype(np.uint32), (read["flags"] & 2).astype(bool),
+                english[:, 0] + firsts[part], (read["flags"] & 2).astype(bool),
             )  # fmt: skip
 
 
@@ -153,7 +147,7 @@ def count_all(
     totals: dict[int, int] = {}
     size = 0
     ahead = 2 * (jobs or available_cores()) + 1
-    groups = runs.groups(max(1, memory // ahead // _BYTES_A_ROW))
+    groups = runs.groups(max(1, (memory - runs.held) // ahead // _BYTES_A_ROW))
     taken = (runs.take(first, stop) for first, stop in groups)
     counted = ordered_map(lambda one: _counted(*one, text), taken, jobs)
     for (_, stop), (*rules, codes, sums) in zip(groups, counted, strict=True):

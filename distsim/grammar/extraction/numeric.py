@@ -10,24 +10,23 @@ import numpy as np
 from distsim import storage
 from distsim.base.errors import ArtifactError
 from distsim.base.parallel import Progress, ordered_map
-from distsim.grammar.extraction.features import FeatureChoice, features_of, word_weights
+from distsim.grammar.extraction.features import lexical_weights
 from distsim.grammar.extraction.labels import label_text
 from distsim.grammar.extraction.linked_text import LinkedText
 from distsim.grammar.extraction.margins import CountedRules, RuleChunk
 from distsim.grammar.extraction.options import ExtractOptions
 from distsim.grammar.kernels.packs import gather_runs
 from distsim.grammar.kernels.rule_arrays import are_links_sound, are_rules_sound, are_symbols_sound
-from distsim.grammar.kernels.rule_counts import rule_links
+from distsim.grammar.kernels.rule_counts import number_new, rule_links
 from distsim.grammar.kernels.rule_text import (
     C_E,
     C_F,
     C_FE,
     C_LE,
     C_LF,
-    LEX_EF,
-    LEX_FE,
     C,
-    Weights,
+    WordCosts,
+    lexical_costs,
     place_symbols,
     side_texts,
 )
@@ -46,7 +45,7 @@ class RulesWriter:
     Arguments:
         writer: of the artifact.
         text: the linked text.
-        weights: w(word|word) of both directions.
+        costs: of the text's tokens.
         options: of the extraction.
         counted: the rules with their margins.
     """
@@ -55,11 +54,11 @@ class RulesWriter:
         self,
         writer: ArtifactWriter,
         text: LinkedText,
-        weights: Weights,
+        costs: WordCosts,
         options: ExtractOptions,
         counted: CountedRules,
     ) -> None:
-        self._text, self._weights, self._options, self._counted = text, weights, options, counted
+        self._text, self._costs, self._counted = text, costs, counted
         self._how = int(options.settings(text.has_trees)[6])
         self._writer = writer
         n_bitexts = text.bounds.size - 1
@@ -100,16 +99,14 @@ class RulesWriter:
             rules: the rules.
         """
         text = self._text
-        values = features_of(rules, text, self._weights, self._options, FeatureChoice())
-        pairs, n_links = rule_links(
-            frozen(rules.places), frozen(rules.gaps), text.links, text.link_starts
-        )
+        places, gaps = frozen(rules.places), frozen(rules.gaps)
+        pairs, n_links = rule_links(places, gaps, text.links, text.link_starts)
         return {
             "rules/label": np.searchsorted(self._counted.codes, rules.labels),
             "rules/swaps": rules.swaps,
             "rules/count": rules.counts[:, C],
             "rules/margins": rules.counts[:, MARGINS],
-            "rules/lex": values[:, [LEX_EF, LEX_FE]],
+            "rules/lex": lexical_costs(places, gaps, text.arrays, self._costs),
             "rules/bitexts": rules.by_bitext,
             "links/pairs": pairs,
             "links/lengths": n_links,
@@ -131,10 +128,7 @@ class RulesWriter:
         self._n_foreign += int(new.sum())
         self._last_foreign = int(rules.foreign[-1])
         self._add_sides("foreign", rules, np.flatnonzero(new), 0)
-        seen, first = np.unique(rules.english, return_index=True)
-        first = np.sort(first[self._english[seen] < 0])
-        numbers = np.arange(self._n_english, self._n_english + first.size)
-        self._english[rules.english[first]] = numbers
+        first = number_new(rules.english, self._english, self._n_english)
         self._n_english += first.size
         self._streams["rules/english"].append(self._english[rules.english])
         self._add_sides("english", rules, first, 2)
@@ -314,10 +308,10 @@ def write_numeric(
         jobs: threads.
         progress: called with (stage, done, total).
     """
-    weights = word_weights(text)
+    costs = lexical_weights(text)
     written = read = 0
     with storage.create(path, storage.RULES) as writer:
-        rules_writer = RulesWriter(writer, text, weights, options, counted)
+        rules_writer = RulesWriter(writer, text, costs, options, counted)
 
         def columns(one: tuple[RuleChunk, int]) -> tuple[RuleChunk, dict[str, Any], int]:
             return one[0], rules_writer.columns(one[0]) if len(one[0]) else {}, one[1]

@@ -297,6 +297,25 @@ def rule_links(place, gaps, links, link_offsets):
     return pairs[:n].copy(), lengths
 
 
+@compiled
+def number_new(sides, numbers, n):
+    """Number the sides that have no number yet, in order; return where each one is first, int64.
+
+    Arguments:
+        sides: int64, rows of numbers.
+        numbers: int64, -1 where a side has none; written.
+        n: how many have one.
+    """
+    first = np.empty(sides.size, np.int64)
+    begun = n
+    for k in range(sides.size):
+        if numbers[sides[k]] < 0:
+            numbers[sides[k]] = n
+            first[n - begun] = k
+            n += 1
+    return first[: n - begun].copy()
+
+
 @uncounted
 def _text_before(one, n_one, two, n_two):
     """Return whether one[:n_one] comes before two[:n_two], uint8 both, byte by byte."""

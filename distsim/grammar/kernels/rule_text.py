@@ -83,65 +83,91 @@ def gap_at(spans, side, i):
     return 0
 
 
-class Weights(NamedTuple):
-    """w(word|linked word), from the links of a whole text (Koehn et al. 2003).
+class WordCosts(NamedTuple):
+    """-ln of the lexical weight of each token of a linked text (Koehn et al. 2003).
 
-    link_pairs: uint32, for each link the row of its two words in pairs; pairs: float64[p, 2] of
-    w(English|foreign) and w(foreign|English); f_null, e_null: float64, w(word|NULL) of each word.
+    foreign, english: float64[tokens], of the mean w(word|linked word), or of w(word|NULL).
+    f_unlinked, e_unlinked: bool[tokens], tokens without a link.
     """
 
-    link_pairs: np.ndarray
-    pairs: np.ndarray
-    f_null: np.ndarray
-    e_null: np.ndarray
+    foreign: np.ndarray
+    english: np.ndarray
+    f_unlinked: np.ndarray
+    e_unlinked: np.ndarray
 
 
-@uncounted
-def _sum_links(text, sentence, spans, weights, sums, n_links):
-    """Write to each word of a rule's spans the sum of its links' weights, and how many they are.
+@compiled
+def word_costs(tokens, sums, n_links, null):
+    """Return -ln of the lexical weight of each token, float64[n].
 
     Arguments:
-        text: a Text.
-        sentence: the rule's sentence.
-        spans: int64[3, 4], of the rule and its gaps.
-        weights: a Weights.
-        sums: float64[2, CHART], of foreign and English words; written.
-        n_links: int64[2, CHART], written.
+        tokens: uint32[n], words.
+        sums: float64[n], of w(word|linked word) over the links of each token.
+        n_links: int64[n], their number.
+        null: float64, w(word|NULL) of each word.
     """
-    for side in range(2):
-        for i in range(spans[0, 2 * side], spans[0, 2 * side] + spans[0, 2 * side + 1]):
-            sums[side, i] = 0.0
-            n_links[side, i] = 0
-    stop = spans[0, 0] + spans[0, 1]
-    for k in range(text.link_starts[sentence], text.link_starts[sentence + 1]):
-        i = text.links[k, 0]
-        if i < spans[0, 0]:
-            continue
-        if i >= stop:
-            break
-        j = text.links[k, 1]
-        pair = weights.link_pairs[k]
-        sums[0, i] += weights.pairs[pair, 1]
-        n_links[0, i] += 1
-        sums[1, j] += weights.pairs[pair, 0]
-        n_links[1, j] += 1
+    costs = np.empty(tokens.size)
+    for k in range(tokens.size):
+        weight = sums[k] / n_links[k] if n_links[k] > 0 else null[tokens[k]]
+        costs[k] = -np.log(max(weight, _FLOOR))
+    return costs
 
 
 @uncounted
-def _weigh_side(side, sentence, spans, column, sums, n_links, null, labels, symbols):
-    """Return the sizes and the lexical weight of a side of a rule, whose words' links are summed.
+def _side_cost(costs, begin, spans, column):
+    """Return -ln of the lexical weight of a side of a rule.
+
+    The links of a rule's words are all links within the rule, so tokens have their costs.
+
+    Arguments:
+        costs: float64, of all tokens of the side.
+        begin: the sentence's first token.
+        spans: int64[3, 4], of the rule and its gaps.
+        column: where the side is in spans, 0 foreign, 2 English.
+    """
+    cost = 0.0
+    i = spans[0, column]
+    stop = i + spans[0, column + 1]
+    while i < stop:
+        gap = gap_at(spans, column, i)
+        if gap > 0:
+            i += spans[gap, column + 1]
+        else:
+            cost += costs[begin + i]
+            i += 1
+    return cost
+
+
+@compiled
+def lexical_costs(place, gaps, text, costs):
+    """Return Lex(e|f) and Lex(f|e) of rules, float64[n, 2].
+
+    Arguments:
+        place, gaps: uint64[n], the rules that count_parts fills.
+        text: a Text.
+        costs: a WordCosts.
+    """
+    out = np.empty((place.size, 2))
+    spans = np.zeros((3, 4), np.int64)
+    for r in range(place.size):
+        sentence = unpack_place(place[r], gaps[r], spans)
+        out[r, 0] = _side_cost(costs.english, text.english.starts[sentence], spans, 2)
+        out[r, 1] = _side_cost(costs.foreign, text.foreign.starts[sentence], spans, 0)
+    return out
+
+
+@uncounted
+def _size_side(side, sentence, spans, column, unlinked, labels, symbols):
+    """Return the sizes of a side of a rule: words, symbols, characters, words without a link.
 
     Arguments:
         side: a LinkedSide.
         sentence: its number.
         spans: int64[3, 4], of the rule and its gaps.
         column: where the side is in spans, 0 foreign, 2 English.
-        sums, n_links: float64 and int64[2, CHART], by _sum_links.
-        null: float64, w(word|NULL) of each word.
+        unlinked: bool, of all tokens of the side.
         labels: uint32, of the gaps.
         symbols: uint64[2, CHART]: hashes of words and labels of gaps; written.
-
-    Returns ((words, symbols, characters, words without a link), sum of -ln w(word|linked words)).
     """
     row = column // 2
     begin = side.starts[sentence]
@@ -151,7 +177,6 @@ def _weigh_side(side, sentence, spans, column, sums, n_links, null, labels, symb
     n_symbols = 0
     characters = 0
     unaligned = 0
-    lexical = 0.0
     while i < stop:
         gap = gap_at(spans, column, i)
         if gap > 0:
@@ -160,18 +185,13 @@ def _weigh_side(side, sentence, spans, column, sums, n_links, null, labels, symb
             n_symbols += 1
             continue
         word = side.tokens[begin + i]
-        if n_links[row, i] > 0:
-            weight = sums[row, i] / n_links[row, i]
-        else:
-            weight = null[word]
-            unaligned += 1
-        lexical -= np.log(max(weight, _FLOOR))
+        unaligned += unlinked[begin + i]
         characters += side.words.lengths[word]
         symbols[row, n_symbols] = side.words.hashes[word]
         n_words += 1
         n_symbols += 1
         i += 1
-    return (n_words, n_symbols, characters, unaligned), lexical
+    return n_words, n_symbols, characters, unaligned
 
 
 @uncounted
@@ -236,7 +256,7 @@ def _put_sizes(out, f_sizes, e_sizes):
 
 
 @compiled
-def rule_features(label, place, gaps, counts, by_bitext, text, weights, how):
+def rule_features(label, place, gaps, counts, by_bitext, text, costs, how):
     """Return the features of rules, float64[n, N_FEATURES]; probabilities as -ln.
 
     Arguments:
@@ -244,7 +264,7 @@ def rule_features(label, place, gaps, counts, by_bitext, text, weights, how):
             rules that count_parts fills.
         counts: int64[n, 7], columns C to C_L.
         text: a Text.
-        weights: a Weights.
+        costs: a WordCosts.
         how: how spans are labelled, X_ONLY to EVERY.
     """
     n = label.size
@@ -252,21 +272,16 @@ def rule_features(label, place, gaps, counts, by_bitext, text, weights, how):
     spans = np.zeros((3, 4), np.int64)
     chart = np.zeros((CHART, CHART), np.uint16)
     labels = np.zeros(2, np.uint32)
-    sums, n_links = np.zeros((2, CHART)), np.zeros((2, CHART), np.int64)
     symbols = np.empty((2, CHART), np.uint64)
+    lexical = lexical_costs(place, gaps, text, costs)
     for r in range(n):
         out = features[r]
         sentence = unpack_place(place[r], gaps[r], spans)
         gap_labels(chart, text, sentence, spans, how, labels)
         n_gaps = (spans[1, 1] > 0) + (spans[2, 1] > 0)
         swaps = n_gaps == 2 and spans[2, 2] < spans[1, 2]
-        _sum_links(text, sentence, spans, weights, sums, n_links)
-        f_sizes, lex_fe = _weigh_side(
-            text.foreign, sentence, spans, 0, sums, n_links, weights.f_null, labels, symbols
-        )
-        e_sizes, lex_ef = _weigh_side(
-            text.english, sentence, spans, 2, sums, n_links, weights.e_null, labels, symbols
-        )
+        f_sizes = _size_side(text.foreign, sentence, spans, 0, costs.f_unlinked, labels, symbols)
+        e_sizes = _size_side(text.english, sentence, spans, 2, costs.e_unlinked, labels, symbols)
         _put_sizes(out, f_sizes, e_sizes)
         for bitext in range(by_bitext.shape[1]):
             if by_bitext[r, bitext] > 0:
@@ -277,8 +292,7 @@ def rule_features(label, place, gaps, counts, by_bitext, text, weights, how):
         )
         same_words = not swaps and f_sizes[0] == e_sizes[0]
         out[IDENTITY] = same_words and _same_sides(spans, symbols, f_sizes[1], e_sizes[1])
-        out[LEX_EF] = lex_ef
-        out[LEX_FE] = lex_fe
+        out[LEX_EF], out[LEX_FE] = lexical[r]
         out[LEXICAL] = n_gaps == 0
         out[LOG_COUNT] = np.log(counts[r, C])
         out[MONOTONIC] = not swaps
