@@ -268,6 +268,15 @@ def test_what_is_told_of_named_words_agrees_with_what_is_found(signed):
     assert opposed[:, 6].tolist() == [1, 0]
 
 
+def test_words_take_the_form_that_a_place_asks_for(signed):
+    agreeing = Substituter(*signed).agreeing
+    given = ["begin", "taking", "took", "xyz", "look"]
+    found = agreeing("she", "looked", "at the hatter", given)
+    assert found == ["began", "took", "took", "xyz", "look"]
+    assert agreeing("she", "look", "at the hatter", given) == given
+    assert agreeing("she was", "xyz", "", given) == given
+
+
 def test_a_word_alone_and_what_is_not_stored(signed):
     words, substituter = WordSubstitutes.open(*signed), Substituter(*signed)
     near = words.answers("queen", k=5)

@@ -23,6 +23,7 @@ from distsim.paraphrase.rewriting.forest import Forest, best
 from distsim.paraphrase.rewriting.grammar import RuleScores
 from distsim.paraphrase.rewriting.language_model import ArpaModel, IndexModel
 from distsim.paraphrase.rewriting.sentence import Sentence
+from distsim.paraphrase.substitution.substituter import REPLACEMENT
 from tests.conftest import write_lines
 from tests.naive import rewriting as naive
 from tests.naive.derivations import Derivations as NaiveDerivations
@@ -596,6 +597,27 @@ def test_articles_and_capitals_follow_what_is_put_in(made):
     found = {one.sentence: one for one in rewriter.rewrite("City of the king", k=400)}
     assert "Town of the king" in found and "town of the king" not in found
     assert "an elderly king" in {one.sentence for one in rewriter.rewrite("a old king", k=400)}
+
+
+def test_a_word_is_put_in_the_form_that_its_place_asks_for(made):
+    class Plurals:
+        def agreeing(self, left, target, right, candidates):
+            return [f"{one}s" if target == "city" else one for one in candidates]
+
+        def replacements(self, left, target, right, candidates):
+            told = np.zeros((len(candidates), len(REPLACEMENT)))
+            told[:, 0] = [one.endswith("s") for one in candidates]
+            return told
+
+    plain = rewriter_of(made)
+    rewriter = Rewriter(plain.grammar.index, plain.model, weights=plain.weights, words=Plurals())
+    found = {one.sentence: one for one in rewriter.rewrite("the old city", k=400)}
+    assert "the old town" not in found
+    one = found["the elderly towns"]
+    steps = {step.after: step for step in one.steps}
+    assert set(steps) == {"elderly", "towns"}
+    assert [step.features.get("Substitute") for step in steps.values()] == [None, 1.0]
+    assert one.features["LM"] == pytest.approx(plain.model.log_probability(one.sentence.split()))
 
 
 def test_features_of_the_whole_rank_a_list_again(made):

@@ -243,13 +243,10 @@ class _Problem:
         if sentence.tree is None:
             self._license_rules(self._matches, licences)
         self._edits = self._edits_of(codes)
-        more = (word for edit in self._edits for word in _instead(edit.what))
-        self._words = [*sentence.tokens, *dict.fromkeys(more)]
-        self._plain = [*sentence.plain, *self._words[len(sentence) :]]
         sources, groups = np.unique(self._matches[:, 2], return_inverse=True)
         rules, starts = grammar.rules_of(sources, options.looked_at)
         of_rule = np.repeat(sources, np.diff(starts))
-        told = self._replacements(rules, of_rule)
+        told, forms = self._replacements(rules, of_rule)
         scores = rewriter._scores.fill(rules, of_rule)[rules]
         for name, column in zip(features.OF_REPLACEMENTS, told.T, strict=True):
             scores = scores + self._weights.get(name) * column
@@ -260,7 +257,11 @@ class _Problem:
         if options.length is not None:
             places, group_parts, part_starts = self._parted(places, rules, of_rule, group_starts)
         self._rules, self._sources = rules[places], of_rule[places]
-        self._replaced = told[places]
+        self._replaced, self._forms = told[places], forms[places]
+        put = [word for edit in self._edits for word in _instead(edit.what)]
+        put += filter(None, self._forms.tolist())
+        self._words: list[str] = [*sentence.tokens, *dict.fromkeys(put)]
+        self._plain = [*sentence.plain, *self._words[len(sentence) :]]
         self._number_rules(scores[places])
         self._place(groups, group_parts, part_starts)
 
@@ -286,30 +287,36 @@ class _Problem:
         group_parts = np.searchsorted(group[part_starts[:-1]], np.arange(starts.size))
         return places[order], group_parts, part_starts
 
-    def _replacements(self, rules: np.ndarray, sources: np.ndarray) -> np.ndarray:
-        """Return features of words in a word's place, float64[rules, len(OF_REPLACEMENTS)].
+    def _replacements(
+        self, rules: np.ndarray, sources: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return (features of words in a word's place, the form that they have there).
 
-        Of rules of one word on either side; a word that occurs twice is looked at where it
-        stands first.
+        float64[rules, len(OF_REPLACEMENTS)]; str[rules], "" for a target as it is. Of rules of one
+        word on either side; a word that occurs twice is looked at where it stands first.
 
         Arguments:
             rules, sources: integers[n], rules and the source side of each.
         """
         told = np.zeros((rules.size, len(features.OF_REPLACEMENTS)))
+        forms = np.full(rules.size, "", object)
         words, grammar, plain = self._rewriter.words, self._grammar, self.sentence.plain
         if words is None:
-            return told
+            return told, forms
         symbols, starts = grammar.targets_of(rules, sources)
         single = np.diff(starts) == 1
         single[single] = symbols[starts[:-1][single]] >= 0
         for start, length, source, gap in self._matches[::-1, :4].tolist():
             at = np.flatnonzero(single & (sources == source))
             if length == 1 and gap < 0 and at.size:
-                told[at] = words.replacements(
-                    " ".join(plain[:start]), plain[start], " ".join(plain[start + 1 :]),
-                    [grammar.words[symbol] for symbol in symbols[starts[at]].tolist()],
-                )  # fmt: skip
-        return told
+                named = [grammar.words[symbol] for symbol in symbols[starts[at]].tolist()]
+                left, right = " ".join(plain[:start]), " ".join(plain[start + 1 :])
+                shown = words.agreeing(left, plain[start], right, named)
+                forms[at] = [
+                    "" if form == one else form for form, one in zip(shown, named, strict=True)
+                ]
+                told[at] = words.replacements(left, plain[start], right, shown)
+        return told, forms
 
     def _edits_of(self, codes: np.ndarray) -> list[_Edit]:
         """Return (the edits that keep a word, the edits that delete words).
@@ -355,6 +362,8 @@ class _Problem:
         grammar, weights, edits = self._grammar, self._weights, self._edits
         self._first_edit = 1 + self._rules.size
         targets, target_starts = grammar.targets_of(self._rules, self._sources)
+        for i in np.flatnonzero(self._forms):
+            targets[target_starts[i]] = self._symbol_of(self._forms[i])
         said = [self._said_of(edit.what) for edit in edits]
         edit_targets = np.array([symbol for some in said for symbol in some], np.int64)
         edit_starts = np.cumsum([0, *map(len, said)])
@@ -380,10 +389,13 @@ class _Problem:
         """Return the target symbols of an edit: of its words, or -1 for a long deletion."""
         if isinstance(edit, Operation) and self._is_long(edit):
             return [-1]
-        first, n = len(self._grammar.words), len(self.sentence)
         if isinstance(edit, Operation):
-            return [first + self._words.index(word, n) for word in edit.instead]
-        return [first + edit]
+            return list(map(self._symbol_of, edit.instead))
+        return [len(self._grammar.words) + edit]
+
+    def _symbol_of(self, word: str) -> int:
+        """Return the symbol of a word that is put in and that no rule has."""
+        return len(self._grammar.words) + self._words.index(word, len(self.sentence))
 
     def _place(self, groups: np.ndarray, group_parts: np.ndarray, part_starts: np.ndarray) -> None:
         """Put matches and edits, which are groups of one rule each, in the order of the search.
@@ -599,7 +611,8 @@ class _Problem:
         for rule, row, one in zip(new, table.tolist(), found, strict=True):
             counted = {name: value for name, value in zip(names, row, strict=True) if value}
             score = sum(self._weights.get(name) * value for name, value in counted.items())
-            self._told[rule] = Step(-1, -1, one.source, one.target, one.label, score, counted)
+            after = self._forms[rule - 1] or one.target
+            self._told[rule] = Step(-1, -1, one.source, after, one.label, score, counted)
 
     def _licences(self, span: int) -> np.ndarray:
         """Return which labels the tree gives each span, bool[n, span + 1, labels]."""

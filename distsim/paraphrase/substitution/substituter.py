@@ -33,6 +33,7 @@ Words = tuple[str, ...]
 Rules = dict[Words, tuple[float, ...]]
 HIGHEST_COST = 8.0  # of a rule, -ln p; more counts as if there were none
 MOST_CANDIDATES = 10_000
+LIKELIER = 3.0  # by so much a word of another form than the target's fits better, ln
 FLUENT = 150  # so many of the lemmas found are read in the sentence
 REPLACEMENT = (
     "Substitute", "Company", "NotFound", "Unlisted", "Fit", "OtherForm", "Negation",
@@ -290,6 +291,36 @@ class Substituter:
         told[:, 5] = [self._forms.kind(one) != form for one in candidates]
         told[:, 6] = [self._language.are_opposed(words[0], one) for one in candidates]
         return told
+
+    def agreeing(self, left: str, target: str, right: str, candidates: Sequence[str]) -> list[str]:
+        """Return words in the form that a word's place asks for: *expanding* for *extending*.
+
+        That is the likeliest of its forms of the target's inflection, or the word as given where
+        that is much likelier. Where the target is a base word they stay.
+
+        Arguments:
+            left, target, right: the sentence; the target is one word.
+            candidates: words in the index's normal form.
+        """
+        occurrence = Occurrence.of(self._lexicon, left, target, right)
+        words, found, forms = occurrence.target, list(candidates), self._forms
+        kind = forms.kind(words[0])
+        if self._words is None or len(words) != 1 or not kind:
+            return found
+        finder, options = self._words.finder, []
+        for i, number in enumerate(self._lexicon.ids(candidates).tolist()):
+            lemma = finder.lemma(number)
+            base = finder.words[lemma] if lemma >= 0 else ""
+            for one in forms.of_word(base) if lemma >= 0 and forms.has(base, kind) else ():
+                agrees = forms.kind(one, base) == kind and one != words[0]
+                if agrees or one == found[i]:
+                    options.append((i, one, agrees))
+        logs = self._fluency.log_probabilities(occurrence, [(one,) for _, one, _ in options])
+        logs += [LIKELIER * agrees for *_, agrees in options]
+        for place in np.argsort(logs, kind="stable").tolist():  # the likeliest comes last
+            i, one, _ = options[place]
+            found[i] = one
+        return found
 
     def _in_slot(self, target: Words, slot: Slot, pool: Found) -> tuple[np.ndarray, np.ndarray]:
         """Return (features of the lemmas found in a slot, fluency left out; nearest forms).
