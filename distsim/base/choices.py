@@ -42,6 +42,7 @@ Identities = Literal["mark", "drop"]
 Aggregation = Literal["none", "best", "add", "average", "update"]
 AddedScores = Literal["one", "two"]
 Copies = Literal["rules", "decoder"]
+Compression = Literal["gz", "zst"]
 
 PairKind = Literal["content", "inflection", "function"]
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.arguments import one_of, one_path, real_path, whole_number
+from distsim.base.choices import Compression
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.aligner import AlignerOptions
@@ -61,7 +62,8 @@ class MakeOptions:
         max_translations: of a label and foreign side, this many most probable are paired.
         min_sum: paraphrases less probable either way are left out.
         compose: a phrase that the table lacks is made of its words, where the table can.
-        sizes: which packs are written as text; the index holds all.
+        sizes: which packs are written as text; the index holds all. compression: of text, `gz`
+            or `zst`.
         seed: for the rules drawn at random in the report.
 
     >>> MakeOptions(preset="hiero", min_sum=1e-4).extraction.most_gaps
@@ -76,6 +78,7 @@ class MakeOptions:
     min_sum: float = 0.0
     compose: bool = True
     sizes: tuple[str, ...] = ("S", "L", "XXXL")
+    compression: Compression = "gz"
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -91,7 +94,7 @@ class MakeOptions:
     @property
     def packing(self) -> PackOptions:
         """Options of packing."""
-        return PackOptions(sizes=self.sizes)
+        return PackOptions(sizes=self.sizes, compression=self.compression)
 
     @property
     def extraction(self) -> ExtractOptions:
@@ -123,8 +126,8 @@ class MakeReport:
         told = list(self.told)
         for title, rules in (
             (
-                f"the {len(self.best)} best of content, in the order of packs; none "
-                "is a part of its paraphrase:",
+                f"the {len(self.best)} best of content, in the order of packs; each side has "
+                "a word of its own:",
                 self.best,
             ),
             (f"{len(self.drawn)} drawn at random:", self.drawn),
@@ -298,11 +301,11 @@ class _Steps:
             opened, None, options=options.extraction, numeric=rules, jobs=self._jobs,
             progress=self._progress,
         ).lines())  # fmt: skip
-        paraphrases = self._folder / "paraphrases.gz"
+        paraphrases = self._folder / f"paraphrases.{options.compression}"
         found = self._step(paraphrases, [found, asdict(options.pivoting)], lambda: self._pivot(
             rules, paraphrases, options.pivoting
         ))  # fmt: skip
-        scored = self._folder / "scored.gz"
+        scored = self._folder / f"scored.{options.compression}"
         prints = [[name, table.artifact.checksum] for name, table in self._tables]
         found = self._step(scored, [found, prints, options.compose], lambda: score_grammar(
             paraphrases, scored, self._scorer(), jobs=self._jobs, progress=self._progress
@@ -405,11 +408,10 @@ class _Steps:
 
 
 def _says_anew(rule: PackedRule) -> bool:
-    """Return whether content differs, no side is in the other, not all aligned pieces are equal."""
-    if rule.pair_kind != "content":
-        return False
-    one, two = f" {rule.source} ", f" {rule.target} "
-    return one not in two and two not in one and rule.features[_SIM] < _ALL_EQUAL
+    """Return whether content differs, each side has a word of its own, and some pieces differ."""
+    one, two = set(rule.source.split()), set(rule.target.split())
+    is_new = rule.pair_kind == "content" and rule.features[_SIM] < _ALL_EQUAL
+    return bool(is_new and one - two and two - one)
 
 
 def is_artifact(path: str | Path) -> bool:

@@ -74,7 +74,8 @@ def export(
 
     Arguments:
         format: `w2v`, `w2v-bin`, `parquet` or `csv`.
-        path: written whole or not at all, compressed where it ends in .gz; `-` for standard output.
+        path: written whole or not at all, compressed where it ends in .gz or .zst;
+            `-` for standard output.
         table: a table, an index that was signed, or the path of either.
         phrases: only these; all of the table where None.
         neighbours: number of neighbours of each phrase.

@@ -152,7 +152,7 @@ def _pack_faults(path: Path, packs: Any) -> Iterator[str]:
             yield f"{file} is missing"
         elif file.stat().st_size != size:
             yield f"{file} has {file.stat().st_size:,} bytes, wanted {size:,}"
-        elif file.suffix == ".gz":
+        elif file.suffix in (".gz", ".zst"):
             size_name, _, kind = file.stem.partition("-")
             try:
                 n_rules = sum(block.text.count(b"\n") for block in read_line_blocks(file))

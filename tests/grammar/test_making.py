@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from distsim.bitext.bitext import Bitext
+from distsim.corpus.lines import read_line_blocks
 from distsim.grammar import pipeline as making
 from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.learned_weights import rule_order
@@ -228,6 +229,25 @@ def test_a_kill_between_an_output_and_its_note(texts, alice_index, tmp_path, run
     make(run, texts, path, folder, "--set", "max_translations=2")
     for name in ("scored.gz", "packs/xxxl-lexical.gz", "packs/packs.json", "steps.json"):
         assert (folder / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_zstd_holds_the_same_rules(texts, alice_index, tmp_path, run):
+    folder, packed = tmp_path / "gz", tmp_path / "zst"
+    make(run, texts, alice_index.path, folder)
+    make(run, texts, alice_index.path, packed, "--set", "compression=zst")
+    names = [path.relative_to(folder).with_suffix("") for path in sorted(folder.rglob("*.gz"))]
+    assert len(names) == 8
+    for name in names:
+        one, two = (
+            b"".join(block.text for block in read_line_blocks(place / f"{name}.{suffix}"))
+            for place, suffix in ((folder, "gz"), (packed, "zst"))
+        )
+        assert one == two and one
+    assert not list(packed.rglob("*.gz"))
+    assert run("verify", packed / "packs")[0].endswith("sound\n")
+    broken = packed / "packs" / "xxxl-lexical.zst"
+    broken.write_bytes(broken.read_bytes()[:-5])
+    assert "xxxl-lexical.zst" in run("verify", packed / "packs", status=1)[1]
 
 
 def test_texts_are_known_by_what_they_hold(texts, alice_index, tmp_path, run):

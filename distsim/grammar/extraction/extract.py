@@ -74,7 +74,7 @@ def extract_rules(
 
     Arguments:
         bitexts: artifacts of kind bitext; their foreign languages become one.
-        path: compressed where it ends in .gz; `-` for standard output; None for no text.
+        path: compressed where it ends in .gz or .zst; `-` for standard output; None for no text.
         options: which rules are extracted; those of Hiero where None.
         features: which features are written; all where None.
         numeric: the folder of an artifact of kind rules, which `pivot` takes as it is.

@@ -12,12 +12,13 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
 from distsim import storage
 from distsim.base.arguments import one_of, one_path, real_path
-from distsim.base.choices import OnError
+from distsim.base.choices import Compression, OnError
 from distsim.base.distribution import how_to_install
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress
@@ -48,7 +49,7 @@ from distsim.storage.locks import exchange, locked, sync_folder
 from distsim.storage.scratch import spare_descriptors
 
 MANIFEST = "packs.json"
-_OURS = re.compile(r"packs\.json|[a-z]+(-[a-z]+)+\.(gz|parquet)|spool|index|\..+\.unfinished")
+_OURS = re.compile(r"packs\.json|[a-z]+(-[a-z]+)+\.(gz|zst|parquet)|spool|index|\..+\.unfinished")
 _LINES_A_PIECE = 1 << 14
 _MOST_FEATURES = 1000
 _MOST_LABELS = 1 << 16
@@ -66,7 +67,7 @@ class PackOptions:
         kinds: only rules of these kinds, some of PAIR_KINDS; all where empty.
         inflections: a language's rules of inflection and function words, which tell kinds: a name,
             a file, or `none`.
-        sizes: which sizes are written as text, some of SIZES.
+        sizes: which sizes are written as text, some of SIZES. compression: of text, `gz` or `zst`.
         parquet: write Parquet beside text; needs pyarrow.
         index: write the index that GrammarIndex opens.
 
@@ -84,12 +85,14 @@ class PackOptions:
     kinds: tuple[str, ...] = ()
     inflections: str = DEFAULT
     sizes: tuple[str, ...] = SIZES
+    compression: Compression = "gz"
     parquet: bool = False
     index: bool = True
 
     def __post_init__(self) -> None:
         for size in self.sizes:
             one_of(size, SIZES, "sizes")
+        one_of(self.compression, get_args(Compression), "compression")
         for kind in self.kinds:
             one_of(kind, PAIR_KINDS, "`kinds`")
         if self.weights is not None and not self.weights:
@@ -145,7 +148,7 @@ def pack_grammar(
 ) -> PackReport:
     """Write a grammar as packs and return the report: `packs.json`, text, Parquet and `index`.
 
-    Text is in `<size>-<type>.gz`, the best rules first, each size with the smaller ones.
+    Text is in `<size>-<type>.gz` or `.zst`, the best rules first, each size with the smaller ones.
     Written whole or not at all; packs that exist at `path` are replaced.
 
     Arguments:
@@ -262,7 +265,7 @@ def _write(
             wanted = order[(types[order] == number) & (sizes[order] <= SIZES.index(size))]
             name = f"{size.lower()}-{kind}"
             if wanted.size:
-                with open_output(folder / f"{name}.gz") as out:
+                with open_output(folder / f"{name}.{options.compression}") as out:
                     rules.spool.write_lines(out, wanted, jobs)
                 if options.parquet:
                     rules.write_parquet(folder / f"{name}.parquet", wanted, sizes)
