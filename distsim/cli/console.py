@@ -381,7 +381,7 @@ def say_no_finder(table: "StoredTable") -> None:
     Arguments:
         table: of the command.
     """
-    from distsim.paraphrase.finder.word_profiles import finder_of
+    from distsim.signatures.table import finder_of
 
     of = table.fingerprint
     is_plain = of.is_learnt and not (of.is_syntactic or of.is_of_vectors)

@@ -88,7 +88,10 @@ class SearchOptions(OptionGroup):
         ),
     ] = None
     everything: Annotated[
-        bool, typer.Option("--all", help="Also near-duplicates of phrases listed before.")
+        bool,
+        typer.Option(
+            "--all", help="Also other forms of the phrase, and near-duplicates of rows above."
+        ),
     ] = False
     index: Annotated[
         str | None,
@@ -241,8 +244,8 @@ def _by_finder(
     from distsim.comparison.nearest import RERANKED, Found, rerank_neighbours
     from distsim.comparison.opposites.opposites import SPARE, Opposites, n_moved, opposites_last
     from distsim.paraphrase.finder.inflections import as_bases
-    from distsim.paraphrase.finder.word_profiles import finder_of
     from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
+    from distsim.signatures.table import finder_of
 
     say_no_finder(opened)
     if finder_of(opened) is None:

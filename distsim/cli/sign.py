@@ -199,7 +199,8 @@ def _store_finder(
     from distsim.base.errors import ParameterError
     from distsim.indexes.places import finder_inside
     from distsim.paraphrase.finder.space import open_space
-    from distsim.paraphrase.finder.word_profiles import build_finder, finder_of
+    from distsim.paraphrase.finder.word_profiles import build_finder
+    from distsim.signatures.table import finder_of
     from distsim.storage import remove_artifact
 
     if not how.finder:

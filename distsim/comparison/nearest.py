@@ -85,7 +85,8 @@ class NeighbourSearch:
             rows, after these the ones among the 8,192 nearest, and so on, for any k; under a
             threshold, all phrases that reach it.
         distinct: leave out near-duplicates. Phrases are compared by their distinctive words
-            (`king` for `the king ,` and `of king`). Left out are phrases whose distinctive words
+            (`king` for `the king ,` and `of king`), each as its base word where `sign` stored
+            English inflections (`ride` for `rides`). Left out are phrases whose distinctive words
             all occur in the focal phrase, or include all of its. Of phrases with the same
             distinctive words one is listed, the longest that has half of their occurrences
             (`due to`, not `due` or `due to the`). A phrase that includes all distinctive words of
@@ -393,7 +394,7 @@ class NeighbourSearch:
         hidden = 0
         if part.distinct:
             cores = part.distinctive.cores(np.concatenate([rows[order], self._rows(before)]))
-            core = part.distinctive.core(focal.normal)
+            core, words = part.distinctive.core(focal.normal)
             variants = np.zeros(order.size, np.uint8)
             if not before.size:
                 for place, other in enumerate(rows[order[:_SPELT]].tolist()):
@@ -402,7 +403,7 @@ class NeighbourSearch:
                     )
             chosen = choose_distinctive(
                 frozen(distances[order]), frozen(variants), cores.strengths, cores.tokens,
-                cores.keys, cores.bare, cores.starts, cores.words, frozen(core),
+                cores.keys, cores.bare, cores.starts, cores.words, frozen(core), frozen(words),
                 wanted if no_more else at.size,
             )  # fmt: skip
             shown = chosen[:wanted]

@@ -1,7 +1,7 @@
 """Inflected forms of words, by a language's rules in a file."""
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -194,3 +194,13 @@ class Inflections:
             if ending in self._endings:
                 return ending
         return None
+
+
+@cache
+def shipped_inflections(name: str) -> Inflections | None:
+    """Return the rules of a language that ship, the same object each time; None for other names.
+
+    Arguments:
+        name: as `sign` stored it.
+    """
+    return Inflections.open() if name == DEFAULT else None

@@ -1,7 +1,8 @@
 """Distinctive words of a table's phrases, by which repetitive neighbours are recognised.
 
 The core of a phrase is its words without those that make up more than a thousandth of the text,
-unless it has no others; punctuation alone is its own core.
+unless it has no others; punctuation alone is its own core. An inflected form stands there as its
+base word, where `sign` stored the rules of the text's language.
 """
 
 from dataclasses import dataclass
@@ -9,23 +10,27 @@ from functools import cached_property
 
 import numpy as np
 
+from distsim.corpus.inflections import Inflections, shipped_inflections
 from distsim.corpus.vocabulary import hash_texts
 from distsim.kernels.compiled import frozen
-from distsim.kernels.hashing import number_hashes
+from distsim.kernels.hashing import find_sorted, number_hashes
 from distsim.signatures.kernels import distinctive_words as kernel
-from distsim.signatures.table import StoredTable
+from distsim.signatures.table import StoredTable, finder_of
 
 _COMMON_SHARE = 1 / 1000
+_RAREST_BASE = 100  # a base word occurs at least a hundredth as often as its form
+_LEAST_ALIKE = 0.2  # the cosine of a base word and its form
+_STEPS = 3  # from a form to its base word: buildings, building, build
 
 
 @dataclass(frozen=True)
 class Cores:
     """The cores of some rows of a table, as sparse rows: distinctive tokens, or else the words.
 
-    starts: int64[n + 1], the first word of each core. words: uint64, hashes, ascending within a
-    core.
-    keys: uint64, equal for equal cores. bare: uint8, whether a phrase neither begins nor ends with
-    punctuation. strengths, tokens: int64, occurrences and number of tokens of each row.
+    starts: int64[n + 1], the first word of each core. words: uint64, hashes of base words,
+    ascending within a core. keys: uint64, equal for equal cores of the same forms. bare: uint8,
+    whether a phrase neither begins nor ends with punctuation. strengths, tokens: int64,
+    occurrences and number of tokens of each row.
     """
 
     starts: np.ndarray
@@ -45,6 +50,15 @@ class DistinctiveWords:
 
     def __init__(self, table: StoredTable) -> None:
         self._table = table
+        self._bases: dict[str, str] = {}
+
+    @cached_property
+    def _inflections(self) -> Inflections | None:
+        """The rules by which the table's finder knows forms; None where it has none that ship."""
+        finder = finder_of(self._table)
+        if finder is None:
+            return None
+        return shipped_inflections(str(finder.parameters["inflections"]))
 
     @cached_property
     def tokens(self) -> np.ndarray:
@@ -75,15 +89,18 @@ class DistinctiveWords:
             for begin, end in zip(begins[first].tolist(), ends[first].tolist(), strict=True)
         ]
         is_word = np.array([_is_word(token) for token in tokens], np.uint8)
-        distinctive = self._are_distinctive(tokens) & is_word
-        found = kernel.gather_cores(
-            frozen(starts), frozen(hashes), frozen(distinctive[numbers]), frozen(is_word[numbers])
-        )
+        distinctive = frozen((self._are_distinctive(tokens) & is_word)[numbers])
+        are_words = frozen(is_word[numbers])
+        found = kernel.gather_cores(frozen(starts), frozen(hashes), distinctive, are_words)
+        if self._inflections is not None:
+            bases = frozen(self._base_hashes(tokens)[numbers])
+            by_base = kernel.gather_cores(frozen(starts), bases, distinctive, are_words)
+            found = (*by_base[:2], *found[2:])
         strengths = self._table.strengths[rows].astype(np.int64)
         return Cores(*map(frozen, (*found, strengths, n_tokens)))
 
-    def core(self, phrase: str) -> np.ndarray:
-        """Return the core of a phrase: hashes of its distinctive words, uint64, ascending.
+    def core(self, phrase: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return (the core of a phrase, all its words): hashes of base words, uint64, ascending.
 
         Arguments:
             phrase: in its normal form.
@@ -92,7 +109,54 @@ class DistinctiveWords:
         words = [token for token in tokens if _is_word(token)]
         distinctive = self._are_distinctive(words)
         core = [token for token, tells in zip(words, distinctive.tolist(), strict=True) if tells]
-        return np.unique(hash_texts([token.encode() for token in core or words or tokens]))
+        hashes = self._base_hashes(core or words or tokens), self._base_hashes(tokens)
+        return np.unique(hashes[0]), np.unique(hashes[1])
+
+    def _base_hashes(self, tokens: list[str]) -> np.ndarray:
+        """Return the hash of each token's base word, uint64."""
+        if self._inflections is not None:
+            for _ in range(_STEPS):
+                self._learn_bases([self._base(token) for token in tokens])
+        return hash_texts([self._base(token).encode() for token in tokens])
+
+    def _base(self, token: str) -> str:
+        """Return the base word of a token, as far as it is known."""
+        for _ in range(_STEPS):
+            token = self._bases.get(token, token)
+        return token
+
+    def _learn_bases(self, tokens: list[str]) -> None:
+        """Find the words of which tokens are forms: the most frequent that is like the form."""
+        assert self._inflections is not None
+        new = dict.fromkeys(token for token in tokens if token not in self._bases)
+        pairs = [(form, form) for form in new]
+        for form in new:
+            pairs += [(form, base) for base in self._inflections.bases(form, bool)]
+        forms, bases = (list(side) for side in zip(*pairs, strict=True)) if pairs else ([], [])
+        rows = self._table.find_normal(forms + bases)
+        counts = np.where(rows >= 0, self._table.strengths[rows].astype(np.int64), 0)
+        own, others = counts[: len(pairs)], counts[len(pairs) :]
+        fits = (others * _RAREST_BASE >= own) & (others > 0) & self._are_alike(forms, bases)
+        best = dict.fromkeys(new, 0)
+        for form, base, fit, count in zip(
+            forms, bases, fits.tolist(), others.tolist(), strict=True
+        ):
+            if form != base and fit and count > best[form]:
+                self._bases[form], best[form] = base, count
+        self._bases.update({form: form for form in new if not best[form]})
+
+    def _are_alike(self, forms: list[str], bases: list[str]) -> np.ndarray:
+        """Return whether two words may be forms of one; bool, True where it is unknown."""
+        parts = self._table.parts
+        if parts is None:
+            return np.ones(len(forms), bool)
+        first, second = (
+            find_sorted(frozen(parts.hashes), frozen(hash_texts([word.encode() for word in words])))
+            for words in (forms, bases)
+        )
+        a, b = (parts.vectors[rows].astype(np.float32) for rows in (first, second))
+        found: np.ndarray = ((a * b).sum(axis=1) >= _LEAST_ALIKE) | (first < 0) | (second < 0)
+        return found
 
     def _are_distinctive(self, tokens: list[str]) -> np.ndarray:
         """Return whether each is rare enough in the text; uint8."""

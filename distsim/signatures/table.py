@@ -20,7 +20,7 @@ from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import split_phrase
 from distsim.indexes.build import OF_SENTENCES
 from distsim.indexes.corpus_index import CorpusIndex, knows_text_of
-from distsim.indexes.places import signatures_inside
+from distsim.indexes.places import finder_inside, signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import PartVectors
 from distsim.signatures.fingerprint import Fingerprint
@@ -334,6 +334,19 @@ class StoredTable:
             offsets: int64[n + 1], where each begins in `text`.
         """
         return self._phrases.find(text, offsets)
+
+
+def finder_of(table: StoredTable) -> storage.Artifact | None:
+    """Return the stored finder of a table's substitutes; None where there is none for it.
+
+    Arguments:
+        table: a table of signatures.
+    """
+    folder = finder_inside(table.path)
+    if not storage.holds_artifact(folder):
+        return None
+    artifact = storage.Artifact(folder, storage.FINDER)
+    return artifact if artifact.parameters.get("table") == table.artifact.checksum else None
 
 
 def opened_table(given: TableLike, argument: str = "table") -> StoredTable:

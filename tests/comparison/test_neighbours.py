@@ -111,19 +111,22 @@ def test_what_holds_all_distinctive_words_of_one_listed_before_is_left_out():
     strengths, tokens = np.array([9, 9, 5, 9, 9, 9]), np.array([1, 1, 1, 2, 2, 1])
     focal, bare = np.array([1], np.uint64), np.ones(6, np.uint8)
 
-    def choose(spelt, k, before=(), n=6):
+    def choose(spelt, k, before=(), n=6, common=()):
         places = np.array([place for place in range(n) if place not in before])
         order = [*places, *before]
         starts = np.cumsum([0, *(len(cores[place]) for place in order)])
         words = np.array([word for place in order for word in cores[place]], np.uint64)
         by_place = (part[order] for part in (strengths, tokens, keys, bare))
-        given = (places, spelt[: places.size], *by_place, starts, words, focal)
+        own = np.array([1, *common], np.uint64)
+        given = (places, spelt[: places.size], *by_place, starts, words, focal, own)
         return places[choose_distinctive(*map(frozen, given), k)].tolist()
 
     assert choose(np.zeros(6, np.uint8), 9) == [0, 2]
     # What was listed before counts as if it stood in front.
     assert choose(np.zeros(6, np.uint8), 9, (2,)) == [0]
     assert choose(np.zeros(6, np.uint8), 9, (0,)) == [2]
+    # The focal phrase has the word 5, too, though it is no distinctive one.
+    assert choose(np.zeros(6, np.uint8), 9, common=[5]) == [2]
     # The second is another spelling of the focal phrase.
     assert choose(np.array([0, 1, 0, 0, 0, 0], np.uint8), 2) == [0, 1]
 

@@ -22,6 +22,7 @@ from distsim import (
     Substituter,
 )
 from distsim.base.parallel import no_progress
+from distsim.comparison.nearest import NeighbourSearch
 from distsim.comparison.opposites.language import Language
 from distsim.comparison.opposites.opposites import n_moved, opposites_last
 from distsim.comparison.senses import group_senses
@@ -35,7 +36,7 @@ from distsim.paraphrase.finder.lemmas import Lemmas
 from distsim.paraphrase.finder.lexicon import Lexicon
 from distsim.paraphrase.finder.weights import ALONE, IN_SENTENCE, RANKS, FinderWeights, Scale
 from distsim.paraphrase.finder.word_finder import WordFinder, WordOptions
-from distsim.paraphrase.finder.word_profiles import build_finder, finder_of
+from distsim.paraphrase.finder.word_profiles import build_finder
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
 from distsim.paraphrase.substitution.learning import (
@@ -49,6 +50,7 @@ from distsim.paraphrase.substitution.learning import (
     rated,
     read_judged,
 )
+from distsim.signatures.table import finder_of
 from tests.conftest import RECIPE, index_of
 from tests.naive import finder as naive
 
@@ -463,6 +465,25 @@ def test_a_finder_of_another_table_is_not_used(signed, tmp_path):
         index, tmp_path / "t", recipe=RECIPE, selection=Selection(min_count=9), force=True
     )
     assert finder_of(again) is None
+
+
+def test_other_forms_of_a_phrase_are_no_neighbours_where_the_language_is_known(signed, tmp_path):
+    index, table = signed
+    other = SignatureTable.build(index, tmp_path / "t", recipe=RECIPE, selection=table.selection)
+
+    def near(one, phrase, **options):
+        search = NeighbourSearch(one, min_strength=1, lengths=[1], **options)
+        return {other.phrase for other in search.nearest(phrase, k=400)}
+
+    for phrase, form in (("looked", "looking"), ("went", "going"), ("thing", "things")):
+        assert form in near(table, phrase, distinct=False)
+        assert form not in near(table, phrase)
+        assert form in near(other, phrase)  # without a finder the language is not known
+    forms = WordSubstitutes.open(index, table).forms
+    for word in ("said", "thought", "little", "began", "turtle"):
+        bases = [forms.base(one) for one in (word, *near(table, word))]
+        bases = [one for one in bases if table.find([one])[0] >= 0]
+        assert len(bases) > 50 and len(set(bases)) == len(bases)
 
 
 def test_damage_is_found(signed, tmp_path):

@@ -22,9 +22,9 @@ from distsim.indexes.shard import Shard, every_nth
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.weights import FinderWeights
-from distsim.paraphrase.finder.word_profiles import SPACES, Rows, finder_of, levels
+from distsim.paraphrase.finder.word_profiles import SPACES, Rows, levels
 from distsim.paraphrase.kernels import finder as kernel
-from distsim.signatures.table import StoredTable
+from distsim.signatures.table import StoredTable, finder_of
 
 POOL = 400
 _SIMILARITY = {"vectors": 1.0, "words": 2.0, "frames": 2.0}

@@ -59,19 +59,6 @@ class Rows(NamedTuple):
         return squares
 
 
-def finder_of(table: StoredTable) -> storage.Artifact | None:
-    """Return the stored finder of a table's substitutes; None where there is none for it.
-
-    Arguments:
-        table: a table of signatures.
-    """
-    folder = finder_inside(table.path)
-    if not storage.holds_artifact(folder):
-        return None
-    artifact = storage.Artifact(folder, storage.FINDER)
-    return artifact if artifact.parameters.get("table") == table.artifact.checksum else None
-
-
 def build_finder(
     index: CorpusIndex,
     table: StoredTable,

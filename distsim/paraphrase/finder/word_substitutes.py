@@ -15,8 +15,7 @@ from distsim.paraphrase.finder.shared import shared
 from distsim.paraphrase.finder.space import LearntSpace, open_space
 from distsim.paraphrase.finder.weights import RANKS, SHIPPED, FinderWeights
 from distsim.paraphrase.finder.word_finder import Found, WordFinder
-from distsim.paraphrase.finder.word_profiles import finder_of
-from distsim.signatures.table import StoredTable
+from distsim.signatures.table import StoredTable, finder_of
 
 Words = tuple[str, ...]
 _RARE = 20  # a form is shown that occurs at least so many times less than the one most like

@@ -256,7 +256,7 @@ def _usual_of_each(distances, strengths, tokens, keys, bare):
 
 @compiled
 def choose_distinctive(
-    distances, variants, strengths, tokens, keys, bare, core_starts, core_words, focal, most
+    distances, variants, strengths, tokens, keys, bare, core_starts, core_words, focal, words, most
 ):  # fmt: skip
     """Return which neighbours are listed, `most` at most: int64, their places, ascending.
 
@@ -266,7 +266,7 @@ def choose_distinctive(
         strengths, tokens: int64[n + m], of the neighbours, then of those listed already.
         keys, bare, core_starts, core_words: uint64, uint8, int64 and uint64, the cores of the same
             phrases, by gather_cores.
-        focal: uint64 ascending, the focal phrase's core.
+        focal, words: uint64 ascending, the focal phrase's core, and all its words.
         most: how many are listed.
     """
     usual = _usual_of_each(distances, strengths, tokens, keys, bare)
@@ -283,7 +283,7 @@ def choose_distinctive(
         core = core_words[core_starts[i] : core_starts[i + 1]]
         says_again = False
         if not variants[i]:
-            if _is_within(core, focal) or _is_within(focal, core):
+            if _is_within(core, words) or _is_within(focal, core):
                 continue
             shares = _share_a_word(core, focal)
             for place in listed[: n_before + n]:
