@@ -17,11 +17,15 @@ T = TypeVar("T")
 class Results(list[T]):
     """A list of results of one kind, such as neighbours: named tuples or dataclasses.
 
+    opposites: phrases contrasted with the one asked for that were put below the last result.
+
     >>> from distsim import neighbours
     >>> found = neighbours(table, "the king", k=3)
     >>> isinstance(found, list), found.columns()
     (True, ['phrase', 'similarity', 'strength', 'composed'])
     """
+
+    opposites: int = 0
 
     def columns(self) -> list[str]:
         """Return the names of the results' fields; an empty list where there is no result."""

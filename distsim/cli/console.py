@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -389,11 +390,27 @@ def say_no_finder(table: "StoredTable") -> None:
         say("this table has no finder of substitutes: distsim sign INDEX makes one that has")
 
 
-def say_opposites(n: int) -> None:
+def say_opposites(labels: Iterable[str], below: int) -> None:
     """Print how many rows were moved below the others because the text contrasts them.
 
     Arguments:
-        n: rows; 0: nothing is printed.
+        labels: of the rows printed, by `contrast_label`. below: rows that are not printed.
     """
-    if n:
-        say(f"{counted(n, 'answer')} put below the others: opposites, or contrasted in the text")
+    of = Counter(labels)
+    if of:
+        reasons = [counted(of["opposite"], "opposite")] if of["opposite"] else []
+        reasons += [f"{of['contrasted']:,} contrasted in the text"] if of["contrasted"] else []
+        say(f"{counted(of.total(), 'answer')} put below the others: {', '.join(reasons)}")
+    if below:
+        reason = "opposites, or contrasted in the text"
+        say(f"{counted(below, 'answer')} put below those printed: {reason}")
+
+
+def contrast_label(row: Any) -> list[str]:
+    """Return the column that says why a row comes last: `opposite`, `contrasted`, or none.
+
+    Arguments:
+        row: of an answer.
+    """
+    names = ("opposite", "contrasted")
+    return [name for name in names if getattr(row, name, False)][:1]

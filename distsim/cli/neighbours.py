@@ -13,6 +13,7 @@ from distsim.cli.console import (
     InputOption,
     JsonOption,
     asked_phrases,
+    contrast_label,
     counted,
     lengths_range,
     number,
@@ -41,6 +42,7 @@ class _Labelled(NamedTuple):
     """A Neighbour, and whether it is an opposite of the focal phrase.
 
     phrase, similarity, strength, composed: fields of the Neighbour. opposite: it is one.
+    contrasted: the text contrasts the two.
     """
 
     phrase: str
@@ -48,6 +50,7 @@ class _Labelled(NamedTuple):
     strength: int
     composed: bool
     opposite: bool
+    contrasted: bool
 
 
 # What phrases are ordered by: an estimate from the table, or a measure of the nearest few hundred.
@@ -159,7 +162,8 @@ def neighbours(
         _put_translations(table, how, asked, several, as_json)
         return
     opened, found_of = _search(table, how, finding.weights)
-    n_composed = n_hidden = n_opposites = 0
+    n_composed = n_hidden = n_below = 0
+    labels: list[str] = []
     for one in asked:
         found = None if one.empty else found_of(one.phrase)
         if found is None:
@@ -169,17 +173,14 @@ def neighbours(
             _put_nothing(one, reason, several, as_json)
             continue
         n_hidden += found.hidden
-        n_opposites += found.opposites
+        n_below += found.neighbours.opposites
+        labels += [name for row in found.neighbours for name in contrast_label(row)]
         n_composed += any(other.composed for other in found.neighbours)
-        groups = None
-        if senses:
-            from distsim.comparison.senses import group_senses
-
-            groups = group_senses(opened, [other.phrase for other in found.neighbours])
+        groups = _groups(opened, found.neighbours) if senses else None
         _put_near(one.phrase, found.neighbours, several, as_json, groups)
     if n_hidden:
         say(f"{counted(n_hidden, 'near-duplicate')} hidden: --all shows them")
-    say_opposites(n_opposites)
+    say_opposites(labels, n_below)
     if n_composed:
         say(f"{n_composed:,} of {len(asked):,} phrases are not in the table: composed of words")
 
@@ -213,9 +214,8 @@ def _search(
     if not measured:
         return opened, lambda phrase: search.found(phrase, k=k, threshold=threshold)
     measure = _measure(str(by), opened, table, how.index)
-    limited = any(one is not None for one in (how.candidates, how.lengths, how.min_strength))
-    if by == "substitutes" and not limited:
-        of_stored = _by_finder(opened, table, how.index, weights, search, measure, k)
+    if by == "substitutes" and how.candidates is None:
+        of_stored = _by_finder(opened, table, how, weights, search, measure, k)
         if of_stored is not None:
             return opened, of_stored
 
@@ -232,7 +232,7 @@ def _search(
 def _by_finder(
     opened: "SignatureTable",
     table: str,
-    index: str | None,
+    how: SearchOptions,
     weights: str,
     search: "NeighbourSearch",
     measure: "Similarity",
@@ -242,7 +242,7 @@ def _by_finder(
     from distsim.base.results import Results
     from distsim.cli.opened import index_of
     from distsim.comparison.nearest import RERANKED, Found, rerank_neighbours
-    from distsim.comparison.opposites.opposites import SPARE, Opposites, n_moved, opposites_last
+    from distsim.comparison.opposites.opposites import SPARE, Opposites, opposites_last
     from distsim.paraphrase.finder.inflections import as_bases
     from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
     from distsim.signatures.table import finder_of
@@ -250,12 +250,18 @@ def _by_finder(
     say_no_finder(opened)
     if finder_of(opened) is None:
         return None
-    corpus = index_of(table, index)
+    corpus = index_of(table, how.index)
+    low, _ = lengths_range(how.lengths) if how.lengths else (1, 1)
     words = WordSubstitutes.open(corpus, opened, weights=weights)
     opposites = Opposites(corpus, opened)
 
     def substitutes(phrase: str) -> "Found | None":
-        near: Any = words and words.answers(phrase, k=k and k + SPARE)
+        near: Any = None
+        if words is not None and low == 1:
+            some = None if how.min_strength else k and k + SPARE
+            near = words.answers(phrase, k=some)
+        if near is not None:
+            near = [one for one in near if one.strength >= (how.min_strength or 0)]
         if words is not None and near is None:
             found = search.found(phrase, k=RERANKED)
             if found is None:
@@ -264,12 +270,13 @@ def _by_finder(
             given = {tuple(one.phrase.split(" ")): one for one in ranked}
             bases = as_bases(tuple(corpus.words(phrase)), given, words.forms)
             near = [given[own] for own in bases.values()]
-        places = opposites_last(opposites, phrase, [one.phrase for one in near], k)
-        labelled = [
-            _Labelled(one.phrase, one.similarity, one.strength, one.composed, opposite)
-            for one, opposite in ((near[place], is_one) for place, is_one in places)
-        ]
-        return Found(Results[Any](labelled), 0, n_moved(places))
+        placed, n_below = opposites_last(opposites, phrase, [one.phrase for one in near], k)
+        labelled = Results[Any](
+            _Labelled(one.phrase, one.similarity, one.strength, one.composed, opposite, contrasted)
+            for one, (_, contrasted, opposite) in ((near[row.place], row) for row in placed)
+        )
+        labelled.opposites = n_below
+        return Found(labelled, 0)
 
     return substitutes
 
@@ -291,6 +298,12 @@ def _measure(by: str, opened: "SignatureTable", table: str, index: str | None) -
     return KindCosine(index_of(table, index), opened, kind)
 
 
+def _groups(opened: "SignatureTable", near: "Results[Neighbour]") -> list[str]:
+    from distsim.comparison.senses import group_senses
+
+    return group_senses(opened, [other.phrase for other in near])
+
+
 def _put_near(
     phrase: str,
     near: "Results[Neighbour]",
@@ -305,7 +318,7 @@ def _put_near(
             put_json(focal=phrase, rank=rank, **(other._asdict() | {"similarity": value} | own))
         else:
             mark = ["composed"] if other.composed else []
-            mark += ["opposite"] if getattr(other, "opposite", False) else []
+            mark += contrast_label(other)
             mark += [] if groups is None else [groups[rank - 1]]
             focal = [phrase] if several else []
             put(*focal, rank, other.phrase, number(value), other.strength, *mark)

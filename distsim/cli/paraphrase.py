@@ -13,6 +13,7 @@ from distsim.cli.console import (
     JobsOption,
     JsonOption,
     asked_phrases,
+    contrast_label,
     counted,
     number,
     progress_bar,
@@ -118,7 +119,7 @@ def _put_answers(
 ) -> None:
     from distsim.base.parallel import ordered_map
 
-    as_json, n_opposites = printed.as_json, 0
+    as_json, n_opposites, labels = printed.as_json, 0, list[str]()
     wanted = [one.phrase for one in asked if not one.empty]
     answers = ordered_map(paraphraser.answer, wanted, jobs)
     for one in asked:
@@ -131,11 +132,12 @@ def _put_answers(
             say(f"NA: {one.phrase!r}: {answer.reason}")
             continue
         n_opposites += answer.n_opposites
+        labels += [name for row in answer.paraphrases for name in contrast_label(row)]
         _put_paraphrases(one.phrase, answer.count, answer.paraphrases, printed.why, as_json)
     if paraphraser.options.opposites == "out" and n_opposites:
         say(f"{counted(n_opposites, 'answer')} left out: opposites, or contrasted in the text")
     else:
-        say_opposites(n_opposites)
+        say_opposites(labels, n_opposites)
 
 
 def _put_paraphrases(phrase: str, count: int, listed: "_Listed", why: bool, as_json: bool) -> None:
@@ -146,7 +148,7 @@ def _put_paraphrases(phrase: str, count: int, listed: "_Listed", why: bool, as_j
             put_json(focal=phrase, focal_count=count, rank=rank, **asdict(found))
             continue
         reasons = [",".join(found.origin), "; ".join(found.contexts)] if why else []
-        reasons += ["opposite"] if found.opposite else []
+        reasons += contrast_label(found)
         put(phrase, rank, found.phrase, number(found.score), found.count, found.evidence, *reasons)
 
 

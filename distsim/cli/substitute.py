@@ -11,6 +11,7 @@ from distsim.cli.console import (
     NOT_AVAILABLE,
     JobsOption,
     JsonOption,
+    contrast_label,
     counted,
     number,
     put,
@@ -23,6 +24,7 @@ from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import SetOption, chosen
 
 if TYPE_CHECKING:
+    from distsim.base.results import Results
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.substitution.batch import Task
     from distsim.paraphrase.substitution.mix import Mix
@@ -103,7 +105,8 @@ def substitute(
 
     Prints line<TAB>rank<TAB>substitute<TAB>score; lines from 1. Candidates without a word that
     the corpus contains come last, with NA. A last column says `opposite` of opposites of the
-    target, which come below the other answers. --why adds similarity, fit, fluency, count, where
+    target and `contrasted` of other words that the text contrasts with it, which come last.
+    --why adds similarity, fit, fluency, count, where
     it was found, context words with their part of the fit, and two examples. `--set fit=0` leaves
     out a kind of evidence.
     """
@@ -116,13 +119,15 @@ def substitute(
     _require_targets(opened, tasks, file or "the sentence")
     substituter = _substituter(opened, index, given, tasks, mixes)
     answers = ordered_map(partial(_answer, substituter, k), tasks, jobs)
-    n_opposites = n_cut = 0
+    n_below = n_cut = 0
+    labels: list[str] = []
     for task, found in zip(tasks, answers, strict=True):
         shown = [one for one in found if min_score is None or _reaches(one.score, min_score)]
         n_cut += len(found) - len(shown)
-        n_opposites += sum(one.opposite for one in shown)
+        n_below += found.opposites
+        labels += [name for one in shown for name in contrast_label(one)]
         _put_answers(task, found, shown, _examples(opened, shown) if why else None, as_json)
-    say_opposites(n_opposites)
+    say_opposites(labels, n_below)
     if n_cut:
         say(f"{counted(n_cut, 'answer')} with a score below {min_score:g} left out")
 
@@ -206,7 +211,7 @@ def _require_targets(index: "CorpusIndex", tasks: "list[Task]", where: str) -> N
             )
 
 
-def _answer(substituter: "Substituter", k: int | None, task: "Task") -> "list[Substitute]":
+def _answer(substituter: "Substituter", k: int | None, task: "Task") -> "Results[Substitute]":
     most = _USUAL if k is None and task.candidates is None else k
     return substituter.substitutes(
         task.left, task.target, task.right, k=most, candidates=task.candidates
@@ -236,7 +241,8 @@ def _put(
         values["because"] = [word._asdict() for word in one.because[:_SHOWN_WORDS]]
         values["examples"] = examples
         if not why:
-            values = {name: values[name] for name in ("substitute", "score", "opposite", "article")}
+            names = ("substitute", "score", "opposite", "contrasted", "article")
+            values = {name: values[name] for name in names}
         put_json(line=line, rank=rank, **values)
         return
     reasons: list[object] = []
@@ -247,8 +253,7 @@ def _put(
         cosines = (f"{value:.6f}" for value in (one.likeness, one.fit, one.fluency))
         reasons = [*cosines, one.occurrences, one.origin, words or NOT_AVAILABLE]
         reasons.append(" | ".join(examples) or NOT_AVAILABLE)
-    label = ["opposite"] if one.opposite else []
-    label += [one.article] if one.article else []
+    label = [*contrast_label(one), *([one.article] if one.article else [])]
     put(line, rank, one.substitute, number(one.score), *reasons, *label)
 
 

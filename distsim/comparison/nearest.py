@@ -55,15 +55,13 @@ class Neighbour(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Neighbours of a phrase, and how many were left out or moved.
+    """Neighbours of a phrase, and how many were left out.
 
     neighbours: the nearest first. hidden: near-duplicates left out, each as near as one listed.
-    opposites: opposites of the phrase, which were moved below the others.
     """
 
     neighbours: Results[Neighbour]
     hidden: int
-    opposites: int = 0
 
 
 class NeighbourSearch:

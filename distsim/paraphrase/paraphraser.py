@@ -11,7 +11,7 @@ import numpy as np
 from distsim.base.arguments import AnyPath
 from distsim.base.memory import half_of_free
 from distsim.base.results import Results
-from distsim.comparison.opposites.opposites import SPARE, n_moved, opposites_last
+from distsim.comparison.opposites.opposites import SPARE, opposites_last
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.paraphrase.candidates import Candidates, find_candidates
 from distsim.paraphrase.compared import Comparer
@@ -64,7 +64,8 @@ class Paraphrase:
     it was found: `contexts`, `sides` (a left or right side alone), `neighbours` (signatures), or
     `finder`: by what `sign` stored of words.
     contexts: up to three of those shared, as text: seen most often, then rarest. opposite: whether
-    it is an opposite of the focal phrase; these come last.
+    it is an opposite of the focal phrase. contrasted: whether the text contrasts the two, as it
+    does opposites; these come last.
 
     >>> Paraphraser(index).paraphrases("the hatter")[0].evidence > 0
     True
@@ -77,6 +78,7 @@ class Paraphrase:
     origin: tuple[str, ...]
     contexts: tuple[str, ...]
     opposite: bool
+    contrasted: bool
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,8 @@ class Answer:
 
     focal: the phrase as the index holds it. count: its occurrences. n_contexts: distinct
     contexts used; n_candidates: candidates found; n_profiled: those compared. reason: why
-    there are no paraphrases, None where there are some. n_opposites: how many opposites were moved
-    below the others, or left out.
+    there are no paraphrases, None where there are some. n_opposites: how many opposites, or
+    phrases that the text contrasts with it, are below the last one listed, or left out.
 
     >>> answer = Paraphraser(index).answer("the zebra")
     >>> answer.paraphrases, answer.reason
@@ -223,8 +225,8 @@ class Paraphraser:
         contexts = _within(surroundings(self.index, occurrences, self.options.mcc), _WALK_EVIDENCE)
         candidates = find_candidates(self.index, contexts, focal, 1, 1)
         phrases, out = [one.phrase for one in words], self.options.opposites == "out"
-        ranked = opposites_last(self._opposites, shown, phrases, self.options.k, out=out)
-        chosen = [words[place] for place, _ in ranked]
+        ranked, n_out = opposites_last(self._opposites, shown, phrases, self.options.k, out=out)
+        chosen = [words[one.place] for one in ranked]
         ids = word_ids(self.index, [one.phrase for one in chosen])
         numbers = candidates.numbers_of_words(self.index, ids)
         rows = [
@@ -235,14 +237,14 @@ class Paraphraser:
                 int(candidates.evidence[number]) if number >= 0 else 0,
                 ("finder",),
                 self._shared(_Found((), 0.0, 0, (number,)), (contexts,), (candidates,)),
-                opposite,
+                placed.opposite,
+                placed.contrasted,
             )
-            for word, number, (_, opposite) in zip(chosen, numbers, ranked, strict=True)
+            for word, number, placed in zip(chosen, numbers, ranked, strict=True)
         ]
         return Answer(
-            shown, count, rows, contexts.lefts.size, candidates.size, len(words), None,
-            n_moved(ranked),
-        )  # fmt: skip
+            shown, count, rows, contexts.lefts.size, candidates.size, len(words), None, n_out
+        )
 
     def _answer(self, shown: str, focal: np.ndarray) -> Answer:
         options = self.options
@@ -255,7 +257,7 @@ class Paraphraser:
         kept = self._filtered(tuple(focal.tolist()), found)
         texts = [self._text(one.words) for one in kept]
         out = options.opposites == "out"
-        ranked = opposites_last(self._opposites, shown, texts, options.k, out=out)
+        ranked, n_out = opposites_last(self._opposites, shown, texts, options.k, out=out)
         paraphrases = [
             Paraphrase(
                 texts[place],
@@ -265,8 +267,9 @@ class Paraphraser:
                 tuple(name for name, at in zip(ORIGINS, one.numbers, strict=True) if at >= 0),
                 self._shared(one, (contexts, singles), (candidates, single_candidates)),
                 opposite,
+                contrasted,
             )
-            for one, place, opposite in ((kept[place], place, last) for place, last in ranked)
+            for one, (place, contrasted, opposite) in ((kept[row.place], row) for row in ranked)
         ]
         reason = None
         if not paraphrases:
@@ -277,7 +280,7 @@ class Paraphraser:
         n_candidates = candidates.size + single_candidates.size
         return Answer(
             shown, int(occurrences.counts[0]), paraphrases, contexts.lefts.size, n_candidates,
-            len(found), reason, n_moved(ranked),
+            len(found), reason, n_out,
         )  # fmt: skip
 
     def _gathered(

@@ -390,7 +390,7 @@ class Paraphrased:
     count: its occurrences in the corpus.
     evidence: number of distinct contexts that it shares with the phrase.
     found_by: source of the candidate. contexts: some of the shared contexts.
-    opposite: whether it is an opposite of the phrase.
+    opposite: whether it is an opposite of the phrase. contrasted: the text contrasts the two.
     """
 
     rank: int
@@ -401,6 +401,7 @@ class Paraphrased:
     found_by: tuple[str, ...]
     contexts: tuple[str, ...]
     opposite: bool
+    contrasted: bool
 
 
 @dataclass(frozen=True)
@@ -410,7 +411,7 @@ class Paraphrases:
     phrase, count: the phrase in the index's normal form, and its number of occurrences.
     contexts, candidates: numbers of contexts and of candidates that were examined.
     rows: the paraphrases, best first.
-    reason: why there are none, else None.
+    reason: why there are none, else None. opposites: contrasted phrases below the last row.
     """
 
     phrase: str
@@ -419,6 +420,7 @@ class Paraphrases:
     candidates: int
     rows: tuple[Paraphrased, ...]
     reason: str | None = None
+    opposites: int = 0
 
 
 @dataclass(frozen=True)
@@ -540,6 +542,7 @@ class Substituted:
     count: occurrences in the corpus, of all its forms.
     found_by: source of the candidate: `given`, `finder`, `words`, `contexts` or `grammar`.
     because: the context words that contribute most, highest first.
+    opposite: whether it is an opposite of the target. contrasted: the text contrasts the two.
     """
 
     rank: int
@@ -551,6 +554,8 @@ class Substituted:
     count: int
     found_by: str
     because: tuple[Because, ...]
+    opposite: bool
+    contrasted: bool
 
 
 @dataclass(frozen=True)
@@ -558,12 +563,14 @@ class Substitutes:
     """The substitutes of a target in its sentence.
 
     left, target, right: the sentence in three parts. rows: substitutes, best first.
+    opposites: contrasted words below the last row.
     """
 
     left: str
     target: str
     right: str
     rows: tuple[Substituted, ...]
+    opposites: int
 
 
 @dataclass(frozen=True)

@@ -259,16 +259,17 @@ def paraphrases(opened: Opened, phrase: str, k: int) -> Paraphrases:
         k: maximum number of paraphrases.
     """
     answer = opened.paraphraser().answer(phrase)
+    n_below = answer.n_opposites + sum(one.contrasted for one in answer.paraphrases[k:])
     rows = (
         Paraphrased(
             rank, shortened(one.phrase), one.score, one.count, one.evidence, one.origin,
-            tuple(map(shortened, one.contexts)), one.opposite,
+            tuple(map(shortened, one.contexts)), one.opposite, one.contrasted,
         )
         for rank, one in enumerate(answer.paraphrases[:k], 1)
     )  # fmt: skip
     return Paraphrases(
         shortened(answer.focal), answer.count, answer.n_contexts, answer.n_candidates, tuple(rows),
-        answer.reason,
+        answer.reason, n_below,
     )  # fmt: skip
 
 
@@ -361,10 +362,11 @@ def substitutes(opened: Opened, sentence: str, k: int) -> Substitutes:
             rank, shortened(one.substitute), one.score, one.likeness, one.fit, one.fluency,
             one.occurrences, one.origin,
             tuple(Because(shortened(w.word), w.place, w.share) for w in one.because[:5]),
+            one.opposite, one.contrasted,
         )
         for rank, one in enumerate(found, 1)
     )  # fmt: skip
-    return Substitutes(left.strip(), target, right.strip(), tuple(rows))
+    return Substitutes(left.strip(), target, right.strip(), tuple(rows), found.opposites)
 
 
 def _normal(opened: Opened, phrase: str) -> str:

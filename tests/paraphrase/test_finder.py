@@ -1,5 +1,6 @@
 """What `sign` stores to find substitutes of words, and what is found with it."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from distsim import (
 from distsim.base.parallel import no_progress
 from distsim.comparison.nearest import NeighbourSearch
 from distsim.comparison.opposites.language import Language
-from distsim.comparison.opposites.opposites import n_moved, opposites_last
+from distsim.comparison.opposites.opposites import Opposites, opposites_last
 from distsim.comparison.senses import group_senses
 from distsim.corpus import Inflections
 from distsim.corpus.vocabulary import hash_texts
@@ -389,13 +390,18 @@ def test_more_cases_teach_weights_but_not_chances():
     assert chances.mean() == pytest.approx(named, abs=0.03)
 
 
-def told(*opposites):
-    """An Opposites that knows some words for opposites of all."""
+def told(*contrasted):
+    """An Opposites that knows some words for contrasted with all; a first one is no opposite."""
 
     class Told:
         def evidence(self, pairs):
-            told = [word in opposites for _, word in pairs]
-            return [SimpleNamespace(contrasted=one, opposite=one) for one in told]
+            return [
+                SimpleNamespace(
+                    contrasted=word in contrasted,
+                    opposite=word in contrasted[1:] or contrasted == (word,),
+                )
+                for _, word in pairs
+            ]
 
     return Told()
 
@@ -407,21 +413,77 @@ def told(*opposites):
         (3, "b", "a c d"),
         (5, "a b c", "d e f g h"),
         (6, "b", "a c d e f b!"),
-        (7, "a b c", "d e f g h a! b!"),
+        (7, "a b c", "d e f g h a? b!"),
         (1, "a", "b"),
         (2, "c", "a b"),
-        (None, "a h", "b c d e f g a! h!"),
+        (None, "a h", "b c d e f g a? h!"),
+        (8, "h g", "a b c d e f g! h?"),
     ],
 )
 def test_opposites_come_last(k, opposites, wanted):
     words, told_of = list("abcdefgh"), opposites.split()
-    found = opposites_last(told(*told_of), "x", words, k)
-    assert " ".join(words[place] + "!" * opposite for place, opposite in found) == wanted
-    left = opposites_last(told(*told_of), "x", words, k, out=True)
+    found, n_below = opposites_last(told(*told_of), "x", words, k)
+    marks = ["", "?", "!"]
+    assert wanted == " ".join(words[at] + marks[con + opposite] for at, con, opposite in found)
+    shown = {word[0] for word in wanted.split()}
+    passed = set(words[: max(words.index(word) for word in shown)])
+    assert n_below == len(passed - shown)
+    left, n_out = opposites_last(told(*told_of), "x", words, k, out=True)
     kept = [word for word in words if word not in told_of]
-    assert [words[place] for place, _ in left] == kept[: len(words) if k is None else k]
-    before = [word for word in words[: words.index(kept[len(left) - 1])] if word in told_of]
-    assert n_moved(left) == len(before)
+    assert [words[one.place] for one in left] == kept[: len(words) if k is None else k]
+    seen = words if len(left) < (k or len(words)) else words[: words.index(kept[len(left) - 1])]
+    assert n_out == len(set(seen) & set(told_of))
+
+
+def test_rows_put_below_others_are_labelled_and_counted(signed, run, monkeypatch):
+    index, _ = signed
+    sentence = "said the [king] to alice"
+
+    def printed(*command, k):
+        out, err = run(*command, "-k", k, "--json")
+        rows = [json.loads(line) for line in out.splitlines()]
+        name = "substitute" if "substitute" in rows[0] else "phrase"
+        return [row[name] for row in rows], rows, err
+
+    for command in (
+        ("substitute", index.path, sentence),
+        ("neighbours", index.path, "king", "--by", "substitutes"),
+        ("paraphrase", index.path, "king"),
+    ):
+        monkeypatch.setattr(Opposites, "evidence", lambda _, pairs: [None for _ in pairs])
+        first, _, err = printed(*command, k=8)
+        assert "put below" not in err
+        of = told(*first[:2])
+        monkeypatch.setattr(Opposites, "evidence", lambda _, pairs, of=of: of.evidence(pairs))
+        names, rows, err = printed(*command, k=8)
+        assert names[-2:] == first[:2]
+        assert [row["contrasted"] for row in rows] == [False] * 6 + [True] * 2
+        assert [row["opposite"] for row in rows] == [False] * 7 + [True]
+        assert "2 answers put below the others: 1 opposite, 1 contrasted in the text" in err
+        names, rows, err = printed(*command, k=6)
+        assert names[-1] == first[0] and [row["contrasted"] for row in rows] == [False] * 5 + [True]
+        assert "1 answer put below the others: 1 contrasted in the text" in err
+        assert "1 answer put below those printed" in err
+        out, _ = run(*command, "-k", 8)
+        assert [line.split("\t")[-1] for line in out.splitlines()][-2:] == [
+            "contrasted",
+            "opposite",
+        ]
+
+
+def test_limits_keep_the_search_by_what_sign_stored(signed, run):
+    index, _ = signed
+    command = ("neighbours", index.path, "king", "--by", "substitutes", "-k", 5)
+    plain, _ = run(*command)
+    assert run(*command, "--lengths", "1")[0] == plain
+    least = sorted(int(line.split("\t")[3]) for line in plain.splitlines())[2]
+    common, _ = run(*command, "--min-strength", least)
+    rows = [line.split("\t")[1:] for line in common.splitlines()]
+    kept = [row for row in (line.split("\t")[1:] for line in plain.splitlines())
+            if int(row[2]) >= least]  # fmt: skip
+    assert rows[: len(kept)] == kept and min(int(row[2]) for row in rows) >= least
+    longer, _ = run(*command, "--lengths", "2")
+    assert all(" " in line.split("\t")[1] for line in longer.splitlines())
 
 
 def test_opposites_are_labelled_and_can_stay(signed):
@@ -429,7 +491,7 @@ def test_opposites_are_labelled_and_can_stay(signed):
     first = substituter.substitutes("the", "queen", "said")[0]
     substituter._opposites = told(first.substitute)
     found = substituter.substitutes("the", "queen", "said")
-    assert found[-1] == first._replace(opposite=True)
+    assert found[-1] == first._replace(opposite=True, contrasted=True)
     assert sum(one.opposite for one in found) == 1
     assert len({one.substitute for one in found}) == len(found) == 10
     paraphraser = Paraphraser(*signed[:1], table=signed[1], options=ParaphraseOptions(k=10))
@@ -437,7 +499,7 @@ def test_opposites_are_labelled_and_can_stay(signed):
     paraphraser._opposites = told(second)
     answer = paraphraser.answer("queen")
     assert [one.phrase for one in answer.paraphrases if one.opposite] == [second]
-    assert answer.paraphrases[-1].phrase == second and answer.n_opposites == 1
+    assert answer.paraphrases[-1].phrase == second and answer.n_opposites == 0
     as_ranked = Substituter(*signed, words=WordOptions(opposites=False)).substitutes(
         "the", "queen", "said"
     )

@@ -6,6 +6,7 @@ import io
 import json
 from dataclasses import replace
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,8 +18,9 @@ pytest.importorskip("httpx", reason="the test client needs httpx")
 from starlette.testclient import TestClient
 
 from distsim import CorpusIndex, ExactCosine, ParameterError, SignatureTable
-from distsim.comparison import NeighbourSearch
+from distsim.comparison import NeighbourSearch, Opposites
 from distsim.grammar.packs.pack import PackOptions, pack_grammar
+from distsim.paraphrase.substitution.substituter import Substituter
 from distsim.server import jit_warm_up, limits, run
 from distsim.server.application import application
 from distsim.server.artifact_cache import ArtifactCache
@@ -402,6 +404,34 @@ def test_pages_stand_without_scripts(client):
     line = ask(client, "concordance", phrase="alice", k=1)["rows"][0]
     assert "alice" in "".join(page(client, "/passage", at=line["at"]).text).lower()
     assert "There is no such page." in "".join(page(client, "/nowhere", 404).text)
+
+
+def test_rows_put_below_others_are_marked(client, monkeypatch):
+    found_by = Substituter.substitutes
+
+    def with_opposite(self, *asked, **limits):
+        found = found_by(self, *asked, **limits)
+        found[-1] = found[-1]._replace(contrasted=True, opposite=True)
+        found.opposites = 3
+        return found
+
+    def contrasted(_, pairs):
+        return [SimpleNamespace(contrasted=i < 2, opposite=False) for i, _ in enumerate(pairs)]
+
+    monkeypatch.setattr(Substituter, "substitutes", with_opposite)
+    monkeypatch.setattr(Opposites, "evidence", contrasted)
+    sentence = "said the [king] to alice"
+    found = ask(client, "substitutes", sentence=sentence)
+    assert found["opposites"] == 3
+    assert [row["opposite"] for row in found["rows"]][-2:] == [False, True]
+    shown = page(client, "/sentence", s=sentence)
+    assert "come last: 1 here, 3 below these rows." in "".join(shown.text)
+    assert any("opposite" in " ".join(row) for row in shown.rows)
+    found = ask(client, "paraphrases", phrase="the queen")
+    n_shown = sum(row["contrasted"] for row in found["rows"])
+    assert found["opposites"] + n_shown == 2
+    shown = "".join(page(client, "/", q="the queen", paraphrases="1").text)
+    assert "come last: " in shown
 
 
 def test_a_panel_alone_is_the_panel_of_the_page(client):

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from math import log, log1p, nan
 from typing import Any, NamedTuple
 
@@ -343,6 +342,18 @@ def without_shared(a: Sequence[str], b: Sequence[str]) -> tuple[tuple[str, ...],
     return tuple(a[start : len(a) - stop]), tuple(b[start : len(b) - stop])
 
 
+class Placed(NamedTuple):
+    """An answer in the order of `opposites_last`.
+
+    place: where it was. contrasted: whether the text contrasts it with the target, as it does
+    opposites; these come last. opposite: whether it is an opposite, too.
+    """
+
+    place: int
+    contrasted: bool
+    opposite: bool
+
+
 def opposites_last(
     opposites: Opposites | None,
     target: str,
@@ -350,11 +361,10 @@ def opposites_last(
     k: int | None,
     *,
     out: bool = False,
-) -> list[tuple[int, bool]]:
-    """Return (index in phrases, whether it is an opposite) of k answers, contrasted phrases last.
+) -> tuple[list[Placed], int]:
+    """Return (k answers, contrasted phrases last; how many of these are below the k, or left out).
 
-    Contrasted phrases are opposites of the target and phrases that are set against it. None is
-    among the first five answers while there are enough others.
+    None is among the first five answers while there are enough others.
 
     Arguments:
         opposites: classifier of opposites; None keeps the order.
@@ -365,25 +375,17 @@ def opposites_last(
     """
     most = len(phrases) if k is None else min(k, len(phrases))
     if opposites is None:
-        return [(place, False) for place in range(most)]
+        return [Placed(place, False, False) for place in range(most)], 0
     looked_at = phrases[: most + SPARE]
     told = opposites.evidence([(target, one) for one in looked_at])
-    others = [place for place, one in enumerate(told) if one is None or not one.contrasted]
-    if out:
-        return [(place, False) for place in others[:most]]
-    last = [place for place in range(most) if place not in others]
+    placed = [
+        Placed(place, one is not None and one.contrasted, one is not None and one.opposite)
+        for place, one in enumerate(told)
+    ]
+    others = [one for one in placed if not one.contrasted]
+    last = [] if out else [one for one in placed[:most] if one.contrasted]
     last = last[: max(most - SPARE, most - len(others), 0)]
-    first = others[: most - len(last)]
-    labelled = {place for place, one in enumerate(told) if one is not None and one.opposite}
-    return [(place, place in labelled) for place in [*first, *last]]
-
-
-def n_moved(ranked: Sequence[tuple[int, bool]]) -> int:
-    """Return how many answers were moved or left out, of what `opposites_last` returned.
-
-    Arguments:
-        ranked: (place of the answer, whether it is an opposite).
-    """
-    places = [place for place, _ in ranked]
-    rising = 1 + next((i for i, (a, b) in enumerate(pairwise(places)) if a > b), len(places) - 1)
-    return max(places[:rising], default=-1) + 1 - rising
+    ranked = [*others[: most - len(last)], *last]
+    if len(ranked) < most:
+        return ranked, len(placed) - len(ranked)
+    return ranked, max((one.place + 1 for one in ranked), default=0) - len(ranked)

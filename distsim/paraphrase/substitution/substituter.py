@@ -64,7 +64,8 @@ class Substitute(NamedTuple):
     occurrences: in the corpus, of all forms.
     because: the context words that contribute most to the fit, highest first.
     origin: `given`, `finder`, `words`, `contexts` or `grammar`.
-    opposite: whether it is an opposite of the target; opposites come last.
+    opposite: whether it is an opposite of the target. contrasted: whether the text contrasts the
+        two, as it does opposites; these come last.
     article: `a` or `an` where the word before the target has to become that, else "".
 
     >>> best = Substituter(index, learnt).substitutes("said the", "king", "to alice")[0]
@@ -82,6 +83,7 @@ class Substitute(NamedTuple):
     origin: str
     opposite: bool = False
     article: str = ""
+    contrasted: bool = False
 
 
 class Substituter:
@@ -210,16 +212,17 @@ class Substituter:
         result = Results[Substitute]()
         ordered = [names[i] for i in order.tolist()]
         opposites = self._opposites if candidates is None else None
-        ranked = opposites_last(opposites, " ".join(occurrence.target), ordered, k)
-        for place, opposite in ranked:
+        target = " ".join(occurrence.target)
+        ranked, result.opposites = opposites_last(opposites, target, ordered, k)
+        for place, contrasted, opposite in ranked:
             i = int(order[place])
             because: tuple[ContextWord, ...] = ()
             if slot is not None and rows is not None:
                 because = _because(occurrence, slot, rows[i])
             score = None if math.isnan(scores[i]) else float(scores[i])
             told = (float(likeness[i]), float(fit[i]), float(fluency[i]), int(counts[i]), because)
-            article = filled.articles[i]
-            result.append(Substitute(names[i], score, *told, origins[i], opposite, article))
+            last = opposite, filled.articles[i], contrasted
+            result.append(Substitute(names[i], score, *told, origins[i], *last))
         return result
 
     def features(
@@ -383,8 +386,8 @@ class Substituter:
                 by_form.setdefault(filled.forms[i], i)
         order = list(by_form.values())
         ordered = [words[i] for i in order]
-        ranked = opposites_last(self._opposites, target, ordered, k)
-        for place, opposite in ranked:
+        ranked, result.opposites = opposites_last(self._opposites, target, ordered, k)
+        for place, contrasted, opposite in ranked:
             i = order[place]
             (row,) = self._vectors.rows([(words[i],)])
             *_, fit, fluency = columns[i].tolist()
@@ -402,6 +405,7 @@ class Substituter:
                     "finder",
                     opposite,
                     filled.articles[i],
+                    contrasted,
                 )
             )
         return result
