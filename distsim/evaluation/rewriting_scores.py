@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 _LONGEST = 4
+_MEANT_13A = (("<skipped>", ""), ("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 _TOKENS_13A = [
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -97,11 +98,11 @@ def sari_tokens(text: str) -> list[str]:
     Arguments:
         text: the sentence.
 
-    >>> sari_tokens("He said: 3,000.")
+    >>> sari_tokens("He said: <skipped> 3,000.")
     ['he', 'said', ':', '3,000', '.']
     """
     text = text.lower()
-    for written, meant in (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")):
+    for written, meant in _MEANT_13A:
         text = text.replace(written, meant)
     text = f" {text} "
     for pattern, replacement in _TOKENS_13A:
