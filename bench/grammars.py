@@ -1,9 +1,10 @@
 """Grammars of one's own, step by step: CPU seconds, rates and peak memory of each command.
 
 Six bitexts of English (help texts with three languages, Europarl, Hansards, news) are aligned each
-by itself, their phrase rules extracted together and pivoted; of one bitext Hiero's rules, of one
-with trees SAMT's; two shared Bengali-English grammars are pivoted; paraphrases without and with
-gaps are scored and packed. One thread, start-up included.
+by itself, their phrase rules extracted together and pivoted; of Europarl and of the help texts'
+pairs of at most 14 words Hiero's rules, of one with trees SAMT's; two shared Bengali-English
+grammars are pivoted; paraphrases without and with gaps are scored and packed. One thread, start-up
+included.
 
     python bench/grammars.py WORK --index INDEX [--data FOLDER]
 
@@ -11,6 +12,7 @@ WORK keeps what other benchmarks read: all.para, hiero.para, samt.para. Checked:
 and by two gives the same bytes, and an index of packs answers with all rules of the text.
 """
 
+import gzip
 import json
 import re
 import sys
@@ -35,6 +37,8 @@ BITEXTS = (
 TREES = (f"{HANSARDS}/gold.en.ptb.xz", f"{HANSARDS}/train.en.ptb.xz")
 JOINT = ("--columns", "joint")
 ASKED = 1000
+SHORT = 14  # words
+SIDES = ("en", "other")
 
 
 class Steps:
@@ -85,7 +89,7 @@ def aligned(steps: Steps, data: Path) -> Iterator[list[str]]:
     for name, *texts, layout in BITEXTS:
         sides = [
             joined(data, files, steps.work / f"{name}.{side}{Path(files[0]).suffix}")
-            for side, files in zip(("en", "other"), texts, strict=True)
+            for side, files in zip(SIDES, texts, strict=True)
         ]
         out = steps.work / f"{name}.bitext"
         more = ["--set", "unescape=true"] if name == "europarl" else []
@@ -101,16 +105,31 @@ def aligned(steps: Steps, data: Path) -> Iterator[list[str]]:
     yield row("`align`", "six bitexts", cost, n, "pairs")
 
 
+def short(steps: Steps) -> list[Path]:
+    """Return bitexts of the pairs of at most SHORT words of the help texts."""
+    made = []
+    for name, *_ in BITEXTS[:3]:
+        files = [steps.work / f"{name}.{side}.gz" for side in SIDES]
+        texts = [gzip.decompress(file.read_bytes()).decode().split("\n") for file in files]
+        pairs = [x for x in zip(*texts, strict=True) if max(len(y.split()) for y in x) <= SHORT]
+        made.append(steps.work / f"{name}.short")
+        sides = [steps.work / f"{name}.short.{side}" for side in SIDES]
+        for path, lines in zip(sides, zip(*pairs, strict=True), strict=True):
+            path.write_text("\n".join(lines) + "\n")
+        steps.run(f"align-{name}.short", "align", *sides, "--format", "text", "-o", made[-1])
+    return made
+
+
 def extracted(steps: Steps) -> Iterator[list[str]]:
-    names = [*(name for name, *_ in BITEXTS), "news"]
-    for preset, some in (("phrases", names), ("hiero", names[:1]), ("samt", ["hansards"])):
-        bitexts = [steps.work / f"{name}.bitext" for name in some]
-        cost = steps.run(f"extract-{preset}", "extract", *bitexts, "--preset", preset,
-                         "--jobs", 1, "--numeric", steps.work / f"{preset}.rules")  # fmt: skip
-        of = some[0] if len(some) == 1 else "six bitexts"
-        n = number(cost, "instances")
+    every = [steps.work / f"{name}.bitext" for name in (*(one[0] for one in BITEXTS), "news")]
+    some = {"phrases": every, "hiero": every[3:4], "short": short(steps), "samt": every[4:5]}
+    for name, bitexts in some.items():
+        rules, preset = steps.work / f"{name}.rules", "hiero" if name == "short" else name
+        cost = steps.run(f"extract-{name}", "extract", *bitexts, "--preset", preset, "--jobs", 1,
+                         "--numeric", rules)  # fmt: skip
+        of, n = ", ".join(one.stem for one in bitexts), number(cost, "instances")
         cells = row(f"`extract --preset {preset}`", of, cost, n, "instances")
-        cells[2] += f", {number(cost, 'rules'):,} rules"
+        cells[2] += f", {number(cost, 'rules'):,} rules, {number(cost, 'pairs'):,} pairs"
         yield cells
 
 
@@ -132,8 +151,7 @@ def scored(steps: Steps, index: Path) -> Iterator[list[str]]:
         out = work / f"{name}.scored"
         command = ("score", work / f"{name}.para", "--ngram", index, "-o", out, "--jobs")
         cost = steps.run(f"score-{name}", *command, 1)
-        with out.open("rb") as file:
-            yield row("`score`", of, cost, sum(1 for _ in file), "rules")
+        yield row("`score`", of, cost, number(cost, "rules"), "rules")
         if name == "hiero":
             once = out.read_bytes()
             distsim(*command, 2)

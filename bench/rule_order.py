@@ -183,21 +183,16 @@ def main() -> None:
     base = all_judged[0]
     usual = -base.features[:, 0] - base.features[:, 1]
     columns = {"ln p(e\\|f) + ln p(f\\|e)": (base, usual)}
-    for index, judged, values in zip(
-        given.indexes, all_judged, held_out(base, all_judged), strict=True
-    ):
-        columns[f"learned, {index.stem}"] = (judged, values)
+    for index, *one in zip(given.indexes, all_judged, held_out(base, all_judged), strict=True):
+        columns[f"learned, {index.stem}"] = tuple(one)
     names = [name for name in lines if len(lines[name]) >= FEWEST]
 
     def row(name: str, judged: Judged, values: np.ndarray) -> list[str]:
         every = np.arange(values.size)
         cells = [f"{agreement(judged, values, every, (one,)):.3f}" for one in names]
-        told = [] if values is usual else [
-            difference(judged, values, usual, among) for among in (MAIN, *((x,) for x in names))
-        ]  # fmt: skip
-        least = min(told[1:], key=lambda one: float(one.split(" to ")[1][:-1]), default="")
-        return [name, *cells, f"{agreement(judged, values, every, MAIN):.3f}", *told[:1],
-                *([""] if values is usual else []), least,
+        told = [difference(judged, values, usual, x) for x in (MAIN, *((one,) for one in names))]
+        least = min(told[1:], key=lambda one: float(one.split(" to ")[1][:-1]))
+        return [name, *cells, f"{agreement(judged, values, every, MAIN):.3f}", told[0], least,
                 f"{within_sources(judged, values):.3f}"]  # fmt: skip
 
     heads = [f"{name} ({len(lines[name])})" for name in names]
@@ -209,10 +204,9 @@ def main() -> None:
         notes = (
             "order of paraphrase rules in packs, make-grammar's report, rerank; largest first",
             f"learned from {len(base.pairs)} rules of six bitexts for pairs judged by people "
-            "(Pavlick et al. 2015, PPDB 2.0; cited, no rows kept); features are -ln p, ln of the "
-            "count of pivots, similarity",
-            "python bench/rule_order.py WORK INDEX --write FILE; index: 39.5 million tokens of "
-            "Wikipedia, signed by the default",
+            "(Pavlick et al. 2015, PPDB 2.0; cited, our copy states no licence, no rows kept); "
+            "features are -ln p, ln of the count of pivots, similarity",
+            "python bench/rule_order.py WORK INDEX --write FILE; INDEX as in bench/README.md",
         )
         weights = learned(base, np.arange(len(base.pairs)))
         given.write.write_text(LearnedWeights(weights.weights, notes=notes).text(), "utf-8")
