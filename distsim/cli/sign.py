@@ -197,6 +197,7 @@ def _store_finder(
 ) -> None:
     """Store the finder of substitutes beside a table, if the recipe has one, and print its size."""
     from distsim.base.errors import ParameterError
+    from distsim.corpus.inflections import Inflections
     from distsim.indexes.places import finder_inside
     from distsim.paraphrase.finder.space import open_space
     from distsim.paraphrase.finder.word_profiles import build_finder
@@ -207,7 +208,8 @@ def _store_finder(
         remove_artifact(finder_inside(table.path))
     if not how.finder or open_space(source, table) is None:
         return
-    if finder_of(table) is None or not table.unchanged:
+    stored, rules = finder_of(table), Inflections.open(how.inflections).checksum
+    if stored is None or not table.unchanged or stored.parameters.get("rules") != rules:
         try:
             with progress_bar("done") as bar:
                 build_finder(source, table, inflections=how.inflections, jobs=jobs, progress=bar)

@@ -1,7 +1,9 @@
 """Inflected forms of words, by a language's rules in a file."""
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable
-from functools import cache, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ class Inflections:
         words: the forms of irregular words: `{"go": ["goes", "went"]}`.
         function_words: articles, pronouns, prepositions, conjunctions, auxiliaries, punctuation.
         alternates: groups of words of which the one stands that the next word asks for: a, an.
+        together: endings of which a word has all or none: er, est.
 
     >>> Inflections({"": ["s", "ed", "+ed"], "y": ["ies"]}, {"go": ["went"]}).forms("stop")
     ['stop', 'stops', 'stoped', 'stopped']
@@ -35,11 +38,13 @@ class Inflections:
         *,
         function_words: Iterable[str] = (),
         alternates: Iterable[tuple[str, ...]] = (),
+        together: Iterable[str] = (),
     ) -> None:
         self._endings = endings
         self._words = words
         self.function_words = frozenset(function_words)
         self.alternates = {word: tuple(group) for group in alternates for word in group}
+        self.together = tuple(together)
         self._bases: dict[str, list[str]] = {}
         for base, forms in words.items():
             for form in forms:
@@ -50,12 +55,22 @@ class Inflections:
             lambda word: frozenset((word, *self.bases(word, lambda _: True)))
         )
 
+        self._family = lru_cache(_CACHED_WORDS)(
+            lambda word: frozenset().union(*map(self._all_bases, self._all_bases(word)))
+        )
+
     def __reduce__(self) -> tuple[Any, ...]:
         made = partial(
             Inflections, function_words=self.function_words,
-            alternates=tuple(dict.fromkeys(self.alternates.values())),
+            alternates=tuple(dict.fromkeys(self.alternates.values())), together=self.together,
         )  # fmt: skip
         return made, (self._endings, self._words)
+
+    @cached_property
+    def checksum(self) -> str:
+        """Of the rules, 16 hexadecimal digits."""
+        rules = json.dumps([self._endings, self._words, self.together], sort_keys=True)
+        return hashlib.blake2b(rules.encode(), digest_size=8).hexdigest()
 
     @classmethod
     def open(cls, name: str | Path = DEFAULT) -> "Inflections":
@@ -85,6 +100,7 @@ class Inflections:
         words: dict[str, list[str]] = {}
         function_words: list[str] = []
         alternates: list[tuple[str, ...]] = []
+        together: list[str] = []
         for number, raw in read_lines(path):
             line = raw.decode(errors="replace").rstrip("\r\n")
             if not line.strip() or line.startswith("#"):
@@ -99,11 +115,15 @@ class Inflections:
                 function_words += forms.split()
             elif base == "~":
                 alternates.append(tuple(forms.split()))
+            elif base == "&":
+                together += forms.split()
             elif base.startswith("-"):
                 endings[base[1:]] = forms.split()
             else:
                 words[base] = forms.split()
-        return cls(endings, words, function_words=function_words, alternates=alternates)
+        return cls(
+            endings, words, function_words=function_words, alternates=alternates, together=together
+        )
 
     def _made_forms(self, word: str) -> list[str]:
         """Return a base word and all forms that it may have, itself first, each once."""
@@ -120,6 +140,15 @@ class Inflections:
             forms.append(f"{word}{word[-1]}{ending[1:]}" if ending[0] == "+" else stem + ending)
         return list(dict.fromkeys(forms))
 
+    def is_irregular(self, base: str, form: str) -> bool:
+        """Return whether a form is listed with its base word and has no regular ending.
+
+        Arguments:
+            base, form: words in lower case.
+        """
+        general = self._endings.get("", ())
+        return form in self._words.get(base, ()) and not any(map(form.endswith, general))
+
     def are_forms_of_one(self, a: str, b: str) -> bool:
         """Return whether two words are forms of one base word by the language's rules.
 
@@ -133,6 +162,17 @@ class Inflections:
         False
         """
         return not self._all_bases(a).isdisjoint(self._all_bases(b))
+
+    def are_related(self, a: str, b: str) -> bool:
+        """Return whether two words are forms of one base word, or forms of forms of one.
+
+        Arguments:
+            a, b: words in lower case.
+
+        >>> Inflections.open("english").are_related("paintings", "paints")
+        True
+        """
+        return not self._family(a).isdisjoint(self._family(b))
 
     def bases(self, word: str, is_word: Callable[[str], bool]) -> list[str]:
         """Return the words of which a word may be a form, itself left out.
@@ -173,7 +213,12 @@ class Inflections:
         for ending in sorted(general, key=len, reverse=True):
             if form.endswith(ending):
                 return ending
-        others = [one for one in self.forms(base)[1:] if one != form]
+        listed = self.forms(base)[1:]
+        if len(listed) == len(self.together) and base in self._words:
+            rest = [one for one in general if one not in self.together]
+            if not any(one.endswith(ending) for one in listed for ending in rest):
+                return self.together[listed.index(form)]  # bad, worse, worst
+        others = [one for one in listed if one != form]
         free = [one for one in general if not any(other.endswith(one) for other in others)]
         return free[0] if free else form
 

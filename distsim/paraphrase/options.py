@@ -65,7 +65,7 @@ class ParaphraseOptions:
         finder: find paraphrases of a single word by what `sign` stored beside the table, if it did.
         weights: of what `sign` stored: `substitutes`, which ship, or a file of `rank`.
         forms: beside such a table, also other forms of the focal phrase, and all forms of its
-            paraphrases.
+            paraphrases; those of a word are found by contexts then.
         opposites: with a table, opposites of the focal phrase come below the other paraphrases
             (`last`), are left out (`out`), or stay where they rank (`ranked`).
         filled: candidates from contexts, with those as long as the focal phrase, are so many in

@@ -211,7 +211,7 @@ class Paraphraser:
             return Answer(shown, count, [], 0, 0, 0, reason, 0)
         if count == 0:
             return Answer(shown, 0, [], 0, 0, 0, "does not occur in the corpus", 0)
-        if self._words is not None and len(text) == 1:
+        if self._words is not None and len(text) == 1 and not self.options.forms:
             words = self._words.answers(text[0], k=self.options.k + SPARE)
             if words:
                 return self._of_words(shown, count, words)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -356,6 +357,44 @@ def test_an_article_agrees_with_the_word_put_in(signed):
     assert len(put_in) >= 10
     for word in put_in:
         assert replaced["in", "an", word] == replaced["in", "a", word]
+
+
+def test_the_article_is_the_one_that_stands_before_the_word_in_the_text(signed):
+    index, table = signed
+    found = Substituter(index, table).substitutes("she saw a", "door", "there", k=None)
+    seen = [
+        one
+        for one in found
+        if index.count(f"a {one.substitute}") != index.count(f"an {one.substitute}")
+    ]
+    assert len(seen) > 20
+    for one in seen:
+        is_an = index.count(f"an {one.substitute}") > index.count(f"a {one.substitute}")
+        assert one.article == ("an" if is_an else "")
+
+
+def test_a_word_for_a_phrase_has_the_form_of_its_first_or_last_word(signed):
+    index, table = signed
+    substituter = Substituter(index, table)
+    forms = WordSubstitutes.open(index, table).forms
+    for phrase in ("looked at", "going on"):
+        kind = forms.kind(phrase.split()[0]) or forms.kind(phrase.split()[-1])
+        found = substituter.substitutes("and", phrase, "the", k=None)
+        words = [one.substitute for one in found if " " not in one.substitute]
+        able = [one for one in words if forms.has(forms.base(one), kind)]
+        assert kind and able and all(forms.kind(one) == kind for one in able)
+
+
+def test_signing_again_makes_the_finder_of_other_rules_anew(signed, tmp_path, run):
+    index = CorpusIndex.open(shutil.copytree(signed[0].path, tmp_path / "i"))
+    folder = index.path / "signatures" / "finder"
+    written = (folder / "manifest.json").stat().st_mtime_ns
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(run("info", signed[1].path, "--recipe")[0])
+    run("sign", index.path, "--recipe", recipe)
+    assert (folder / "manifest.json").stat().st_mtime_ns == written
+    run("sign", index.path, "--recipe", recipe, "--set", "inflections=none")
+    assert (folder / "manifest.json").stat().st_mtime_ns > written
 
 
 def test_opposites_of_a_phrase_come_last(signed):

@@ -150,6 +150,30 @@ def test_of_a_doubled_and_a_plain_form_the_frequent_one_is_taken(tmp_path):
     )  # fmt: skip
 
 
+def test_words_that_end_like_forms_are_words_of_their_own(tmp_path):
+    """`computer` has a plural, `officer` no `officest`; `bigger` has `biggest`."""
+    words = "compute computer computers office officer paint painting paintings painted big bigger "
+    words += "biggest sing sung sings songs think thought thoughts play playing bad worse worst"
+    index = CorpusIndex.build([write_lines(tmp_path / "c", [words.split()])], tmp_path / "index")
+    forms = Forms(Inflections.open(), Lexicon(index))
+    own = {"computer", "officer", "painting"}
+    assert {word for word in words.split() if forms.base(word) == word} >= own
+    bases = {"computers": "computer", "paintings": "painting", "painted": "paint", "bigger": "big",
+             "sung": "sing", "thought": "think", "playing": "play", "worst": "bad"}  # fmt: skip
+    assert {word: forms.base(word) for word in bases} == bases
+    assert not own.intersection(*map(forms.of_word, ("compute", "office", "paint")))
+    kinds = [forms.kind(word) for word in ("worse", "worst", "biggest", "computer")]
+    assert kinds == ["er", "est", "est", ""]
+
+
+def test_words_of_one_family_are_related():
+    english = Inflections.open()
+    pairs = ("meetings meets", "better best", "nuclei nucleus", "computers computing", "go went")
+    assert all(english.are_related(*pair.split()) for pair in pairs)
+    for pair in ("big large", "king kingdom", "house home"):
+        assert not english.are_related(*pair.split())
+
+
 def test_rules_of_another_language_come_from_a_file(tmp_path):
     rules = tmp_path / "german.txt"
     rules.write_text("# some\n-en\te st t\nsein\tist war\n", encoding="utf-8")

@@ -18,6 +18,10 @@ Words = tuple[str, ...]
 _CACHED_WORDS = 1 << 16
 _RAREST_BASE = 100  # a base occurs at least a hundredth as often as its form
 _LEAST_ALIKE = 0.2
+_OWN_FORMS = (
+    10  # a form with forms of its own, a tenth as frequent or more, is a base word: paintings
+)
+_RAREST_TOGETHER = 200  # of endings that go together, one occurs at least so much less
 _RARE = 20  # a form that occurs so many times less than another of its word is rare
 
 
@@ -77,7 +81,8 @@ class Forms:
             plain = word + form[len(word) + 1 :] if form.startswith(word + word[-1]) else word
             rivals = {doubled, plain} - {word, form}
             rival = max((counts.get(one, 0) for one in rivals), default=0)
-            if counts[form] > 0 and counts[form] >= rival and self._alike(word, form):
+            fits = counts[form] > 0 and counts[form] >= rival and self._alike(word, form)
+            if fits and self._is_form(word, form):
                 kept.append(form)
         return tuple(kept)
 
@@ -87,9 +92,30 @@ class Forms:
         bases = [
             one
             for one in self.inflections.bases(word, self._occurs)
-            if self._lexicon.counts([one])[0] * _RAREST_BASE >= count and self._alike(one, word)
+            if self._lexicon.counts([one])[0] * _RAREST_BASE >= count
+            and self._alike(one, word)
+            and self._is_form(one, word)
         ]
         return bases[int(np.argmax(self._lexicon.counts(bases)))] if bases else word
+
+    def _is_form(self, base: str, form: str) -> bool:
+        """Return whether a word that may be a form of another is one, and no word of its own.
+
+        No form of another is one with forms of its own (`computer`, with `computers`) and one
+        whose ending does not go without another, which does not occur (`officer`, `officest`).
+        """
+        rules = self.inflections
+        if rules.is_irregular(base, form):
+            return True
+        count = int(self._lexicon.counts([form])[0])
+        own = [one for one in rules.forms(form)[1:] if one not in rules.forms(base)]
+        if self._lexicon.counts(own).max(initial=0) * _OWN_FORMS >= count:
+            return False
+        if rules.kind(base, form) not in rules.together:
+            return True
+        others = [one for one in rules.forms(base) if rules.kind(base, one) in rules.together]
+        others = [one for one in others if rules.kind(base, one) != rules.kind(base, form)]
+        return bool(self._lexicon.counts(others).max(initial=0) * _RAREST_TOGETHER >= count)
 
     def _occurs(self, word: str) -> bool:
         return bool(self._lexicon.counts([word])[0] > 0)
@@ -116,7 +142,8 @@ def as_bases(target: Words, candidates: Iterable[Words], forms: Forms) -> dict[W
     bases = {forms.base(word) for word in target}
     first, last = (forms.base(target[at]) for at in (0, -1))
     own = {*forms.of_phrase((first, *target[1:])), *forms.of_phrase((*target[:-1], last)), target}
-    if len(target) == 1:
+    single = target[0] if len(target) == 1 else None
+    if single is not None:
         own |= {(form,) for form in forms.of_word(first)}
     is_spelt = _is_spelt(target)
     kept: dict[Words, Words] = {}
@@ -126,7 +153,7 @@ def as_bases(target: Words, candidates: Iterable[Words], forms: Forms) -> dict[W
             continue
         if len(words) == 1:
             words = (forms.base(words[0]),)
-            if words[0] in bases:
+            if words[0] in bases or (single and forms.inflections.are_related(single, words[0])):
                 continue
         if not any(_holds(words, one) for one in own):
             kept.setdefault(words, given)

@@ -125,6 +125,7 @@ def build_finder(
             "table": table.artifact.checksum,
             "corpus": index.parameters["corpus"],
             "inflections": Path(inflections).name,
+            "rules": forms.inflections.checksum,
             "lemmas": len(lemmas.words),
             "sentences": n_sentences,
         }

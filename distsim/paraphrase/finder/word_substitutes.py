@@ -161,12 +161,13 @@ class WordSubstitutes:
         chances = self.weights.alone.chances(features, self.finder.is_calibrated)
         order = np.argsort(-chances, kind="stable")
         at_once = order.size if k is None else k + _SPARE
+        related = self.forms.inflections.are_related
         found: dict[str, int] = {}
         for first in range(0, order.size, at_once):
             some = order[first : first + at_once]
             shown = self.shown(words, pool.lemmas[some], nearest[some])
             for one, i in zip(shown, some.tolist(), strict=True):
-                if one != words[0]:
+                if not related(words[0], one):
                     found.setdefault(one, i)
             if k is not None and len(found) >= k:
                 break

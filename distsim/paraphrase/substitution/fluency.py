@@ -60,7 +60,7 @@ class Fluency:
         """Return the probability of each candidate in the slot, and the form that is shown there.
 
         Where the word before the slot depends on the next word (`a`, `an`), the likelier of its
-        forms is taken for each candidate.
+        forms is taken for each candidate, and the one shown that is mostly before it.
 
         Arguments:
             occurrence: the target in its sentence.
@@ -89,11 +89,22 @@ class Fluency:
                 agrees = self._forms.kind(form[0], base[0]) == kinds[owner]
             if (agrees, log) > best[owner][:2]:
                 best[owner] = agrees, log, article, form
-        return Filled(
-            total,
-            [form for *_, form in best],
-            ["" if article == before else article for *_, article, _ in best],
-        )
+        shown = [form for *_, form in best]
+        usual = self._usual(articles, shown, [article for *_, article, _ in best])
+        return Filled(total, shown, ["" if one == before else one for one in usual])
+
+    def _usual(
+        self, articles: Sequence[str], shown: list[Words], likeliest: list[str]
+    ) -> list[str]:
+        """Return the article that stands most often before each phrase; the likeliest if none."""
+        if not articles:
+            return likeliest
+        firsts = [words[0] if words else "" for words in shown]
+        pairs = [f"{article} {word}" for word in firsts for article in articles]
+        counts = self._index.count(pairs).reshape(-1, len(articles))
+        most = [articles[place] for place in counts.argmax(axis=1).tolist()]
+        highest = counts.max(axis=1, initial=0).tolist()
+        return [usual if highest[i] else likeliest[i] for i, usual in enumerate(most)]
 
     def log_probabilities(self, occurrence: Occurrence, fillers: Sequence[Words]) -> np.ndarray:
         """Return ln p(filler and the words behind it | the words before it), float64[n].

@@ -196,16 +196,16 @@ class Substituter:
                 )
             phrases = [self._lexicon.words(one) for one in candidates]
             origins = ["given"] * len(phrases)
-        evidence, counts, rows, filled = self._evidence(occurrence, phrases, slot)
+        kind = self._kind(occurrence.target) if candidates is None else None
+        evidence, counts, rows, filled = self._evidence(occurrence, phrases, slot, kind)
         if any(one.score is not None for one in found.values()):
             evidence = replace(
                 evidence, likeness=np.array([o.score or 0.0 for o in found.values()])
             )
         mix = self._finding if candidates is None else self._ranking
         scores = mix.scores(evidence)
-        if candidates is None:
-            names = self._in_form(occurrence.target, phrases, filled.forms)
-        else:
+        names = [" ".join(words) for words in filled.forms]
+        if candidates is not None:
             names = list(candidates)
         order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
         likeness, fit, fluency = evidence.likeness, evidence.fit, evidence.fluency
@@ -381,8 +381,9 @@ class Substituter:
         own = self._vectors.rows([occurrence.target])[0]
         result = Results[Substitute]()
         target, by_form = occurrence.target[0], dict[Words, int]()
+        related = self._forms.inflections.are_related
         for i in np.argsort(-chances, kind="stable").tolist():
-            if filled.forms[i] != (target,):
+            if not related(target, words[i]) and not related(target, filled.forms[i][0]):
                 by_form.setdefault(filled.forms[i], i)
         order = list(by_form.values())
         ordered = [words[i] for i in order]
@@ -424,12 +425,20 @@ class Substituter:
         return self._evidence(occurrence, phrases, self._slot(occurrence))[0]
 
     def _evidence(
-        self, occurrence: Occurrence, phrases: list[Words], slot: Slot | None
+        self,
+        occurrence: Occurrence,
+        phrases: list[Words],
+        slot: Slot | None,
+        kind: str | None = None,
     ) -> tuple[Evidence, np.ndarray, np.ndarray | None, Filled]:
-        """Return (evidence, counts int64[n], vectors or None, how each is written)."""
+        """Return (evidence, counts int64[n], vectors or None, how each is written).
+
+        kind: the inflection in which single words are written; the likeliest one where None.
+        """
         target = occurrence.target
         everything = [*phrases, target]
-        filled = self._fluency.scores(occurrence, everything)
+        kinds = None if kind is None else [kind] * len(everything)
+        filled = self._fluency.scores(occurrence, everything, kinds)
         counts = np.array([self._count(words) for words in everything], np.int64)
         frequency = np.log(counts + 0.5)
         rows, fit = None, np.zeros(len(phrases))
@@ -456,10 +465,9 @@ class Substituter:
     def _slot(self, occurrence: Occurrence) -> Slot | None:
         return None if self._space is None else Slot.of(self._space, occurrence)
 
-    def _in_form(self, target: Words, phrases: list[Words], likeliest: list[Words]) -> list[str]:
-        """Return how found candidates are shown: as the likeliest form where the target is one."""
-        is_base = len(target) > 1 or self._forms.base(target[0]) == target[0]
-        return [" ".join(words) for words in (phrases if is_base else likeliest)]
+    def _kind(self, target: Words) -> str:
+        """Return the inflection of a target: of a phrase that of its first word, else its last."""
+        return self._forms.kind(target[0]) or self._forms.kind(target[-1]) if target else ""
 
     def _count(self, words: Words) -> int:
         """Return the occurrences of a word in all its forms, or of a phrase as it stands."""
