@@ -390,6 +390,14 @@ def say_no_finder(table: "StoredTable") -> None:
         say("this table has no finder of substitutes: distsim sign INDEX makes one that has")
 
 
+def say_shares() -> None:
+    """Print that the scores of words are no probabilities in this text."""
+    say(
+        "the scores of words are shares, no probabilities: these need English text of 10 to 200 "
+        "million tokens, and no --grammar"
+    )
+
+
 def say_opposites(labels: Iterable[str], below: int) -> None:
     """Print how many rows were moved below the others because the text contrasts them.
 

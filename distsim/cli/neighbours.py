@@ -23,6 +23,7 @@ from distsim.cli.console import (
     say,
     say_no_finder,
     say_opposites,
+    say_shares,
 )
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import HeldMemoryOption, SetOption, chosen
@@ -194,7 +195,7 @@ def _search(
 
     by, k, threshold = how.by, how.k, how.threshold
     measured = by is not None and by not in get_args(EstimateName)
-    if measured and threshold is not None:
+    if measured and by != "substitutes" and threshold is not None:
         raise typer.BadParameter(f"--by {by} orders the nearest: leave out --threshold")
     low, high = lengths_range(how.lengths) if how.lengths else (0, 0)
     opened = SignatureTable.open(table)
@@ -223,8 +224,8 @@ def _search(
         found = search.found(phrase, k=RERANKED)
         if found is None:
             return None
-        near = rerank_neighbours(phrase, found.neighbours, measure)[:k]
-        return found._replace(neighbours=near)
+        near = rerank_neighbours(phrase, found.neighbours, measure)
+        return found._replace(neighbours=_reaching(near, threshold)[:k])
 
     return opened, reranked
 
@@ -254,6 +255,8 @@ def _by_finder(
     low, _ = lengths_range(how.lengths) if how.lengths else (1, 1)
     words = WordSubstitutes.open(corpus, opened, weights=weights)
     opposites = Opposites(corpus, opened)
+    if words is not None and not words.finder.is_calibrated:
+        say_shares()
 
     def substitutes(phrase: str) -> "Found | None":
         near: Any = None
@@ -270,6 +273,7 @@ def _by_finder(
             given = {tuple(one.phrase.split(" ")): one for one in ranked}
             bases = as_bases(tuple(corpus.words(phrase)), given, words.forms)
             near = [given[own] for own in bases.values()]
+        near = _reaching(near, how.threshold)
         placed, n_below = opposites_last(opposites, phrase, [one.phrase for one in near], k)
         labelled = Results[Any](
             _Labelled(one.phrase, one.similarity, one.strength, one.composed, opposite, contrasted)
@@ -279,6 +283,11 @@ def _by_finder(
         return Found(labelled, 0)
 
     return substitutes
+
+
+def _reaching(near: Any, threshold: float | None) -> Any:
+    """Return the rows that are at least as similar."""
+    return near if threshold is None else [one for one in near if one.similarity >= threshold]
 
 
 def _measure(by: str, opened: "SignatureTable", table: str, index: str | None) -> "Similarity":

@@ -56,6 +56,19 @@ def fit_of_words(path: str | None) -> "Substituter | None":
     return Substituter(index, index, words=WordOptions(opposites=False))
 
 
+def examples(index: "CorpusIndex", phrase: str) -> tuple[str, ...]:
+    """Return up to two passages of a corpus with a phrase in brackets, evenly spaced.
+
+    Arguments:
+        index: the corpus.
+        phrase: words separated by spaces.
+    """
+    return tuple(
+        " ".join(f"{line.left} [{line.node}] {line.right}".split())
+        for line in index.concordance(phrase, sample=2, width=6)
+    )
+
+
 def rules_of_words(
     grammar: str, index: "CorpusIndex", targets: "Iterable[str]"
 ) -> "ParaphraseGrammar":

@@ -22,11 +22,13 @@ from distsim.cli.console import (
     say,
     say_no_finder,
     say_opposites,
+    say_shares,
 )
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import AsIsOption, HeldMemoryOption, SetOption, chosen
 
 if TYPE_CHECKING:
+    from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.options import ParaphraseOptions
     from distsim.paraphrase.paraphraser import Paraphrase, Paraphraser
 
@@ -60,7 +62,7 @@ class AnswerOptions(OptionGroup):
         int | None, typer.Option("-k", help="At most this many paraphrases.  [default: 20]")
     ] = None
     why: Annotated[
-        bool, typer.Option("--why", help="Also print where it was found, and shared contexts.")
+        bool, typer.Option("--why", help="Also where it was found, shared contexts, two examples.")
     ] = False
     as_json: JsonOption = False
 
@@ -133,21 +135,32 @@ def _put_answers(
             continue
         n_opposites += answer.n_opposites
         labels += [name for row in answer.paraphrases for name in contrast_label(row)]
-        _put_paraphrases(one.phrase, answer.count, answer.paraphrases, printed.why, as_json)
+        of = paraphraser.index if printed.why else None
+        _put_paraphrases(one.phrase, answer.count, answer.paraphrases, of, as_json)
     if paraphraser.options.opposites == "out" and n_opposites:
         say(f"{counted(n_opposites, 'answer')} left out: opposites, or contrasted in the text")
     else:
         say_opposites(labels, n_opposites)
 
 
-def _put_paraphrases(phrase: str, count: int, listed: "_Listed", why: bool, as_json: bool) -> None:
+def _put_paraphrases(
+    phrase: str, count: int, listed: "_Listed", index: "CorpusIndex | None", as_json: bool
+) -> None:
+    """Print the paraphrases of a phrase, with --why also passages of the index."""
     from dataclasses import asdict
 
+    from distsim.cli.opened import examples
+
     for rank, found in enumerate(listed, 1):
+        lines = () if index is None else examples(index, found.phrase)
         if as_json:
-            put_json(focal=phrase, focal_count=count, rank=rank, **asdict(found))
+            told = asdict(found) | ({} if index is None else {"examples": lines})
+            put_json(focal=phrase, focal_count=count, rank=rank, **told)
             continue
-        reasons = [",".join(found.origin), "; ".join(found.contexts)] if why else []
+        reasons = []
+        if index is not None:
+            contexts = "; ".join(found.contexts) or NOT_AVAILABLE
+            reasons = [",".join(found.origin), contexts, " | ".join(lines) or NOT_AVAILABLE]
         reasons += contrast_label(found)
         put(phrase, rank, found.phrase, number(found.score), found.count, found.evidence, *reasons)
 
@@ -171,7 +184,10 @@ def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Par
         say(f"no signatures in {index}: fewer candidates are found; distsim sign {index} adds them")
     if signatures is not None and options.finder:
         say_no_finder(signatures)
-    return Paraphraser(opened, options=options, table=signatures)
+    paraphraser = Paraphraser(opened, options=options, table=signatures)
+    if paraphraser.is_calibrated is False:
+        say_shares()
+    return paraphraser
 
 
 def _unknown_phrases(text: str, known: str, longest: int, as_is: bool) -> dict[str, int]:

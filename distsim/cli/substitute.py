@@ -19,6 +19,7 @@ from distsim.cli.console import (
     say,
     say_no_finder,
     say_opposites,
+    say_shares,
 )
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import SetOption, chosen
@@ -111,6 +112,7 @@ def substitute(
     out a kind of evidence.
     """
     from distsim.base.parallel import ordered_map
+    from distsim.cli.opened import examples
     from distsim.indexes.corpus_index import CorpusIndex
 
     mixes = _mixes(settings)
@@ -126,7 +128,8 @@ def substitute(
         n_cut += len(found) - len(shown)
         n_below += found.opposites
         labels += [name for one in shown for name in contrast_label(one)]
-        _put_answers(task, found, shown, _examples(opened, shown) if why else None, as_json)
+        lines = [examples(opened, one.substitute) for one in shown] if why else None
+        _put_answers(task, found, shown, lines, as_json)
     say_opposites(labels, n_below)
     if n_cut:
         say(f"{counted(n_cut, 'answer')} with a score below {min_score:g} left out")
@@ -161,11 +164,14 @@ def _substituter(
     say_no_finder(table)
     targets = [task.target for task in tasks if task.candidates is None]
     rules = None if given.grammar is None else rules_of_words(given.grammar, opened, targets)
-    return Substituter(
+    substituter = Substituter(
         opened, table, ranking=ranking, finding=finding,
         inflections=Inflections.open(how.inflections), neighbours=how.neighbours, grammar=rules,
         words=WordOptions(FinderWeights.open(how.weights), how.opposites),
     )  # fmt: skip
+    if targets and substituter.is_calibrated is False:
+        say_shares()
+    return substituter
 
 
 def _put_answers(
@@ -184,17 +190,6 @@ def _put_answers(
 
 def _reaches(score: float | None, least: float) -> bool:
     return score is not None and score >= least
-
-
-def _examples(index: "CorpusIndex", found: "list[Substitute]") -> list[tuple[str, ...]]:
-    """Return up to two passages of the corpus with each answer, evenly spaced."""
-    return [
-        tuple(
-            " ".join(f"{line.left} [{line.node}] {line.right}".split())
-            for line in index.concordance(one.substitute, sample=2, width=6)
-        )
-        for one in found
-    ]
 
 
 def _require_targets(index: "CorpusIndex", tasks: "list[Task]", where: str) -> None:

@@ -28,8 +28,8 @@ class ParaphraseOptions:
         mcc: a side of a context grows until its count is at most this; higher finds more
             candidates and takes longer.
         max_length: MaxPhraseLen; the longest candidates, in tokens.
-        min_score: minScore; paraphrases below are left out; not words of the finder, whose scores
-            are no cosines.
+        min_score: minScore; paraphrases below are left out. None: below .05, but no words of the
+            finder, whose scores are no cosines.
         k: maximum number of paraphrases; those of a lower k begin those of a higher one.
         weighting: strength of association between a phrase and a collocate. LLR is the
             paper's; its logarithm, the default, finds more renamed words and ranks them better
@@ -83,7 +83,7 @@ class ParaphraseOptions:
     sample: int = 10_000
     mcc: int = 512
     max_length: int = 6
-    min_score: float = 0.05
+    min_score: float | None = None
     k: int = 20
     weighting: Weighting = field(default_factory=lambda: Weighting("log-llr"))
     entailment: Entailment = "off"
@@ -121,6 +121,8 @@ class ParaphraseOptions:
             in_range(share, "share of a screen", 0.0, 1.0)
             in_range(occurrences, "occurrences of a screen", 1)
             in_range(kept, "kept by a screen", 1)
+        if self.min_score is not None:
+            in_range(self.min_score, "minimum score", 0.0, 1.0)
         for name in ("walk", "screened", "candidate_sample"):
             value = getattr(self, name)
             if value is not None:
@@ -132,7 +134,6 @@ class ParaphraseOptions:
         in_range(self.one_sided_mcc, "one-sided mcc", 1)
         if not 0.0 <= self.doubt < float("inf"):
             raise ParameterError(f"doubt {self.doubt}: choose 0 or more")
-        in_range(self.min_score, "minimum score", 0.0, 1.0)
         weighting = self.weighting
         if weighting.subsample is not None or weighting.discount or weighting.min_weight:
             raise ParameterError(

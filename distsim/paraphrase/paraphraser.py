@@ -47,6 +47,7 @@ _COMPLETE = 0.5  # of the target's share of ends an answer has at least
 _WALK_EVIDENCE = 250_000  # occurrences of contexts that are visited for a word of the finder
 # A candidate that puts another word of chance p for one of the focal phrase's has its cosine times
 # (p / _LOW_CHANCE) ** _CHANCE_POWER, where that is above 1.
+_LEAST_SCORE = 0.05  # of phrases compared by contexts, where no other is set
 _LOW_CHANCE = 0.05
 _CHANCE_POWER = 0.25
 _REPLACEMENTS = 40  # of each word
@@ -152,6 +153,8 @@ class Paraphraser:
         self._table = table
         self._memory = memory = min(memory, half_of_free() // 8)
         self.options = options or ParaphraseOptions()
+        least = self.options.min_score
+        self._least_score = _LEAST_SCORE if least is None else least
         if table is not None:
             table.require_normaliser_of(index)
         self._search = None
@@ -175,6 +178,11 @@ class Paraphraser:
             index, table, "comparers", WeakValueDictionary
         )
         self._comparer = comparers.setdefault((profile, sample, memory), made)
+
+    @property
+    def is_calibrated(self) -> bool | None:
+        """Whether scores of words are chances that people name them; None without a finder."""
+        return None if self._words is None else self._words.finder.is_calibrated
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _paraphraser, (self.index, self.options, self._table, self._memory)
@@ -213,8 +221,13 @@ class Paraphraser:
             return Answer(shown, 0, [], 0, 0, 0, "does not occur in the corpus", 0)
         if self._words is not None and len(text) == 1 and not self.options.forms:
             words = self._words.answers(text[0], k=self.options.k + SPARE)
-            if words:
-                return self._of_words(shown, count, words)
+            least = self.options.min_score or 0.0
+            some = [one for one in words or () if one.similarity >= least]
+            if words and not some:
+                reason = f"none of its substitutes scores {least:g}"
+                return Answer(shown, count, [], 0, 0, 0, reason, 0)
+            if some:
+                return self._of_words(shown, count, some)
         return self._answer(shown, word_ids(self.index, text))
 
     def _of_words(self, shown: str, count: int, words: Sequence[FoundWord]) -> Answer:
@@ -276,7 +289,7 @@ class Paraphraser:
             if not found:
                 reason = "no other phrase occurs in its contexts"
             else:
-                reason = f"none of {len(found)} candidates scores {options.min_score} and passes"
+                reason = f"none of {len(found)} candidates scores {self._least_score:g} and passes"
         n_candidates = candidates.size + single_candidates.size
         return Answer(
             shown, int(occurrences.counts[0]), paraphrases, contexts.lefts.size, n_candidates,
@@ -466,7 +479,7 @@ class Paraphraser:
         least = _COMPLETE * self._ended(focal) if options.overlapping else 0.0
         better = {focal}
         kept: list[_Found] = []
-        scoring = [one for one in found if one.score >= options.min_score and one.score > 0.0]
+        scoring = [one for one in found if one.score >= self._least_score and one.score > 0.0]
         for one in self._without_forms(focal, sorted(scoring, key=self._rank)):
             if len(kept) == most:
                 break

@@ -668,6 +668,49 @@ def test_the_command_line(signed, run):
     assert [line.split("\t")[1] for line in near.splitlines()] == [one.phrase for one in wanted]
 
 
+def test_scores_cut_words_found_and_shares_are_called_so(signed, run, monkeypatch):
+    index, _ = signed
+    cut = {
+        "paraphrase": ("queen", "--set", "min_score={}"),
+        "neighbours": ("queen", "--by", "substitutes", "--threshold", "{}"),
+        "substitute": ("the [queen] said", "--min-score", "{}"),
+    }
+    monkeypatch.setattr(Opposites, "evidence", lambda _, pairs: [None for _ in pairs])
+    for command, asked in cut.items():
+        whole = [one for one in asked if "{}" not in one and one not in ("--set", "--threshold",
+                 "--min-score")]  # fmt: skip
+        out, said = run(command, index.path, *whole, "-k", 6, "--json")
+        assert "the scores of words are shares, no probabilities" in said
+        rows = [json.loads(line) for line in out.splitlines()]
+        scores = [row.get("score", row.get("similarity")) for row in rows]
+        assert len(scores) == 6 and scores == sorted(scores, reverse=True)
+        given = [one.format(scores[3]) for one in asked]
+        out, _ = run(command, index.path, *given, "-k", 6, "--json")
+        assert [json.loads(line) for line in out.splitlines()] == rows[:4]
+    out, said = run("paraphrase", index.path, "queen", "--set", "min_score=1")
+    assert out.split("\t")[1] == "NA" and "none of its substitutes scores 1" in said
+    monkeypatch.setattr("distsim.paraphrase.finder.word_finder.CALIBRATED_TOKENS", (1, 10**9))
+    index = CorpusIndex.open(index.path)
+    table = SignatureTable.open(index.path)
+    assert Substituter(index, table).is_calibrated
+    assert Paraphraser(index, table=table).is_calibrated
+    ruled = Substituter(index, table, grammar=ParaphraseGrammar({}))
+    assert ruled.is_calibrated is False
+    assert Paraphraser(index).is_calibrated is None
+
+
+def test_paraphrases_have_examples(signed, run):
+    index, _ = signed
+    out, _ = run("paraphrase", index.path, "queen", "--why", "-k", 4)
+    for line in out.splitlines():
+        row = line.split("\t")
+        passages = row[8].split(" | ")
+        assert 1 <= len(passages) <= 2 and all(f"[{row[2]}]" in one.lower() for one in passages)
+    out, _ = run("paraphrase", index.path, "the queen", "--why", "-k", 1, "--json")
+    told = json.loads(out)
+    assert all(f"[{told['phrase']}]" in one.lower() for one in told["examples"])
+
+
 def test_rules_are_evidence_and_their_targets_are_looked_at(signed, tmp_path):
     index, table = signed
     words = WordSubstitutes.open(index, table)

@@ -126,7 +126,7 @@ def test_command_line_columns(index, capsys):
     code, out, _ = run("paraphrase", index.path, "w1", "-k", 2, "--why", capsys=capsys)
     rows = [line.split("\t") for line in out.splitlines()]
     assert code == 0 and [row[:2] for row in rows] == [["w1", "1"], ["w1", "2"]]
-    assert all(len(row) == 8 for row in rows)
+    assert all(len(row) == 9 for row in rows)
     code, out, _ = run("paraphrase", index.path, "w1", "-k", 1, "--json", capsys=capsys)
     values = json.loads(out)
     assert values["focal"] == "w1" and values["rank"] == 1

@@ -151,6 +151,13 @@ class Substituter:
             table, self._lexicon, self._forms, self._vectors, neighbours, grammar
         )
 
+    @property
+    def is_calibrated(self) -> bool | None:
+        """Whether scores of words found are chances; None where no finder finds them."""
+        if self._words is None:
+            return None
+        return self._words.finder.is_calibrated and self._grammar is None
+
     def __reduce__(self) -> tuple[Any, ...]:
         return self._again, (self._lexicon.index, self._table)
 
@@ -375,8 +382,7 @@ class Substituter:
         """Return the substitutes of a word by what `sign` stored, best first."""
         words, columns, filled, gains = self._weighed(occurrence, slot, pool, rules)
         assert self._vectors is not None and self._words is not None
-        calibrated = self._words.finder.is_calibrated and self._grammar is None
-        weights = self._words.weights
+        weights, calibrated = self._words.weights, bool(self.is_calibrated)
         chances = weights.in_sentence.chances(columns, calibrated, gains @ weights.grammar)
         own = self._vectors.rows([occurrence.target])[0]
         result = Results[Substitute]()
