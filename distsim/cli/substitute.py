@@ -1,6 +1,6 @@
 """`distsim substitute INDEX 'the bright [boy] read'`: substitutes of a word in its sentence."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -109,7 +109,7 @@ def substitute(
     target and `contrasted` of other words that the text contrasts with it, which come last.
     --why adds similarity, fit, fluency, count, where
     it was found, context words with their part of the fit, and two examples. `--set fit=0` leaves
-    out a kind of evidence.
+    out a kind of evidence of named candidates.
     """
     from distsim.base.parallel import ordered_map
     from distsim.cli.opened import examples
@@ -140,8 +140,10 @@ def _mixes(settings: list[str] | None) -> "tuple[Mix, Mix, CommandSettings]":
     from distsim.paraphrase.substitution.mix import FINDING, RANKING
 
     ranking, how = chosen(RANKING, CommandSettings(), settings=settings)
-    finding, _ = chosen(FINDING, CommandSettings(), settings=settings)
-    return ranking, finding, how
+    given = {
+        name: value for name, value in asdict(ranking).items() if value != getattr(RANKING, name)
+    }
+    return ranking, replace(FINDING, **given), how
 
 
 def _substituter(
@@ -157,7 +159,9 @@ def _substituter(
     from distsim.corpus.inflections import Inflections
     from distsim.paraphrase.finder.weights import FinderWeights
     from distsim.paraphrase.finder.word_finder import WordOptions
+    from distsim.paraphrase.substitution.mix import FINDING
     from distsim.paraphrase.substitution.substituter import Substituter
+    from distsim.signatures.table import finder_of
 
     ranking, finding, how = mixes
     table = SignatureTable.open(given.table or index)
@@ -171,6 +175,8 @@ def _substituter(
     )  # fmt: skip
     if targets and substituter.is_calibrated is False:
         say_shares()
+    if targets and finding != FINDING and finder_of(table) is not None:
+        say("words are ordered by the weights that were set, not by those of `--set weights`")
     return substituter
 
 

@@ -699,6 +699,21 @@ def test_scores_cut_words_found_and_shares_are_called_so(signed, run, monkeypatc
     assert Paraphraser(index).is_calibrated is None
 
 
+def test_weights_that_replace_those_of_the_finder_are_told(signed, run):
+    index, _ = signed
+    plain, said = run("substitute", index.path, "the [queen] said")
+    assert "weights that were set" not in said
+    defaults, _ = run("substitute", index.path, "--set", "keys")
+    weight = next(line for line in defaults.splitlines() if line.startswith("fit = "))
+    same, said = run("substitute", index.path, "the [queen] said", "--set", weight.replace(" ", ""))
+    assert same == plain and "weights that were set" not in said
+    other, said = run("substitute", index.path, "the [queen] said", "--set", "fit=0")
+    assert other != plain and "words are ordered by the weights that were set" in said
+    _, said = run("substitute", index.path, "the [queen] said", "--set", "fit=0",
+                  "--candidates", "king")  # fmt: skip
+    assert "weights that were set" not in said
+
+
 def test_paraphrases_have_examples(signed, run):
     index, _ = signed
     out, _ = run("paraphrase", index.path, "queen", "--why", "-k", 4)

@@ -93,7 +93,7 @@ class Substituter:
         index: counts n-grams. table: signatures made from it; a learnt one also tells how a
             candidate fits the words around.
         ranking, finding: how much each kind of evidence weighs where candidates are named, and
-            where they are found.
+            where they are found; words only with other weights than FINDING, or without a finder.
         inflections: the rules of the language; English where None.
         neighbours: so many of the nearest words or phrases are candidates where none are given.
         grammar: paraphrase rules whose targets are candidates too.
