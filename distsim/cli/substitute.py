@@ -107,9 +107,9 @@ def substitute(
     Prints line<TAB>rank<TAB>substitute<TAB>score; lines from 1. Candidates without a word that
     the corpus contains come last, with NA. A last column says `opposite` of opposites of the
     target and `contrasted` of other words that the text contrasts with it, which come last.
-    --why adds similarity, fit, fluency, count, where
-    it was found, context words with their part of the fit, and two examples. `--set fit=0` leaves
-    out a kind of evidence of named candidates.
+    --why adds similarity, fit, fluency, count, where it was found (with --grammar ln p of its rule
+    in both directions), context words with their part of the fit, and two examples. `--set fit=0`
+    leaves out a kind of evidence of named candidates.
     """
     from distsim.base.parallel import ordered_map
     from distsim.cli.opened import examples
@@ -252,7 +252,11 @@ def _put(
             f"{w.word}@{w.place:+d} {w.share:.3f}" for w in one.because[:_SHOWN_WORDS]
         )
         cosines = (f"{value:.6f}" for value in (one.likeness, one.fit, one.fluency))
-        reasons = [*cosines, one.occurrences, one.origin, words or NOT_AVAILABLE]
+        origin = one.origin
+        if one.rule:
+            origin += "" if origin.endswith("grammar") else ",grammar"
+            origin += f" ({' '.join(f'{value:.3f}' for value in one.rule)})"
+        reasons = [*cosines, one.occurrences, origin, words or NOT_AVAILABLE]
         reasons.append(" | ".join(examples) or NOT_AVAILABLE)
     label = [*contrast_label(one), *([one.article] if one.article else [])]
     put(line, rank, one.substitute, number(one.score), *reasons, *label)

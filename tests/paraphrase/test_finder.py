@@ -746,9 +746,30 @@ def test_rules_are_evidence_and_their_targets_are_looked_at(signed, tmp_path):
     assert words.finder.words.index(other) in pool.lemmas
     best = substituter.substitutes("the", "queen", "said")
     assert best[0].substitute == second and best[0].origin == "finder"
+    assert best[0].rule == (-2.0, -3.0) and best[1].rule == ()
     same = Substituter(index, table, grammar=ParaphraseGrammar({}), words=options)
     as_plain = Substituter(index, table, words=options).substitutes("the", "queen", "said")
     assert list(same.substitutes("the", "queen", "said")) == list(as_plain)
+
+
+def test_why_shows_the_probabilities_of_a_rule(signed, run, tmp_path):
+    (tmp_path / "rules").write_text(
+        "[X] ||| the queen ||| the king ||| p(e|f)=0.5 p(f|e)=9 ||| 0-0 1-1\n"
+        "[X] ||| queen ||| duchess ||| p(e|f)=0.25 p(f|e)=1.5 ||| 0-0\n"
+    )
+    for target, wanted, origin in (
+        ("the [queen] said", "duchess", "finder,grammar (-"),
+        ("[the queen] said", "the king", ",grammar (-"),
+    ):
+        command = ("substitute", signed[0].path, target, "--grammar", tmp_path / "rules", "-k", 999)
+        out, _ = run(*command, "--why")
+        rows = {row[2]: row for row in (line.split("\t") for line in out.splitlines())}
+        assert origin in rows[wanted][8]
+        assert sum("(-" in row[8] for row in rows.values()) == 1
+        out, _ = run(*command, "--why", "--json")
+        rules = {row["substitute"]: row["rule"] for row in map(json.loads, out.splitlines())}
+        logs = " ".join(f"{value:.3f}" for value in rules[wanted])
+        assert f"({logs})" in rows[wanted][8] and min(rules[wanted]) >= -8.0
 
 
 def test_a_text_of_another_size_has_shares(signed):

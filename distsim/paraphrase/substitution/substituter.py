@@ -15,6 +15,7 @@ from distsim.comparison.opposites.language import Language
 from distsim.comparison.opposites.opposites import opposites_last
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
+from distsim.paraphrase.finder.inflections import as_bases
 from distsim.paraphrase.finder.likeness import WordVectors, likeness_by_bits
 from distsim.paraphrase.finder.shared import opposites_of
 from distsim.paraphrase.finder.weights import IN_SENTENCE, FinderWeights
@@ -67,6 +68,8 @@ class Substitute(NamedTuple):
     opposite: whether it is an opposite of the target. contrasted: whether the text contrasts the
         two, as it does opposites; these come last.
     article: `a` or `an` where the word before the target has to become that, else "".
+    rule: ln of the probabilities of the grammar's rule, of the substitute for the target and the
+        other way round, -8 where lower; () without a rule.
 
     >>> best = Substituter(index, learnt).substitutes("said the", "king", "to alice")[0]
     >>> best.occurrences > 0
@@ -84,6 +87,7 @@ class Substitute(NamedTuple):
     opposite: bool = False
     article: str = ""
     contrasted: bool = False
+    rule: tuple[float, ...] = ()
 
 
 class Substituter:
@@ -216,6 +220,7 @@ class Substituter:
             names = list(candidates)
         order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
         likeness, fit, fluency = evidence.likeness, evidence.fit, evidence.fluency
+        rules = self._rules_of_phrase(occurrence.target) if candidates is None else {}
         result = Results[Substitute]()
         ordered = [names[i] for i in order.tolist()]
         opposites = self._opposites if candidates is None else None
@@ -228,7 +233,7 @@ class Substituter:
                 because = _because(occurrence, slot, rows[i])
             score = None if math.isnan(scores[i]) else float(scores[i])
             told = (float(likeness[i]), float(fit[i]), float(fluency[i]), int(counts[i]), because)
-            last = opposite, filled.articles[i], contrasted
+            last = opposite, filled.articles[i], contrasted, rules.get(phrases[i], ())
             result.append(Substitute(names[i], score, *told, origins[i], *last))
         return result
 
@@ -259,6 +264,15 @@ class Substituter:
         forms = [target, *((form,) for form in self._forms.of_word(self._forms.base(target[0])))]
         found = self._grammar.of_all(dict.fromkeys(forms))
         return {words: costs for words, costs in found.items() if len(words) == 1}
+
+    def _rules_of_phrase(self, target: Words) -> Rules:
+        """Return ln of the probabilities of the grammar's rules, single words as base words."""
+        rules = {} if self._grammar is None else self._grammar.of(target)
+        lowest = -HIGHEST_COST
+        return {
+            words: tuple(max(lowest, -cost) for cost in rules[own])
+            for words, own in as_bases(target, rules, self._forms).items()
+        }
 
     def replacements(
         self, left: str, target: str, right: str, candidates: Sequence[str]
@@ -413,6 +427,7 @@ class Substituter:
                     opposite,
                     filled.articles[i],
                     contrasted,
+                    tuple((gains[i] - HIGHEST_COST).tolist()) if gains[i].any() else (),
                 )
             )
         return result
