@@ -127,7 +127,7 @@ BENCHMARKS = (
     ),
     Benchmark("translation/lexicon", "{data}/bitext-lohelp {work}/translation", None),
     Benchmark("rewriting/prepare", "{rewriting}", None),
-    Benchmark("rewriting/weights", "{rewriting} -o {work}/simplify.weights", None),
+    Benchmark("rewriting/weights", "-o {work}/simplify.weights", None),
     Benchmark(
         "rewriting/quality simplify",
         "simplify {rewriting}",

@@ -31,8 +31,9 @@ NUMBERS = "Numbers"  # words with digits that are replaced or put in
 NOT_SIMPLER = "NotSimpler"
 SHORT, COMMONER, SHORTER = 4, 0.5, 3  # letters; ln of the ratio of frequencies; letters less
 
-# Of one word that takes another's place in its sentence, where the index is signed.
-OF_REPLACEMENTS = REPLACEMENT
+PLAIN_WORD = "PlainWord"  # a plain word in place of a hard one, by the list
+# Of one word that takes another's place in its sentence; but for PlainWord, in a signed index.
+OF_REPLACEMENTS = (*REPLACEMENT, PLAIN_WORD)
 
 # Of whole sentences: no part of a sentence tells, so the best of a list are ranked again by them.
 UNCHANGED = "Unchanged"  # the sentence as it was

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from distsim.corpus.trees import Tree
+from distsim.paraphrase.rewriting.plain_words import PlainWords
 
 LINKER, ADVERB, APPOSITION = "linker", "adverb", "apposition"
 SPLIT, PLAINER = "split", "plainer"
@@ -26,27 +27,15 @@ _LINKERS = tuple(
         "nonetheless", "also", "likewise", "accordingly", "in turn", "finally",
     )
 )  # fmt: skip
+# Without short ones such as *also* and *very*: their sentence is not simpler.
 _MILD = _set_of(
-    "also actually certainly commonly completely considerably currently entirely especially "
+    "actually certainly commonly completely considerably currently entirely especially "
     "essentially eventually extremely formally fully greatly highly merely officially particularly "
-    "quite relatively significantly simply specifically subsequently successfully then therefore "
-    "thus very widely"
+    "quite relatively significantly simply specifically subsequently successfully therefore widely"
 )
 # A mild adverb stays behind and before these.
 _HOLDING = _set_of("not n't as so too more most less how no nor only the and or , by since until")
 _JOINING = _set_of("and or but than as to")
-_PLAINER = tuple(
-    (tuple(wordy.split()), tuple(plain.split()))
-    for wordy, plain in (
-        ("referred to as", "called"), ("known as", "called"), ("as well as", "and"),
-        ("such as", "like"), ("due to the fact that", "because"), ("due to", "because of"),
-        ("approximately", "about"), ("in order to", "to"), ("prior to", "before"),
-        ("in addition to", "besides"), ("a large number of", "many"), ("a number of", "many"),
-        ("a wide variety of", "many"), ("a variety of", "many"), ("in the vicinity of", "near"),
-        ("for the purpose of", "for"), ("in the event that", "if"), ("with regard to", "about"),
-        ("took place", "happened"), ("the majority of the", "most of the"),
-    )
-)  # fmt: skip
 _NAMING = (("also", "known", "as"), ("known", "as"), ("also", "called"), ("called",), ("or",))
 _FINITE = _set_of(
     "is are was were has had have can could will would may might must do does did became"
@@ -56,6 +45,14 @@ _VERBAL = ("es", "ts", "ns", "ds", "rs", "ks", "ed")  # of a verb behind `which`
 _SUBJECTS = _set_of("i you it he she we they there this these")
 _BEGINNINGS = _SUBJECTS | _set_of("the a an his her its their our those some most many")
 _CONJUNCTIONS = {"and": (MARK,), "but": (MARK, "but")}
+_SOON = 7  # words, among which a clause has its verb
+_RESULTS = {
+    "making": ("makes", "made"), "causing": ("causes", "caused"), "giving": ("gives", "gave"),
+    "allowing": ("allows", "allowed"), "leading": ("leads", "led"), "leaving": ("leaves", "left"),
+    "resulting": ("results", "resulted"), "forcing": ("forces", "forced"),
+    "creating": ("creates", "created"),
+}  # fmt: skip
+_PRESENT, _PAST = _set_of("is are has have can will may does do"), _set_of("was were had did")
 _SUBORDINATE = _set_of("if when after although though because while since as once")
 _CONTRASTS = ("while", "whereas")
 _CLAUSE, _NOUNS = "S", "NP"
@@ -81,11 +78,11 @@ def operations(words: Sequence[str], tree: Tree | None) -> Iterator[Operation]:
         words: its tokens in lower case, with brackets as plain text has them.
         tree: of the same tokens.
 
-    >>> words = "however , it rained , and he also slept .".split()
+    >>> words = "however , it rained , and he actually slept .".split()
     >>> for one in operations(words, None):
     ...     print(one.kind, words[one.start : one.stop], *one.instead)
     linker ['however', ',']
-    adverb ['also']
+    adverb ['actually']
     split [',', 'and'] .
     """
     for i in range(len(words)):
@@ -116,8 +113,6 @@ def _is_mild(words: Sequence[str], i: int) -> bool:
     if words[i] not in _MILD or not 0 < i < len(words) - 1:
         return False
     before, after = words[i - 1], words[i + 1]
-    if words[i] == "also":
-        return "only" not in words[:i] and after[0].isalpha()
     return before not in _HOLDING and after[0].isalpha() and after not in _JOINING
 
 
@@ -139,7 +134,7 @@ def _named_again(words: Sequence[str], i: int) -> Iterator[Operation]:
 
 def _plainer(words: Sequence[str], i: int) -> Iterator[Operation]:
     """Yield what is said plainer at position i."""
-    for wordy, plain in _PLAINER:
+    for wordy, plain in PlainWords.open().phrases.get(words[i], ()):
         stop = i + len(wordy)
         if tuple(words[i:stop]) == wordy:
             yield Operation(i, stop, PLAINER, plain)
@@ -155,8 +150,11 @@ def _splits(words: Sequence[str]) -> Iterator[Operation]:
         if words[i] == ";":
             if words.count(";") == 1 and _FINITE.intersection(words[i:]):
                 yield Operation(i, i + 1, SPLIT, (MARK,))
-        elif after in _CONJUNCTIONS and words[i + 2] in _SUBJECTS:
+        elif after in _CONJUNCTIONS and _starts_clause(words[i + 2 :]):
             yield Operation(i, i + 2, SPLIT, _CONJUNCTIONS[after])
+        elif after in _RESULTS and words[-1] == MARK and "," not in words[i + 1 :]:
+            is_past = _PRESENT.isdisjoint(left) or not _PAST.isdisjoint(left)
+            yield Operation(i, i + 2, SPLIT, (MARK, "this", _RESULTS[after][is_past]))
         elif after == "which" and words[-1] == MARK:
             said = words[i + 2]
             closed = "," not in words[i + 2 :] or _FINITE.intersection(left)
@@ -165,6 +163,14 @@ def _splits(words: Sequence[str]) -> Iterator[Operation]:
                 yield Operation(i, i + 2, SPLIT, (MARK, this))
         elif after in _CONTRASTS and words[i + 2] in _BEGINNINGS and _FINITE.intersection(left):
             yield Operation(i, i + 2, SPLIT, (MARK,))
+
+
+def _starts_clause(words: Sequence[str]) -> bool:
+    """Return whether words begin with a subject and, soon after, a verb."""
+    soon = words[1:_SOON]
+    return words[0] in _SUBJECTS or (
+        words[0] in _BEGINNINGS and "," not in soon and not _FINITE.isdisjoint(soon)
+    )
 
 
 def _is_whole(left: Sequence[str]) -> bool:

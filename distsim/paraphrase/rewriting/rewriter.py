@@ -22,6 +22,7 @@ from distsim.paraphrase.rewriting.grammar import Grammar
 from distsim.paraphrase.rewriting.language_model import LanguageModel
 from distsim.paraphrase.rewriting.operations import MARK, SPLIT, Operation
 from distsim.paraphrase.rewriting.options import MOST_TOKENS, RewriteOptions
+from distsim.paraphrase.rewriting.plain_words import PlainWords
 from distsim.paraphrase.rewriting.sentence import (
     DELETED_KINDS,
     DROPPED_KINDS,
@@ -301,8 +302,7 @@ class _Problem:
         told = np.zeros((rules.size, len(features.OF_REPLACEMENTS)))
         forms = np.full(rules.size, "", object)
         words, grammar, plain = self._rewriter.words, self._grammar, self.sentence.plain
-        if words is None:
-            return told, forms
+        listed = PlainWords.open()
         symbols, starts = grammar.targets_of(rules, sources)
         single = np.diff(starts) == 1
         single[single] = symbols[starts[:-1][single]] >= 0
@@ -310,12 +310,16 @@ class _Problem:
             at = np.flatnonzero(single & (sources == source))
             if length == 1 and gap < 0 and at.size:
                 named = [grammar.words[symbol] for symbol in symbols[starts[at]].tolist()]
+                hard = plain[start].lower()
+                told[at, -1] = [listed.is_plain(hard, one) for one in named]
+                if words is None:
+                    continue
                 left, right = " ".join(plain[:start]), " ".join(plain[start + 1 :])
                 shown = words.agreeing(left, plain[start], right, named)
                 forms[at] = [
                     "" if form == one else form for form, one in zip(shown, named, strict=True)
                 ]
-                told[at] = words.replacements(left, plain[start], right, shown)
+                told[at, :-1] = words.replacements(left, plain[start], right, shown)
         return told, forms
 
     def _edits_of(self, codes: np.ndarray) -> list[_Edit]:

@@ -36,6 +36,11 @@ HIGHEST_COST = 8.0  # of a rule, -ln p; more counts as if there were none
 MOST_CANDIDATES = 10_000
 LIKELIER = 3.0  # by so much a word of another form than the target's fits better, ln
 FLUENT = 150  # so many of the lemmas found are read in the sentence
+# A participle is behind one of these or before `by`.
+_AUXILIARIES = frozenset(
+    ("be", "is", "are", "am", "was", "were", "been", "being", "have", "has", "had", "having")
+)
+_NEAR = 3  # words
 REPLACEMENT = (
     "Substitute", "Company", "NotFound", "Unlisted", "Fit", "OtherForm", "Negation",
 )  # fmt: skip
@@ -320,7 +325,8 @@ class Substituter:
         """Return words in the form that a word's place asks for: *expanding* for *extending*.
 
         That is the likeliest of its forms of the target's inflection, or the word as given where
-        that is much likelier. Where the target is a base word they stay.
+        that is much likelier; of *saw* and *seen* the latter behind *was* and *has* and before
+        *by*. Where the target is a base word they stay.
 
         Arguments:
             left, target, right: the sentence; the target is one word.
@@ -331,14 +337,21 @@ class Substituter:
         kind = forms.kind(words[0])
         if self._words is None or len(words) != 1 or not kind:
             return found
+        is_passive = occurrence.right_words[:1] == ("by",)
+        is_passive |= not _AUXILIARIES.isdisjoint(occurrence.left_words[:_NEAR])
         finder, options = self._words.finder, []
         for i, number in enumerate(self._lexicon.ids(candidates).tolist()):
             lemma = finder.lemma(number)
             base = finder.words[lemma] if lemma >= 0 else ""
-            for one in forms.of_word(base) if lemma >= 0 and forms.has(base, kind) else ():
-                agrees = forms.kind(one, base) == kind and one != words[0]
-                if agrees or one == found[i]:
-                    options.append((i, one, agrees))
+            if lemma < 0 or not forms.has(base, kind):
+                continue
+            alike = [one for one in forms.of_word(base) if forms.kind(one, base) == kind]
+            if is_passive and len(alike) > 1 and not alike[0].endswith(kind):  # saw, seen
+                options.append((i, alike[-1], True))
+                continue
+            for one in dict.fromkeys((found[i], *alike)):
+                if one != words[0]:
+                    options.append((i, one, one in alike and one.endswith(kind)))
         logs = self._fluency.log_probabilities(occurrence, [(one,) for _, one, _ in options])
         logs += [LIKELIER * agrees for *_, agrees in options]
         for place in np.argsort(logs, kind="stable").tolist():  # the likeliest comes last
