@@ -390,6 +390,20 @@ def say_no_finder(table: "StoredTable") -> None:
         say("this table has no finder of substitutes: distsim sign INDEX makes one that has")
 
 
+def say_left_out(table: "StoredTable", phrases: Iterable[str]) -> None:
+    """Print the unknown words of phrases that are composed of their other words.
+
+    Arguments:
+        table: of the command. phrases: those that were asked for.
+    """
+    from distsim.comparison.measures import words_left_out
+
+    distinct = list(dict.fromkeys(w for phrase in phrases for w in words_left_out(table, phrase)))
+    if distinct:
+        more = f" and {len(distinct) - 10:,} more" if len(distinct) > 10 else ""
+        say(f"unknown words, left out of their phrases: {', '.join(distinct[:10])}{more}")
+
+
 def say_shares() -> None:
     """Print that the scores of words are no probabilities in this text."""
     say(

@@ -21,6 +21,7 @@ from distsim.cli.console import (
     put_json,
     read_lines,
     say,
+    say_left_out,
     say_no_finder,
     say_opposites,
     say_shares,
@@ -184,6 +185,7 @@ def neighbours(
     say_opposites(labels, n_below)
     if n_composed:
         say(f"{n_composed:,} of {len(asked):,} phrases are not in the table: composed of words")
+        say_left_out(opened, (one.phrase for one in asked if not one.empty))
 
 
 def _search(

@@ -1,13 +1,13 @@
 """`distsim similarity TABLE A B`: the similarity of two phrases, or of pairs in a file."""
 
 from collections import Counter
-from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from distsim.base.errors import InputError, ParameterError
-from distsim.cli.console import JsonOption, number, put, put_json, read_lines, say
+from distsim.cli.console import JsonOption, number, put, put_json, read_lines, say, say_left_out
 from distsim.cli.options import EstimateOption
 
 if TYPE_CHECKING:
@@ -59,9 +59,7 @@ def similarity(
     if exact:
         measure = exact_cosine(opened, table, index)
     values = iter(measure.estimates(filled))
-    evidence: Iterator[OppositeEvidence | None] = iter(())
-    if opposite:
-        evidence = iter(opened_opposites(index or table, table).evidence(filled))
+    evidence = iter(opened_opposites(index or table, table).evidence(filled) if opposite else ())
     n_composed = 0
     missing: Counter[str] = Counter()
     for first, second in asked:
@@ -69,9 +67,8 @@ def similarity(
         value, composed = (None, False) if empty else next(values)
         n_composed += composed
         found = next(evidence) if opposite and not empty else None
-        reason = None
-        if value is None:
-            reason = "empty phrase" if empty else _reason(opened, first, second, exact)
+        reason = None if value is not None else _reason(opened, first, second, exact)
+        if reason is not None:
             missing[reason] += 1
         if as_json:
             more = {"opposite": found._asdict() if found else None} if opposite else {}
@@ -81,6 +78,8 @@ def similarity(
             columns += ["composed"] if composed else []
             put(*([] if single else [first, second]), number(value), *columns)
     _say_totals(n_composed, missing, 0 if single else len(asked))
+    if n_composed:
+        say_left_out(opened, chain(*filled))
 
 
 def _say_totals(n_composed: int, missing: "Counter[str]", n_pairs: int) -> None:
@@ -117,6 +116,8 @@ def _asked_pairs(
 def _reason(table, a: str, b: str, exact: bool) -> str:  # type: ignore[no-untyped-def]
     from distsim.comparison.measures import reason_without_signature
 
+    if not (a.strip() and b.strip()):
+        return "empty phrase"
     if exact:
         return "no context in the index"
     first, second = table.find([a, b]).tolist()

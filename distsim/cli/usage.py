@@ -139,10 +139,14 @@ class Sectioned(TyperCommand):
         """
         pairs = [f"{name} {value}" for name, value in pairwise(args)]
         pairs += [arg.replace("=", " ", 1) for arg in args]
+        phrases = [arg for arg in args if _may_be_phrase(arg)]
         try:
             found: list[str] = super().parse_args(ctx, args)
         except Exception as error:
-            raise _told(error, ctx, getattr(error, "option_name", ""), *pairs) from None
+            told = _told(error, ctx, getattr(error, "option_name", ""), *pairs)
+            if hasattr(error, "possibilities") and phrases:  # there is no such option
+                told.message += f"; before a phrase that begins with - put --: -- {phrases[0]}"
+            raise told from None
         return found
 
     def invoke(self, ctx: Any) -> Any:
@@ -207,6 +211,11 @@ def _told(error: Any, ctx: Any, *names: str) -> Any:
     if name is not None:
         error.message, error.possibilities = f"{name} was removed: {removed[name]}", None
     return error
+
+
+def _may_be_phrase(arg: str) -> bool:
+    """Return whether an argument may be a phrase though it is read as options: -lrb-."""
+    return arg.startswith("-") and len(arg) > 2 and arg[1] != "-"
 
 
 def bounded(command: Any) -> Any:

@@ -600,6 +600,20 @@ def _of_vectors(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarra
     return Estimate(None if value < -1.5 else min(1.0, float(value)))
 
 
+def words_left_out(table: StoredTable, phrase: str) -> list[str]:
+    """Return the words without a vector of a phrase that is composed of its other words.
+
+    Arguments:
+        table: the signatures. phrase: words separated by spaces.
+    """
+    if table.parts is None or table.find(phrase) >= 0:
+        return []
+    words = split_phrase(phrase, table.normaliser, table.is_whole)
+    rows = table.parts.find(words).tolist()
+    unknown = [word for word, row in zip(words, rows, strict=True) if row < 0]
+    return unknown if len(unknown) < len(words) else []
+
+
 def reason_without_signature(table: StoredTable, phrase: str) -> str:
     """Return why a phrase has no signature, in a few words.
 

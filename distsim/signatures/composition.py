@@ -217,13 +217,23 @@ class PartVectors:
         arrays = (self.hashes, self.weights, self.vectors)
         return storage.checksum_of_settings([storage.checksum_of_array(a) for a in arrays])
 
+    def find(self, words: Sequence[str]) -> np.ndarray:
+        """Return the row of each word, int64[n], -1 where it has no vector.
+
+        Arguments:
+            words: in the table's normal form.
+        """
+        hashes = frozen(hash_texts([word.encode() for word in words]))
+        rows: np.ndarray = find_sorted(frozen(self.hashes), hashes)
+        return rows
+
     def compose(self, words: list[str]) -> np.ndarray | None:
         """Return the unit vector of a phrase made of its words, float64[n_dimensions], or None.
 
         Arguments:
             words: of the phrase; None is returned where none of them has a vector.
         """
-        rows = find_sorted(frozen(self.hashes), frozen(hash_texts([w.encode() for w in words])))
+        rows = self.find(words)
         rows = rows[rows >= 0]
         if not rows.size:
             return None

@@ -714,6 +714,25 @@ def test_weights_that_replace_those_of_the_finder_are_told(signed, run):
     assert "weights that were set" not in said
 
 
+def test_unknown_words_of_composed_phrases_are_told(signed, run):
+    path = signed[0].path
+    said = "unknown words, left out of their phrases: zzqq, xxqq\n"
+    assert said in run("similarity", path, "zzqq king", "king of xxqq")[1]
+    assert said in run("neighbours", path, "zzqq king xxqq")[1]
+    for known in ("queen of king", "zzqq"):  # the other has no similarity
+        assert "unknown words" not in run("similarity", path, known, "king")[1]
+
+
+def test_a_phrase_that_begins_with_a_dash(signed, run):
+    path = signed[0].path
+    for command in (("similarity", path, "-lrb-", "king"), ("neighbours", path, "-lrb-")):
+        _, said = run(*command, status=2)
+        assert "No such option: -l; before a phrase that begins with - put --: -- -lrb-" in said
+    _, said = run("neighbours", path, "king", "-q", status=2)
+    assert said.rstrip().endswith("No such option: -q")
+    assert run("neighbours", path, "--", "-king-")
+
+
 def test_paraphrases_have_examples(signed, run):
     index, _ = signed
     out, _ = run("paraphrase", index.path, "queen", "--why", "-k", 4)
