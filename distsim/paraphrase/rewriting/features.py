@@ -45,7 +45,8 @@ TORN = "Torn"  # constituents that lose one end
 HANGING = "Hanging"  # times that a word that leads on is before the gap
 AT_START, AT_END = "AtStart", "AtEnd"  # the sentence loses its beginning, its end
 CUT_OFF = "CutOff"  # an article, preposition, auxiliary or conjunction comes to stand at an end
-OF_DELETIONS = (TORN, HANGING, AT_START, AT_END, CUT_OFF)
+NEGATION, SUBJECT = "LostNegation", "LostSubject"  # alone; of a verb that stays
+OF_DELETIONS = (TORN, HANGING, AT_START, AT_END, CUT_OFF, NEGATION, SUBJECT)
 
 OF_SENTENCES = (LM, WORDS, GLUE, KEPT, UNKNOWN, DELETED, DELETED_RARITY, DELETIONS, SPLIT, PLAINER)
 OF_RULES = (

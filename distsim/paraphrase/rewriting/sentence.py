@@ -48,6 +48,8 @@ _LEADING = (
     "'ve 'll 'd very"
 )
 _NEEDS_MORE = frozenset(_LEADING.split())
+_NEGATIONS = frozenset(("not", "n't", "no", "never", "nor", "neither"))
+_CLAUSES = ("S", "SINV", "SQ")
 
 _OPEN, _CLOSED = "(", ")"
 _DASHES = frozenset(("—", "--"))
@@ -148,6 +150,10 @@ class Sentence:
         >>> tree = "(S (NP (DT the) (NN king)) (VP (VBD slept)) (. .))"
         >>> sorted(Sentence("the king slept .", tree).told_of(Operation(1, 3, "phrase")))
         ['AtEnd', 'CutOff', 'Dropped(NN)', 'Dropped(VBD)', 'Hanging', 'Torn']
+        >>> sorted(Sentence("the king slept .", tree).told_of(Operation(0, 2, "NP")))
+        ['AtStart', 'Dropped(DT)', 'Dropped(NN)', 'LostSubject']
+        >>> sorted(Sentence("they do not sleep").told_of(Operation(2, 3, "word")))
+        ['Dropped(word)', 'LostNegation']
         """
         told: dict[str, float] = {}
         for kind in self._kinds[one.start : one.stop]:
@@ -166,6 +172,9 @@ class Sentence:
             one.start > 0
             and self.plain[one.start - 1].lower() in _NEEDS_MORE
             and (one.stop == len(self) or self.plain[one.stop] in (COMMA, *ENDS)),
+            one.stop - one.start <= 2
+            and not _NEGATIONS.isdisjoint(map(str.lower, self.plain[one.start : one.stop])),
+            any(one.start <= a and b <= one.stop < end for a, b, end in self._subjects),
         )
         more = zip(features.OF_DELETIONS, facts, strict=True)
         return told | {name: float(fact) for name, fact in more if fact}
@@ -174,6 +183,23 @@ class Sentence:
     def _nodes(self) -> list[Span]:
         nodes = self.tree.nodes if self.tree is not None else []
         return [(node.start, node.stop) for node in nodes if node.stop - node.start > 1]
+
+    @cached_property
+    def _subjects(self) -> list[tuple[int, int, int]]:
+        """Where the subject of each clause begins and ends, and its predicate ends."""
+        found = []
+        nodes = self.tree.nodes if self.tree is not None else []
+        for number, (start, stop, label) in enumerate(nodes):
+            subject, end = None, start
+            for part in nodes[number + 1 :] if label in _CLAUSES else ():
+                if part.start >= stop or (part.label == "VP" and part.start >= end):
+                    if subject and part.start < stop:
+                        found.append((subject.start, subject.stop, part.stop))
+                    break
+                if part.start >= end:  # a child of the clause
+                    end = part.stop
+                    subject = part if part.label == "NP" else subject
+        return found
 
     @cached_property
     def _kinds(self) -> list[str]:
