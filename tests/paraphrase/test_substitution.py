@@ -349,6 +349,17 @@ def test_forms_of_the_target_are_no_candidates(tmp_path):
     }
 
 
+def test_pieces_of_a_phrase_and_other_forms_of_an_answer_are_no_candidates(tmp_path):
+    sentences = [["give", "gives", "birth", "end", "brings", "bring", "brought", "put", "to", "an"]]
+    index = CorpusIndex.build([write_lines(tmp_path / "c", sentences)], tmp_path / "index")
+    forms = Forms(Inflections.open(), Lexicon(index))
+    found = ["the birth of", "brings an end to", "brought an end to", "bear", "gives birth"]
+    words = [tuple(one.split()) for one in found]
+    assert list(as_bases(("give", "birth", "to"), words, forms)) == [words[1], words[3]]
+    no_rules = Forms(Inflections.open("none"), Lexicon(index))
+    assert list(as_bases(("give", "birth", "to"), words, no_rules)) == words
+
+
 def test_what_is_refused(learnt, tmp_path):
     index, table = learnt
     substituter = Substituter(index, table)

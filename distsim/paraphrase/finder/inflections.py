@@ -55,6 +55,18 @@ class Forms:
         """
         return self.inflections.kind(self.base(word) if base is None else base, word)
 
+    def content(self, words: Words) -> frozenset[str]:
+        """Return the base words of a phrase's words that are no function words.
+
+        None where the language's function words are not known.
+
+        Arguments:
+            words: of the phrase.
+        """
+        function_words = self.inflections.function_words
+        kept = [word for word in words if word not in function_words] if function_words else []
+        return frozenset(map(self.base, kept))
+
     def _has(self, base: str, kind: str) -> bool:
         """Return whether a base word has a form of a kind, not much rarer than its others."""
         forms = self.of_word(base)
@@ -132,7 +144,9 @@ def as_bases(target: Words, candidates: Iterable[Words], forms: Forms) -> dict[W
     """Return candidates with single words as base words, each once, with how each was given.
 
     Left out are the target, its forms, and what contains one of them or crosses its edge
-    (`crosses_edge`); and what has a token without letter or digit, unless the target has one.
+    (`crosses_edge`); what has a token without letter or digit, unless the target has one; of
+    phrases that differ in inflection alone all but the first; and what has no other words than the
+    target, function words left out (*the birth of* for *give birth to*).
 
     Arguments:
         target: words of the target.
@@ -146,6 +160,8 @@ def as_bases(target: Words, candidates: Iterable[Words], forms: Forms) -> dict[W
     if single is not None:
         own |= {(form,) for form in forms.of_word(first)}
     is_spelt = _is_spelt(target)
+    told = forms.content(target) if single is None else frozenset()
+    seen: set[Words] = set()
     kept: dict[Words, Words] = {}
     for given in candidates:
         words = given
@@ -155,8 +171,13 @@ def as_bases(target: Words, candidates: Iterable[Words], forms: Forms) -> dict[W
             words = (forms.base(words[0]),)
             if words[0] in bases or (single and forms.inflections.are_related(single, words[0])):
                 continue
-        if not any(_holds(words, one) for one in own):
-            kept.setdefault(words, given)
+        content = forms.content(words) if told else frozenset()
+        if content and content <= told:
+            continue
+        of_bases = tuple(map(forms.base, words))
+        if of_bases not in seen and not any(_holds(words, one) for one in own):
+            seen.add(of_bases)
+            kept[words] = given
     return kept
 
 
