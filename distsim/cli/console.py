@@ -377,7 +377,7 @@ def progress_bar(unit: str = "tokens", expected: int | None = None) -> Iterator[
 
 
 def say_no_finder(table: "StoredTable") -> None:
-    """Print that a learnt table of plain text stores no finder of substitutes, where it has none.
+    """Print that a table of plain text stores no finder of substitutes, where it has none.
 
     Arguments:
         table: of the command.
@@ -385,8 +385,7 @@ def say_no_finder(table: "StoredTable") -> None:
     from distsim.signatures.table import finder_of
 
     of = table.fingerprint
-    is_plain = of.is_learnt and not (of.is_syntactic or of.is_of_vectors)
-    if is_plain and finder_of(table) is None:
+    if not (of.is_syntactic or of.is_of_vectors) and finder_of(table) is None:
         say("this table has no finder of substitutes: distsim sign INDEX makes one that has")
 
 

@@ -196,7 +196,7 @@ def _store_finder(
     source: Any, table: "SignatureTable", how: FinderSettings, jobs: int | None
 ) -> None:
     """Store the finder of substitutes beside a table, if the recipe has one, and print its size."""
-    from distsim.base.errors import ParameterError
+    from distsim.base.errors import ArtifactError, ParameterError
     from distsim.corpus.inflections import Inflections
     from distsim.indexes.places import finder_inside
     from distsim.paraphrase.finder.space import open_space
@@ -204,11 +204,15 @@ def _store_finder(
     from distsim.signatures.table import finder_of
     from distsim.storage import remove_artifact
 
-    if not how.finder:
-        remove_artifact(finder_inside(table.path))
     if not how.finder or open_space(source, table) is None:
+        remove_artifact(finder_inside(table.path))
         return
-    stored, rules = finder_of(table), Inflections.open(how.inflections).checksum
+    rules = Inflections.open(how.inflections).checksum
+    try:
+        stored = finder_of(table)
+    except ArtifactError as error:
+        say(f"{error}: it is built again")
+        stored = None
     if stored is None or not table.unchanged or stored.parameters.get("rules") != rules:
         try:
             with progress_bar("done") as bar:

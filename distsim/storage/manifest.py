@@ -24,12 +24,19 @@ class Kind:
     """A kind of artifact, with the format versions that this distsim writes and reads.
 
     name: in manifests. version: the newest; an artifact is written in the oldest whose readers
-    understand it. oldest_readable: older versions are refused.
+    understand it. oldest_readable: older versions are refused. made_by: the command, where the name
+    does not tell it.
     """
 
     name: str
     version: int
     oldest_readable: int
+    made_by: str = ""
+
+    @property
+    def again(self) -> str:
+        """What to do where an artifact is damaged."""
+        return f"build the {self.name} again" + (f" with {self.made_by}" if self.made_by else "")
 
 
 INDEX = Kind("index", version=2, oldest_readable=1)
@@ -38,7 +45,7 @@ PROJECTION = Kind("projection", version=3, oldest_readable=1)
 BITEXT = Kind("bitext", version=1, oldest_readable=1)
 RULES = Kind("rules", version=1, oldest_readable=1)
 GRAMMAR = Kind("grammar", version=2, oldest_readable=1)
-FINDER = Kind("finder", version=1, oldest_readable=1)
+FINDER = Kind("finder", version=1, oldest_readable=1, made_by="distsim sign INDEX")
 MAP = Kind("map", version=1, oldest_readable=1)
 KINDS = {
     kind.name: kind for kind in (INDEX, SIGNATURES, PROJECTION, FINDER, MAP, BITEXT, RULES, GRAMMAR)

@@ -143,12 +143,12 @@ class Artifact:
             if not stat.S_ISREG(status.st_mode):
                 raise ArtifactError(
                     f"{file}: is no file but a link or the like, and artifacts hold none: put "
-                    f"the file itself there or build the {self.kind.name} again"
+                    f"the file itself there or {self.kind.again}"
                 )
             if size == entry["size"]:
                 return read_only(file, entry["dtype"], tuple(entry["shape"]), size)
         except OSError as error:
-            remedy = f"restore the file or build the {self.kind.name} again"
+            remedy = f"restore the file or {self.kind.again}"
             if isinstance(error, PermissionError):
                 remedy = "change its permissions"
             elif error.errno == errno.ENOMEM:
@@ -158,7 +158,7 @@ class Artifact:
             raise ArtifactError(f"{file}: cannot be opened ({error.strerror}): {remedy}") from None
         raise ArtifactError(
             f"{file}: {size:,} bytes, wanted {entry['size']:,}: the file is cut short or changed; "
-            f"restore it or build the {self.kind.name} again"
+            f"restore it or {self.kind.again}"
         )
 
 

@@ -172,9 +172,7 @@ class ArtifactWriter:
         file = self.folder / entry["file"]
         if name in self._unchecked:
             if checksum_of_file(file) != entry["checksum"]:
-                raise ArtifactError(
-                    f"{file}: is damaged: restore it or build the {self.kind.name} again"
-                )
+                raise ArtifactError(f"{file}: is damaged: restore it or {self.kind.again}")
             self._unchecked.discard(name)
         return read_only(file, entry["dtype"], tuple(entry["shape"]), entry["size"])
 

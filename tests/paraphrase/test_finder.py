@@ -385,6 +385,25 @@ def test_a_word_for_a_phrase_has_the_form_of_its_first_or_last_word(signed):
         assert kind and able and all(forms.kind(one) == kind for one in able)
 
 
+def test_a_damaged_finder_is_told_and_signing_mends_it(signed, tmp_path, run):
+    path = tmp_path / "index"
+    shutil.copytree(signed[0].path, path)
+    asked = ("neighbours", path, "queen", "--by", "substitutes")
+    wanted, _ = run(*asked)
+    (counts,) = (path / "signatures" / "finder").glob("counts.*.bin")
+    counts.write_bytes(counts.read_bytes()[:-8])
+    _, said = run(*asked, status=1)
+    assert "build the finder again with distsim sign INDEX" in said
+    options = ("--recipe", tmp_path / "recipe.toml")
+    options[1].write_text(run("info", path, "--recipe")[0])
+    _, said = run("sign", path, *options)
+    assert "it is built again" in said
+    assert run(*asked)[0] == wanted
+    run("sign", path, "--preset", "thesis", "--force")
+    assert not counts.parent.exists()
+    assert "this table has no finder of substitutes" in run(*asked)[1]
+
+
 def test_signing_again_makes_the_finder_of_other_rules_anew(signed, tmp_path, run):
     index = CorpusIndex.open(shutil.copytree(signed[0].path, tmp_path / "i"))
     folder = index.path / "signatures" / "finder"
