@@ -500,8 +500,13 @@ class Substituter:
         return None if self._space is None else Slot.of(self._space, occurrence)
 
     def _kind(self, target: Words) -> str:
-        """Return the inflection of a target: of a phrase that of its first word, else its last."""
-        return self._forms.kind(target[0]) or self._forms.kind(target[-1]) if target else ""
+        """Return the inflection of a target: of a phrase that of the first word that has one.
+
+        Function words, as *was*, tell none.
+        """
+        function_words = self._forms.inflections.function_words
+        kinds = (self._forms.kind(word) for word in target if word not in function_words)
+        return next(filter(None, kinds), "")
 
     def _count(self, words: Words) -> int:
         """Return the occurrences of a word in all its forms, or of a phrase as it stands."""
