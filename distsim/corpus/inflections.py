@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable
-from functools import cache, cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -51,12 +51,12 @@ class Inflections:
                 self._bases.setdefault(form, []).append(base)
         self._longest = max(map(len, endings), default=0)
         self.forms = lru_cache(_CACHED_WORDS)(self._made_forms)
-        self._all_bases = lru_cache(_CACHED_WORDS)(
+        # A word and those of which it may be a form; these, and those of which they may be.
+        self.all_bases = lru_cache(_CACHED_WORDS)(
             lambda word: frozenset((word, *self.bases(word, lambda _: True)))
         )
-
         self._family = lru_cache(_CACHED_WORDS)(
-            lambda word: frozenset().union(*map(self._all_bases, self._all_bases(word)))
+            lambda word: frozenset().union(*map(self.all_bases, self.all_bases(word)))
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -161,7 +161,7 @@ class Inflections:
         >>> english.are_forms_of_one("cities", "towns")
         False
         """
-        return not self._all_bases(a).isdisjoint(self._all_bases(b))
+        return not self.all_bases(a).isdisjoint(self.all_bases(b))
 
     def are_related(self, a: str, b: str) -> bool:
         """Return whether two words are forms of one base word, or forms of forms of one.
@@ -239,13 +239,3 @@ class Inflections:
             if ending in self._endings:
                 return ending
         return None
-
-
-@cache
-def shipped_inflections(name: str) -> Inflections | None:
-    """Return the rules of a language that ship, the same object each time; None for other names.
-
-    Arguments:
-        name: as `sign` stored it.
-    """
-    return Inflections.open() if name == DEFAULT else None

@@ -5,15 +5,16 @@ unless it has no others; punctuation alone is its own core. An inflected form st
 base word, where `sign` stored the rules of the text's language.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from distsim.corpus.inflections import Inflections, shipped_inflections
+from distsim.corpus.inflections import DEFAULT, Inflections
 from distsim.corpus.vocabulary import hash_texts
 from distsim.kernels.compiled import frozen
-from distsim.kernels.hashing import find_sorted, number_hashes
+from distsim.kernels.hashing import number_hashes
 from distsim.signatures.kernels import distinctive_words as kernel
 from distsim.signatures.table import StoredTable, finder_of
 
@@ -56,9 +57,8 @@ class DistinctiveWords:
     def _inflections(self) -> Inflections | None:
         """The rules by which the table's finder knows forms; None where it has none that ship."""
         finder = finder_of(self._table)
-        if finder is None:
-            return None
-        return shipped_inflections(str(finder.parameters["inflections"]))
+        ships = finder is not None and finder.parameters["inflections"] == DEFAULT
+        return Inflections.open() if ships else None
 
     @cached_property
     def tokens(self) -> np.ndarray:
@@ -109,51 +109,39 @@ class DistinctiveWords:
         words = [token for token in tokens if _is_word(token)]
         distinctive = self._are_distinctive(words)
         core = [token for token, tells in zip(words, distinctive.tolist(), strict=True) if tells]
-        hashes = self._base_hashes(core or words or tokens), self._base_hashes(tokens)
-        return np.unique(hashes[0]), np.unique(hashes[1])
+        own = self._base_hashes(core or words or tokens)
+        return np.unique(own), np.unique(self._base_hashes(tokens))
 
     def _base_hashes(self, tokens: list[str]) -> np.ndarray:
         """Return the hash of each token's base word, uint64."""
-        if self._inflections is not None:
-            for _ in range(_STEPS):
-                self._learn_bases([self._base(token) for token in tokens])
-        return hash_texts([self._base(token).encode() for token in tokens])
+        for _ in range(_STEPS if self._inflections is not None else 0):
+            self._learn_bases(dict.fromkeys(tokens))
+            tokens = [self._bases[token] for token in tokens]
+        return hash_texts([token.encode() for token in tokens])
 
-    def _base(self, token: str) -> str:
-        """Return the base word of a token, as far as it is known."""
-        for _ in range(_STEPS):
-            token = self._bases.get(token, token)
-        return token
-
-    def _learn_bases(self, tokens: list[str]) -> None:
+    def _learn_bases(self, tokens: Iterable[str]) -> None:
         """Find the words of which tokens are forms: the most frequent that is like the form."""
         assert self._inflections is not None
-        new = dict.fromkeys(token for token in tokens if token not in self._bases)
-        pairs = [(form, form) for form in new]
-        for form in new:
-            pairs += [(form, base) for base in self._inflections.bases(form, bool)]
-        forms, bases = (list(side) for side in zip(*pairs, strict=True)) if pairs else ([], [])
-        rows = self._table.find_normal(forms + bases)
-        counts = np.where(rows >= 0, self._table.strengths[rows].astype(np.int64), 0)
-        own, others = counts[: len(pairs)], counts[len(pairs) :]
-        fits = (others * _RAREST_BASE >= own) & (others > 0) & self._are_alike(forms, bases)
-        best = dict.fromkeys(new, 0)
-        for form, base, fit, count in zip(
-            forms, bases, fits.tolist(), others.tolist(), strict=True
-        ):
-            if form != base and fit and count > best[form]:
-                self._bases[form], best[form] = base, count
-        self._bases.update({form: form for form in new if not best[form]})
+        new = [token for token in tokens if token not in self._bases]
+        pairs = [(form, base) for form in new for base in self._inflections.bases(form, bool)]
+        found = {form: form for form in new}
+        if pairs:
+            forms, bases = (list(side) for side in zip(*pairs, strict=True))
+            rows = self._table.find_normal(forms + bases)
+            counts = np.where(rows >= 0, self._table.strengths[rows].astype(np.int64), 0)
+            own, others = counts[: len(pairs)], counts[len(pairs) :]
+            fits = (others * _RAREST_BASE >= own) & (others > 0) & self._are_alike(forms, bases)
+            for place in np.argsort(-others, kind="stable").tolist():
+                if fits[place] and found[forms[place]] == forms[place]:
+                    found[forms[place]] = bases[place]
+        self._bases |= found
 
     def _are_alike(self, forms: list[str], bases: list[str]) -> np.ndarray:
         """Return whether two words may be forms of one; bool, True where it is unknown."""
         parts = self._table.parts
         if parts is None:
             return np.ones(len(forms), bool)
-        first, second = (
-            find_sorted(frozen(parts.hashes), frozen(hash_texts([word.encode() for word in words])))
-            for words in (forms, bases)
-        )
+        first, second = parts.find(forms), parts.find(bases)
         a, b = (parts.vectors[rows].astype(np.float32) for rows in (first, second))
         found: np.ndarray = ((a * b).sum(axis=1) >= _LEAST_ALIKE) | (first < 0) | (second < 0)
         return found

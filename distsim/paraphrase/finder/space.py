@@ -11,10 +11,7 @@ import numpy as np
 from distsim.base.errors import IncompatibleError
 from distsim.contexts.ngram import NgramModel, feature_space
 from distsim.contexts.weights import kept_shares
-from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.kernels.compiled import frozen
-from distsim.kernels.hashing import find_sorted
 from distsim.signatures.kernels.projection import NOWHERE
 from distsim.signatures.table import StoredTable
 
@@ -79,9 +76,7 @@ class LearntSpace:
         Arguments:
             words: in normal form.
         """
-        hashes = hash_texts([word.encode() for word in words])
-        found: np.ndarray = find_sorted(frozen(self._parts.hashes), frozen(hashes))
-        return found
+        return self._parts.find(words)
 
     def vectors_at(self, rows: np.ndarray) -> np.ndarray:
         """Return the unit vectors of words by their rows, float32[n, n_dimensions].

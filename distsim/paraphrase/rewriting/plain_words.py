@@ -47,8 +47,6 @@ class PlainWords:
         >>> PlainWords.open().is_plain("commenced", "began")
         True
         """
-        plain = [self._plain[one] for one in self._bases(hard) if one in self._plain]
-        return bool(plain) and not frozenset().union(*plain).isdisjoint(self._bases(word))
-
-    def _bases(self, word: str) -> list[str]:
-        return [word, *self._inflections.bases(word, lambda _: True)]
+        bases = self._inflections.all_bases(word)
+        listed = (self._plain.get(one, frozenset()) for one in self._inflections.all_bases(hard))
+        return any(not plain.isdisjoint(bases) for plain in listed)
