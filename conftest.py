@@ -1,4 +1,4 @@
-"""What examples in docstrings may use: `index`, `table`, `learnt`, `folder`, made of a novel."""
+"""What examples in docstrings may use: `index`, `table`, `learned`, `folder`, made of a novel."""
 
 import lzma
 from importlib.resources import files
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-_OF_EXTRAS = ("api", "application", "pages", "run")  # modules of the server that import one
+_OF_EXTRAS = ("api", "pages", "run")  # modules of the server that import one
 collect_ignore = [
     f"distsim/server/{name}.py" for name in _OF_EXTRAS if find_spec("starlette") is None
 ]
@@ -39,11 +39,11 @@ def example_names(alice_index: Any, tmp_path_factory: pytest.TempPathFactory) ->
     from distsim import Selection, SignatureTable, sign
 
     folder: Path = tmp_path_factory.mktemp("examples")
-    learnt = sign(alice_index, folder / "learnt.table", selection=Selection(max_length=2))
+    learned = sign(alice_index, folder / "learned.table", selection=Selection(max_length=2))
     return {
         "index": alice_index,
         "table": SignatureTable.open(alice_index.path),
-        "learnt": learnt,
+        "learned": learned,
     }
 
 

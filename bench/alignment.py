@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from frame import SHARED, distsim, parser, print_machine, print_table, run
 
-from distsim.bitext.error_rate import compare_links
+from bench.published_measures import compare_links
 from distsim.bitext.kernels.alignment import NONE, symmetrise
 from distsim.bitext.links import Links, in_order, parse_pharaoh
 from distsim.corpus.escapes import undo_moses_escapes

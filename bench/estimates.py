@@ -16,7 +16,7 @@ import numpy as np
 from frame import Cpu, floats, parser, print_machine, print_table
 
 from distsim import CorpusIndex, EstimatedCosine, SignatureTable
-from distsim.comparison import LearntCosine, NeighbourSearch
+from distsim.comparison import LearnedCosine, NeighbourSearch
 
 BANDS = (-1.0, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 1.01)
 STRENGTHS = (30, 100, 300, 1000, 3000, 1 << 40)
@@ -55,7 +55,7 @@ def main() -> None:
     given = options.parse_args()
     index, table = CorpusIndex.open(given.index), SignatureTable.open(given.index)
     pairs = drawn_pairs(table, given.phrases)
-    true = floats(LearntCosine(index, table).similarities(pairs))
+    true = floats(LearnedCosine(index, table).similarities(pairs))
     bands = [(low, high, (true >= low) & (true < high)) for low, high in pairwise(BANDS)]
 
     def row(name: str, squares: np.ndarray, *more: str) -> list[str]:

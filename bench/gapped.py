@@ -4,7 +4,8 @@ Shuffled: a rule with the target of another of the same label, gap labels and or
 and frequency of its rarest word (by powers of ten), unless the grammar has that rule too. Areas
 under the curve with 95% intervals over rules that both have a score: controls (shared words,
 letters, frequency), the mean of phrase pairs (sim_ngram), the whole sides (sim_whole), what fills
-the gaps (sim_gap). Learnt: logistic regression on folds that share no source side.
+the gaps (sim_gap), all of the sides (sim_rule). Learned: logistic regression on folds that share
+no source side.
 
     distsim pivot joshua.bn-en.samt.grammar.gz --columns joint -o samt.para   (bench/grammars.py)
     python bench/gapped.py INDEX RULES [--most 4000]
@@ -25,7 +26,7 @@ from distsim.grammar import PairFeatures, RuleAligner, RuleScorer
 from distsim.grammar.formats.rules import gap_of
 from distsim.grammar.pair_features import without_gaps
 
-SHOWN = ("overlap", "letters", "frequency", "sim_ngram", "sim_whole", "sim_gap")
+SHOWN = ("overlap", "letters", "frequency", "sim_ngram", "sim_whole", "sim_gap", "sim_rule")
 Rule = tuple[str, ...]  # label, source, target
 
 
@@ -61,7 +62,7 @@ def scored(scorer: RuleScorer, pairs: list[tuple[str, str]]) -> np.ndarray:
     return floats(scorer.score(*pair)[0].similarity for pair in pairs)
 
 
-def learnt(columns: list[np.ndarray], n_real: int, sources: list[str]) -> np.ndarray:
+def learned(columns: list[np.ndarray], n_real: int, sources: list[str]) -> np.ndarray:
     """Return each rule's value by weights of the other folds."""
     values = np.column_stack(columns)
     missing = np.isnan(values)
@@ -95,6 +96,8 @@ def main() -> None:
     columns = {name: matrix[:, number] for number, name in enumerate(features.names)}
     scorer = RuleScorer([("s", table)], aligner=RuleAligner("missing"))
     columns["sim_ngram"] = scored(scorer, pairs)
+    sides = RuleScorer([("s", table)], rule=True, aligner=RuleAligner("none"))
+    columns["sim_rule"] = floats(sides.score(*pair)[1].similarity for pair in pairs)
     gapped = GappedCosine(CorpusIndex.open(given.index), table)
     with Cpu() as cpu:
         columns["sim_gap"] = scored(
@@ -102,9 +105,9 @@ def main() -> None:
         )
     shown = {name: columns[name] for name in SHOWN}
     sources = [pair[0] for pair in pairs]
-    for name, left_out in (("all but sim_gap", {"sim_gap"}), ("all", set())):
+    for name, left_out in (("all but sim_gap", {"sim_gap", "sim_rule"}), ("all", {"sim_rule"})):
         some = [one for key, one in columns.items() if key not in left_out]
-        shown[f"{name}: {len(some)} features, learnt"] = learnt(some, len(real), sources)
+        shown[f"{name}: {len(some)} features, learned"] = learned(some, len(real), sources)
 
     def row(name: str, values: np.ndarray) -> list[str]:
         good, bad = values[: len(real)], values[len(real) :]

@@ -161,11 +161,11 @@ def grown(data: Path, millions: float, scratch: Path, start: float) -> dict[str,
         ("build", "index", "build", "--format", "text", text, "-o", index),
         ("thesis", "sign", index, "--preset", "thesis"),
         (
-            "learnt",
+            "learned",
             "sign",
             index,
             "-o",
-            scratch / "learnt.table",
+            scratch / "learned.table",
             "--force",
             "--set",
             "finder=false",
@@ -184,7 +184,7 @@ def grown(data: Path, millions: float, scratch: Path, start: float) -> dict[str,
 def growth_row(row: dict[str, Any]) -> list[str]:
     tokens = row["tokens"]
     cells = [f"{tokens:,}"]
-    for work in ("build", "thesis", "learnt"):
+    for work in ("build", "thesis", "learned"):
         cells.append(f"{row[work].cpu:.1f}")
         cells.append(f"{row[work].peak / 1e6:,.0f}")
     return [*cells, f"{row['bytes'] / tokens:.1f}", f"{row['table'] / row['phrases']:.1f}"]

@@ -47,7 +47,7 @@ def scored(pairs: list[Pair], index: Path) -> dict[str, np.ndarray]:
     named = [dict(one.split("=") for one in line.split(" ||| ")[3].split()) for line in lines]
     return {
         name: floats(float(one[name]) if one.get(name, "NA") != "NA" else None for one in named)
-        for name in ("sim_ngram", "sim_whole")
+        for name in ("sim_ngram", "sim_whole", "sim_rule")
     }
 
 

@@ -2,7 +2,7 @@
 
 Areas under the curve on held-out pairs of adjectives, nouns and verbs (gold-antsyn's val parts) and
 their mean; 95% intervals by bootstrap. The plain score has the weights of the package's file.
-Learnt: `distsim rank` on the training part's pairs, all or those that share no word with the val
+Learned: `distsim rank` on the training part's pairs, all or those that share no word with the val
 part, its penalty chosen by its folds.
 
     python bench/opposites.py INDEX [--no-vectors] [--data FOLDER]
@@ -66,7 +66,7 @@ def main() -> None:
                 weights = learn_ranking(gold, features, names=columns, samples=0).weights
                 places = [names.index(one) for one in columns]
                 values = [weights.values(columns, one[:, places]) for one in every]
-                yield line(f"learnt, {name}{more}", values)
+                yield line(f"learned, {name}{more}", values)
 
     print_table(["area", "adjectives", "nouns", "verbs", "mean"], table_rows())
     print(f"\n{n:,} pairs, {1e3 * cpu.seconds / n:.1f} CPU ms a pair")

@@ -33,7 +33,7 @@ from frame import (
 )
 
 from distsim import PRESETS, CorpusIndex, EstimatedCosine, ExactCosine, SignatureTable
-from distsim.comparison import LearntCosine
+from distsim.comparison import LearnedCosine
 
 SETTINGS = {"sg": 1, "vector_size": 200, "window": 5, "epochs": 3, "min_count": 5, "workers": 1}
 BLOCK = 1 << 20
@@ -112,7 +112,7 @@ def measures(
     with Cpu() as cpu:
         thesis = SignatureTable.build(index, work / "thesis", recipe=PRESETS["thesis"], force=True)
     yield "thesis, 256 bits", cpu.seconds, "32", EstimatedCosine(thesis).similarities
-    recipe = PRESETS["learnt"]
+    recipe = PRESETS["learned"]
     with Cpu() as cpu:
         table = SignatureTable.build(index, work / "table", recipe=recipe, force=True)
     assert table.parts is not None and recipe.composition is not None
@@ -120,7 +120,7 @@ def measures(
     for estimate, size in (("bits", 32.0), ("restored", restored)):
         measure = EstimatedCosine(table, estimate=estimate)
         yield f"default, {estimate}", cpu.seconds, f"{size:.0f}", measure.similarities
-    real = LearntCosine(index, table).similarities
+    real = LearnedCosine(index, table).similarities
     yield "default, real-valued", cpu.seconds, f"{2 * table.n_dimensions}", real
     yield "default's weights, exact", 0.0, "-", ExactCosine(index, table).similarities
     for name in peers:

@@ -22,7 +22,7 @@ from frame import parser, print_machine, print_table
 
 from distsim import CorpusIndex, IndexOptions, Paraphraser, SignatureTable
 from distsim.contexts import Weighting
-from distsim.paraphrase.options import PRESETS, ParaphraseOptions
+from distsim.paraphrase.paraphrasing_options import PRESETS, ParaphraseOptions
 from distsim.signatures import PRESETS as RECIPES
 
 MARK = "ж"
@@ -33,10 +33,10 @@ SAMPLES = 1000
 
 @dataclass(frozen=True)
 class Setting:
-    """Options and the preset of the signatures: learnt, thesis or none."""
+    """Options and the preset of the signatures: learned, thesis or none."""
 
     options: ParaphraseOptions
-    table: str = "learnt"
+    table: str = "learned"
 
 
 def settings() -> dict[str, Setting]:

@@ -1,16 +1,13 @@
-"""The order of paraphrase rules, learned from judged pairs, beside the pivot's probabilities.
+"""The default order of paraphrase rules beside the pivot's probabilities alone, domain by domain.
 
-The rules that each bitext gives for judged pairs are scored by one or more indexes. A ridge
-regression on the ranks of the judgements within each bitext learns the weights of few features.
-What is said of a pair comes from weights that were learned from pairs with which it shares no
-phrase. Spearman's correlation within each bitext; the difference to ln p(e|f) + ln p(f|e) with its
-95% interval, first phrases resampled. The first index is learned from; the weights are then used
-with the others as they are.
+The rules that each bitext gives for judged pairs are scored by one or more indexes. Spearman's
+correlation with the judgements within each bitext of ln p(e|f) + ln p(f|e), and of that sum plus
+some times sim_rule; the difference has a 95% interval, first phrases resampled. Nothing is
+learned: the one weight is the same for all bitexts and bounds what similarity can change.
 
-    python bench/rule_order.py WORK INDEX [INDEX ...] [--data FOLDER] [--write FILE]
+    python bench/rule_order.py WORK INDEX [INDEX ...] [--data FOLDER]
 
 WORK: a folder with NAME.bitext of one or more bitexts, as bench/grammars.py makes them.
---write: the weights, learned from all pairs (distsim/data/weights/order.weights is this file).
 """
 
 from collections import defaultdict
@@ -22,16 +19,15 @@ from frame import SHARED, distsim, parser, print_machine, print_table
 
 from distsim import read_gold
 from distsim.evaluation.agreement import spearman
-from distsim.grammar.learned_weights import LearnedWeight, LearnedWeights
 
-FEATURES = ("p(e|f)", "p(f|e)", "LogCount", "sim_ngram")
-MAIN = ("help-de", "help-es", "help-fr", "europarl")
-RIDGE, FOLDS, SAMPLES, FEWEST = 0.1, 10, 2000, 8
+FEATURES = ("p(e|f)", "p(f|e)", "sim_rule")
+WEIGHTS = (1.0, 3.0, 8.0)  # 3 is the default
+SAMPLES, FEWEST = 2000, 8
 Pair = tuple[str, str]
 
 
 class Judged(NamedTuple):
-    """Judged rules: bitext, pair, judgement and first phrase of each; features float64[n, 4]."""
+    """Judged rules: bitext, pair, judgement and first phrase of each; features float64[n, 3]."""
 
     bitexts: np.ndarray
     pairs: list[Pair]
@@ -70,54 +66,6 @@ def scored(work: Path, lines: dict[str, list[str]], index: Path, gold: dict[Pair
         np.array([gold[pair] for pair in pairs]), np.array([pair[0] for pair in pairs]),
         np.array(rows),
     )  # fmt: skip
-
-
-def ranks(judged: Judged) -> np.ndarray:
-    """Return each judgement's rank within its bitext, -.5 to .5."""
-    from scipy.stats import rankdata
-
-    values = np.zeros(judged.scores.size)
-    for name in np.unique(judged.bitexts):
-        mine = judged.bitexts == name
-        values[mine] = rankdata(judged.scores[mine]) / mine.sum() - 0.5
-    return values
-
-
-def learned(judged: Judged, rows: np.ndarray) -> LearnedWeights:
-    """Return the weights learned from some pairs; a missing feature adds nothing."""
-    some = judged.features[rows]
-    low, high = np.nanquantile(some, (0.005, 0.995), axis=0)
-    held = np.clip(some, low, high)
-    mean, scale = np.nanmean(held, axis=0), np.nanstd(held, axis=0)
-    x = np.nan_to_num((held - mean) / scale)
-    y = ranks(judged)[rows]
-    weights = np.linalg.solve(x.T @ x + RIDGE * len(x) * np.eye(x.shape[1]), x.T @ (y - y.mean()))
-    columns = (weights, mean, scale, low, high, np.zeros(len(weights)))
-    return LearnedWeights(
-        {
-            name: LearnedWeight(*map(float, one))
-            for name, one in zip(FEATURES, zip(*columns, strict=True), strict=True)
-        }
-    )
-
-
-def held_out(base: Judged, others: list[Judged], seed: int = 0) -> list[np.ndarray]:
-    """Return the scores of each by weights of pairs of `base` that share no phrase with a pair."""
-    names = np.random.default_rng(seed).permutation(np.unique(base.groups))
-    fold = {name: number % FOLDS for number, name in enumerate(names)}
-    of_fold = np.array([fold[name] for name in base.groups])
-    values = [np.zeros(len(one.pairs)) for one in others]
-    for number in range(FOLDS):
-        test = of_fold == number
-        seen = {
-            phrase for pair, mine in zip(base.pairs, test, strict=True) if mine for phrase in pair
-        }
-        apart = [not mine and seen.isdisjoint(pair)
-                 for pair, mine in zip(base.pairs, test, strict=True)]  # fmt: skip
-        weights = learned(base, np.flatnonzero(apart))
-        for value, one in zip(values, others, strict=True):
-            value[test] = weights.values(FEATURES, one.features[test])
-    return values
 
 
 def agreement(
@@ -172,44 +120,29 @@ def main() -> None:
     options.add_argument("work", type=Path)
     options.add_argument("indexes", type=Path, nargs="+", help="signed by the default")
     options.add_argument("--data", type=Path, default=SHARED)
-    options.add_argument("--write", type=Path)
     given = options.parse_args()
     gold = read_gold(given.data / "gold-paraphrase-shared" / "judgements.tsv")
     scores = dict(zip(gold.pairs, gold.scores, strict=True))
     lines = judged_rules(given.work, set(scores))
     all_judged = [scored(given.work, lines, index, scores) for index in given.indexes]
-    for judged in all_judged:  # all aligned words are equal: nothing was compared
-        judged.features[judged.features[:, 3] == 1, 3] = np.nan
-    base = all_judged[0]
-    usual = -base.features[:, 0] - base.features[:, 1]
-    columns = {"ln p(e\\|f) + ln p(f\\|e)": (base, usual)}
-    for index, *one in zip(given.indexes, all_judged, held_out(base, all_judged), strict=True):
-        columns[f"learned, {index.stem}"] = tuple(one)
     names = [name for name in lines if len(lines[name]) >= FEWEST]
-
-    def row(name: str, judged: Judged, values: np.ndarray) -> list[str]:
-        every = np.arange(values.size)
-        cells = [f"{agreement(judged, values, every, (one,)):.3f}" for one in names]
-        told = [difference(judged, values, usual, x) for x in (MAIN, *((one,) for one in names))]
-        least = min(told[1:], key=lambda one: float(one.split(" to ")[1][:-1]))
-        return [name, *cells, f"{agreement(judged, values, every, MAIN):.3f}", told[0], least,
-                f"{within_sources(judged, values):.3f}"]  # fmt: skip
-
     heads = [f"{name} ({len(lines[name])})" for name in names]
-    print_table(
-        ["order", *heads, "main four", "difference", "lowest of one bitext", "within a source"],
-        (row(name, *one) for name, one in columns.items()),
-    )
-    if given.write is not None:
-        notes = (
-            "order of paraphrase rules in packs, make-grammar's report, rerank; largest first",
-            f"learned from {len(base.pairs)} rules of six bitexts for pairs judged by people "
-            "(Pavlick et al. 2015, PPDB 2.0; cited, our copy states no licence, no rows kept); "
-            "features are -ln p, ln of the count of pivots, similarity",
-            "python bench/rule_order.py WORK INDEX --write FILE; INDEX as in bench/README.md",
-        )
-        weights = learned(base, np.arange(len(base.pairs)))
-        given.write.write_text(LearnedWeights(weights.weights, notes=notes).text(), "utf-8")
+    rows: list[list[str]] = []
+    for index, judged in zip(given.indexes, all_judged, strict=True):
+        usual = -judged.features[:, 0] - judged.features[:, 1]
+        every = np.arange(usual.size)
+        orders = {"ln p(e\\|f) + ln p(f\\|e)": usual}
+        similarity = np.nan_to_num(judged.features[:, 2])
+        orders |= {f"+ {w:g} sim_rule, {index.stem}": usual + w * similarity for w in WEIGHTS}
+        for name, values in orders.items():
+            cells = [f"{agreement(judged, values, every, (one,)):.3f}" for one in names]
+            if values is not usual:
+                cells = [
+                    f"{cell}, {difference(judged, values, usual, (one,))}"
+                    for cell, one in zip(cells, names, strict=True)
+                ]
+            rows.append([name, *cells, f"{within_sources(judged, values):.3f}"])
+    print_table(["order", *heads, "within a source"], rows)
     print_machine()
 
 

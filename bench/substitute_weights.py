@@ -1,4 +1,4 @@
-"""Weights of the finder of substitutes, learnt from judged sentences, with cross-validation.
+"""Weights of the finder of substitutes, learned from judged sentences, with cross-validation.
 
 CoInCo's development part (Kremer et al. 2014), as `distsim rank --substitutes` learns. Folds by
 target; a fifth of the targets, told by a hash, is left out for a last test: --locked measures on it
@@ -24,12 +24,12 @@ from distsim.evaluation.agreement import mean_interval
 from distsim.paraphrase.finder.weights import FinderWeights
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.paraphrase.substitution import learning
-from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
 from distsim.paraphrase.substitution.learning import Case, Cases, Judged
+from distsim.paraphrase.substitution.substitute_candidates import ParaphraseGrammar
 
 NOTES = (
     "Weights of the finder of substitutes, and how its scores become chances (p_named).",
-    "Learnt from sentences of CoInCo's development part (Kremer, Erk, Pado and",
+    "Learned from sentences of CoInCo's development part (Kremer, Erk, Pado and",
     "Thater 2014), with 38 million tokens of English Wikipedia. A fifth of the targets was",
     "left out. Our copy of the data states no licence of its annotations and does not ship.",
     "And from answers that readers, language models, accepted or rejected: bench/accepted.tsv.",

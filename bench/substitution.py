@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from frame import SHARED, Cpu, parser, print_machine, print_table
 
+from bench.published_measures import generalised_average_precision
 from distsim import CorpusIndex, SignatureTable, Substituter
-from distsim.evaluation.precision import generalised_average_precision
 from distsim.paraphrase import Mix
 from distsim.paraphrase.substitution.mix import RANKING
 

@@ -1,11 +1,11 @@
 """Syntactic models: cost, and agreement with people beside n-grams of the same tokens.
 
 The words of an annotated file are signed as n-grams, the file itself as syntax: by the thesis (raw
-counts, random bits) and learnt. Each table is made in a process of its own, one thread; CPU seconds
-and peak memory are of reading, indexing and signing. `both`: the mean of the two models' standard
-scores. Spearman on the pairs that all rows of one preset cover, 95% intervals.
+counts, random bits) and learned. Each table is made in a process of its own, one thread; CPU
+seconds and peak memory are of reading, indexing and signing. `both`: the mean of the two models'
+standard scores. Spearman on the pairs that all rows of one preset cover, 95% intervals.
 
-    python bench/syntax.py ANNOTATED --work FOLDER [--trees FILE] [--presets thesis learnt]
+    python bench/syntax.py ANNOTATED --work FOLDER [--trees FILE] [--presets thesis learned]
                            [--data FOLDER]
 
 FOLDER keeps the tables; one that is there is not made again.
@@ -36,7 +36,7 @@ from frame import (
 
 from distsim import PRESETS, CorpusIndex, EstimatedCosine, IndexOptions, Recipe, SignatureTable
 from distsim.contexts import AnnotatedText, SyntaxModel, Weighting
-from distsim.contexts.sources.annotated import Sentences
+from distsim.contexts.sources.annotated import AnnotatedSentences
 from distsim.corpus import read_annotated
 from distsim.signatures import Composition
 
@@ -44,16 +44,16 @@ WARM_UP = 1000  # sentences
 
 
 def recipes() -> dict[str, Recipe]:
-    learnt = {
+    learned = {
         "weighting": Weighting("ppmi", subsample=1e-4, discount=1.5, min_weight=0.3),
         "projection": "spectral", "composition": Composition(spelling=0.0),
     }  # fmt: skip
     return {
         "n-grams, thesis": PRESETS["thesis"],
         "syntax, thesis": Recipe(model=SyntaxModel()),
-        "n-grams, learnt": PRESETS["learnt"],
-        "dependencies, learnt": Recipe(
-            model=SyntaxModel(families=("dep",), kinds=("lex", "lem")), **learnt
+        "n-grams, learned": PRESETS["learned"],
+        "dependencies, learned": Recipe(
+            model=SyntaxModel(families=("dep",), kinds=("lex", "lem")), **learned
         ),
     }
 
@@ -62,7 +62,9 @@ def sign(name: str, annotated: str, work: Path, trees: list[str]) -> None:
     """Sign one table and print what it took, as JSON."""
     recipe = recipes()[name]
 
-    def signed(folder: Path, lines: Path, source: AnnotatedText | Sentences) -> SignatureTable:
+    def signed(
+        folder: Path, lines: Path, source: AnnotatedText | AnnotatedSentences
+    ) -> SignatureTable:
         text = source
         if name.startswith("n-grams"):
             text = CorpusIndex.build(
@@ -74,7 +76,7 @@ def sign(name: str, annotated: str, work: Path, trees: list[str]) -> None:
         few = list(islice(read_annotated([annotated], trees=trees), WARM_UP))
         lines = Path(place) / "lines.txt"
         lines.write_text("".join(" ".join(one.words) + "\n" for one in few), encoding="utf-8")
-        signed(Path(place), lines, Sentences(few))
+        signed(Path(place), lines, AnnotatedSentences(few))
     begun = time.process_time()
     table = signed(work, work / "lines.txt", AnnotatedText(annotated, trees=trees))
     cpu, peak = time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -104,7 +106,7 @@ def main() -> None:
     options.add_argument("annotated")
     options.add_argument("--work", type=Path, required=True)
     options.add_argument("--trees", nargs="*", default=[])
-    options.add_argument("--presets", nargs="*", default=["thesis", "learnt"])
+    options.add_argument("--presets", nargs="*", default=["thesis", "learned"])
     options.add_argument("--data", type=Path, default=SHARED)
     options.add_argument("--sign", help="make this table alone")
     given = options.parse_args()

@@ -53,9 +53,14 @@ class Benchmark(NamedTuple):
 
 # What is in braces is a property of Materials; {work}: a folder of the run's own.
 # Without a tiny run: `cluster` on Spark (tests/cluster has small ones), and rewriting/prepare
-# (stanza's models, which the package has not; bench/tiny.py makes what it leaves).
+# (stanza's models, which the package has not; bench/tiny.py makes what it leaves), and
+# near_duplicates (documents, which the packaged texts are not parted into), and
+# labelled_substitution (trees of sentences).
 BENCHMARKS = (
     Benchmark("index", "", "--data {packaged}/novels --millions .05"),
+    Benchmark(
+        "commands", "{index}", "{index} --phrase 'a little' --word queen", r"^\| `paraphrase`"
+    ),
     Benchmark(
         "people",
         "{index} {people} --peers word2vec fasttext",
@@ -68,6 +73,11 @@ BENCHMARKS = (
         "{index}",
         "{index} --words 4 --data {data}",
         r"^100 of 100 have faiss[\s\S]*\| table alone \| 1\.000 \|",
+    ),
+    Benchmark(
+        "near_duplicates",
+        "{data}/wiki-en-2015/AA.txt.xz {work}/near --documents 4000",
+        None,
     ),
     Benchmark(
         "opposites", "{index}", "{index} --no-vectors --data {data}", r"^\| sim_whole \| 1\.000"
@@ -89,6 +99,19 @@ BENCHMARKS = (
         "{index} {grammars}/all.para",
         "{index} {grammars}/all.para --data {judged}",
         r"^\| pivot, both directions \|.*\| 1\.000 ",
+        "grammars",
+    ),
+    Benchmark(
+        "labelled_substitution",
+        "{grammars} {index} --out {work}/judge",
+        None,
+        after="grammars",
+    ),
+    Benchmark(
+        "virtual_counts",
+        "{grammars}/phrases.rules",
+        "{grammars}/phrases.rules --data {judged}",
+        r"^\| pivot \|.*\| 1\.000 ",
         "grammars",
     ),
     Benchmark(

@@ -18,7 +18,7 @@ import numpy as np
 from frame import PROJECT, WORD_SETS, distsim
 
 from distsim import CorpusIndex, SignatureTable
-from distsim.comparison import LearntCosine
+from distsim.comparison import LearnedCosine
 from distsim.corpus.tokeniser import tokens_of
 
 N_WORDS, N_PHRASES, N_SENTENCES = 120, 60, 30
@@ -39,7 +39,7 @@ def write_data(folder: Path, index_path: Path) -> Path:
     phrases = [text for text in map(table.text, order.tolist()) if text.replace(" ", "").isalpha()]
     words = [one for one in phrases if " " not in one and len(one) > 3][:N_WORDS]
     longer = [one for one in phrases if " " in one][:N_PHRASES]
-    real = LearntCosine(index, table)
+    real = LearnedCosine(index, table)
     word_pairs, phrase_pairs = drawn(words, draw), drawn(longer, draw)
     of_words = dict(zip(word_pairs, real.similarities(word_pairs), strict=True))
     of_phrases = dict(zip(phrase_pairs, real.similarities(phrase_pairs), strict=True))
@@ -106,7 +106,7 @@ def write_opposites(folder: Path, scores: Scores) -> None:
 
 
 def write_substitutes(
-    folder: Path, index: CorpusIndex, real: LearntCosine, words: list[str]
+    folder: Path, index: CorpusIndex, real: LearnedCosine, words: list[str]
 ) -> None:
     """Write two sets of sentences: people's weight on a candidate grows with its likeness."""
     sets: dict[str, dict[str, list[str]]] = {

@@ -16,7 +16,7 @@ from distsim.base.errors import IncompatibleError as IncompatibleError
 from distsim.base.errors import InputError as InputError
 from distsim.base.errors import ParameterError as ParameterError
 from distsim.base.results import to_frame as to_frame
-from distsim.bitext.build import build_bitext as build_bitext
+from distsim.bitext.bitext_builder import build_bitext as build_bitext
 from distsim.cluster.spark import sign_on_spark as sign_on_spark
 from distsim.comparison.measures import EstimatedCosine as EstimatedCosine
 from distsim.comparison.measures import ExactCosine as ExactCosine
@@ -24,6 +24,7 @@ from distsim.comparison.measures import similarities as similarities
 from distsim.comparison.measures import similarity as similarity
 from distsim.comparison.nearest import neighbours as neighbours
 from distsim.comparison.table import SignatureTable as SignatureTable
+from distsim.comparison.table import merge_tables as merge_tables
 from distsim.comparison.table import sign as sign
 from distsim.contexts.selection import Selection as Selection
 from distsim.corpus.annotating import annotate as annotate
@@ -41,10 +42,10 @@ from distsim.indexes.corpus_index import CorpusIndex as CorpusIndex
 from distsim.output.exporting import export as export
 from distsim.output.verification import find_faults as find_faults
 from distsim.paraphrase.augment import augment_phrase_table as augment_phrase_table
-from distsim.paraphrase.options import ParaphraseOptions as ParaphraseOptions
 from distsim.paraphrase.paraphraser import Paraphraser as Paraphraser
-from distsim.paraphrase.rewriting.options import RewriteOptions as RewriteOptions
+from distsim.paraphrase.paraphrasing_options import ParaphraseOptions as ParaphraseOptions
 from distsim.paraphrase.rewriting.rewriter import Rewriter as Rewriter
+from distsim.paraphrase.rewriting.rewriting_options import RewriteOptions as RewriteOptions
 from distsim.paraphrase.substitution.substituter import Substituter as Substituter
 from distsim.signatures.recipe import PRESETS as PRESETS
 from distsim.signatures.recipe import Recipe as Recipe

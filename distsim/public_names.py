@@ -25,7 +25,7 @@ class Home(NamedTuple):
 
 TABLE = (
     Home("base", "base.errors", "ArtifactError DistsimError IncompatibleError InputError "
-         "ParameterError"),
+         "ParameterError", "EarlierVersionWarning"),
     Home("base", "base.results", "to_frame", "Results"),
     Home("corpus", "corpus.annotated", "", "read_annotated"),
     Home("corpus", "corpus.annotating", "annotate"),
@@ -36,19 +36,25 @@ TABLE = (
     Home("corpus", "corpus.stanza_text", "", "StanzaAnnotator"),
     Home("indexes", "indexes.build", "IndexOptions"),
     Home("indexes", "indexes.corpus_index", "CorpusIndex", "ConcordanceLine"),
-    Home("indexes", "indexes.dispersion", "", "GroupCount counts_by"),
+    Home("indexes", "indexes.grouping", "", "GroupCount counts_by"),
     Home("indexes", "indexes.collocation", "", "Collocate collocates"),
     Home("indexes", "indexes.keyness", "", "Keyword keywords"),
     Home("indexes", "indexes.phrase_lists", "", "ListedPhrase list_phrases"),
+    Home("indexes", "indexes.sketches", "",
+         "SketchDifference SketchRelation SketchRow read_relations sketch sketch_difference "
+         "sketch_spans"),
+    Home("indexes", "indexes.subcorpora", "",
+         "Subcorpus list_subcorpora remove_subcorpus save_subcorpus"),
     Home("indexes", "indexes.tracing", "", "Continuations Trace TracedSpan continuations trace"),
     Home("bitext", "bitext.aligner", "", "AlignerOptions"),
     Home("bitext", "bitext.bitext", "", "Bitext"),
-    Home("bitext", "bitext.build", "build_bitext"),
-    Home("bitext", "bitext.reading", "", "BitextOptions"),
+    Home("bitext", "bitext.bitext_builder", "build_bitext"),
+    Home("bitext", "bitext.sentence_pairs", "", "BitextOptions"),
     Home("contexts", "contexts.contrasting", "", "contrast"),
     Home("contexts", "contexts.ngram", "", "NamedContext NgramModel named_contexts"),
     Home("contexts", "contexts.selection", "Selection"),
     Home("contexts", "contexts.sources.annotated", "", "AnnotatedText"),
+    Home("contexts", "contexts.sources.counts", "", "NgramCounts"),
     Home("contexts", "contexts.sources.vectors", "", "GivenVectors VectorFile"),
     Home("contexts", "contexts.syntax.model", "", "SyntaxModel"),
     Home("contexts", "contexts.vectors", "", "VectorModel"),
@@ -58,13 +64,14 @@ TABLE = (
     Home("signatures", "signatures.projections.training", "", "Learning"),
     Home("signatures", "signatures.recipe", "PRESETS Recipe", "VECTORS"),
     Home("signatures", "signatures.signing", "learn"),
-    Home("signatures", "comparison.table", "SignatureTable sign"),
+    Home("signatures", "comparison.table", "SignatureTable merge_tables sign"),
+    Home("comparison", "comparison.evidence", "", "CosineEvidence SimilarityEvidence"),
     Home("comparison", "comparison.gapped.search", "", "GappedNeighbour gapped_neighbours"),
     Home("comparison", "comparison.gapped.signatures", "", "GappedCosine"),
     Home("comparison", "comparison.mapping", "",
          "MapOptions Translation VectorMap WordPair"),
     Home("comparison", "comparison.measures", "EstimatedCosine ExactCosine similarities similarity",
-         "Estimate LearntCosine Similarity StoredCosine"),
+         "Estimate LearnedCosine Similarity StoredCosine"),
     Home("comparison", "comparison.nearest", "neighbours",
          "Neighbour NeighbourSearch rerank_neighbours"),
     Home("comparison", "comparison.opposites.language", "", "Language"),
@@ -75,7 +82,7 @@ TABLE = (
     Home("grammar", "grammar.alignment", "", "RuleAligner TrainingOptions"),
     Home("grammar", "grammar.decomposition", "", "decompose"),
     Home("grammar", "grammar.extraction.extract", "extract_rules", "ExtractReport"),
-    Home("grammar", "grammar.extraction.options", "", "ExtractOptions"),
+    Home("grammar", "grammar.extraction.extract_options", "", "ExtractOptions"),
     Home("grammar", "grammar.learned_weights", "", "LearnedWeights"),
     Home("grammar", "grammar.packs.grammar_index", "GrammarIndex", "PackedRule"),
     Home("grammar", "grammar.packs.pack", "pack_grammar", "PackOptions PackReport"),
@@ -88,21 +95,22 @@ TABLE = (
     Home("grammar", "grammar.score_report", "", "ScoreReport"),
     Home("grammar", "grammar.score_writer", "", "OutputOptions"),
     Home("grammar", "grammar.scoring", "", "RuleScorer ScoreOptions"),
+    Home("grammar", "grammar.terms", "", "Term bitext_terms tbx_lines"),
     Home("paraphrase", "paraphrase.augment", "augment_phrase_table",
          "AugmentOptions AugmentReport"),
-    Home("paraphrase", "paraphrase.unknown_words.augment", "",
+    Home("paraphrase", "paraphrase.unknown_words.translator", "",
          "augment_unknown_words Monolingual RankedTranslation UnknownWord UnknownWordOptions "
          "UnknownWordReport"),
     Home("paraphrase", "paraphrase.batch", "", "paraphrase_phrases"),
     Home("paraphrase", "paraphrase.finder.word_profiles", "", "build_finder"),
     Home("paraphrase", "paraphrase.finder.word_substitutes", "", "FoundWord WordSubstitutes"),
     Home("paraphrase", "paraphrase.kinds", "", "KindCosine"),
-    Home("paraphrase", "paraphrase.options", "ParaphraseOptions"),
+    Home("paraphrase", "paraphrase.paraphrasing_options", "ParaphraseOptions"),
     Home("paraphrase", "paraphrase.paraphraser", "Paraphraser", "Answer Paraphrase"),
     Home("paraphrase", "paraphrase.rewriting.language_model", "", "ArpaModel IndexModel"),
-    Home("paraphrase", "paraphrase.rewriting.options", "RewriteOptions"),
+    Home("paraphrase", "paraphrase.rewriting.rewriting_options", "RewriteOptions"),
     Home("paraphrase", "paraphrase.rewriting.rewriter", "Rewriter", "Rewriting"),
-    Home("paraphrase", "paraphrase.rewriting.weights", "", "Weights"),
+    Home("paraphrase", "paraphrase.rewriting.rewriting_options", "", "Weights"),
     Home("paraphrase", "paraphrase.substitution.mix", "", "Mix"),
     Home("paraphrase", "paraphrase.substitution.substituter", "Substituter", "Substitute"),
     Home("output", "output.exporting", "export", "word_vectors"),
@@ -110,16 +118,6 @@ TABLE = (
     Home("cluster", "cluster.spark", "sign_on_spark", "SparkOptions"),
     Home("cluster", "cluster.plan", "", "Division PlanOptions"),
 )  # fmt: skip
-
-# What became of names that are gone.
-REMOVED = {
-    "context_picture": "`named_contexts` returns the numbers, the server's page shows them",
-    "contrast_picture": "`contrast` returns the numbers, the server's page shows them",
-    "neighbour_picture": "`neighbours` returns the numbers, the server's page draws the map",
-    "CountFiles": "index the text itself",
-    "SpanLabels": "`SyntaxModel` has the family `ccg`",
-    "merge_tables": "add the text to an index and sign it again",
-}
 
 TOPICS = tuple(dict.fromkeys(home.topic for home in TABLE))
 
@@ -159,9 +157,9 @@ def lazy_names(
         if name in topics:
             return import_module(f"{package}.{name}")
         now = next((f"distsim.{one}.{name}" for one in TOPICS if name in modules_of_names(one)), "")
-        if not now and name not in REMOVED:
+        if not now:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        sentence = f"{package}.{name} " + (f"is now {now}" if now else f"is gone: {REMOVED[name]}")
+        sentence = f"{package}.{name} is {now}"
         # `from distsim import name` asks through importlib, which would hide an AttributeError.
         if sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap":
             raise ImportError(sentence, name=package)

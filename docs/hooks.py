@@ -1,14 +1,9 @@
-"""Pages that the project has elsewhere or generates: README, commands, settings, names."""
+"""Pages that the project has elsewhere or generates: README, names."""
 
 import re
-import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import settings
 
 PROJECT = Path(__file__).parent.parent
 _PAGES = {
@@ -24,8 +19,6 @@ def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
     made = {
-        "reference/cli.md": command_line(),
-        "reference/settings.md": settings.page(),
         "reference/api.md": names(),
     }
     for source, page in _PAGES.items():
@@ -33,6 +26,14 @@ def on_files(files: Any, config: Any) -> Any:
     for page, content in made.items():
         files.append(File.generated(config, page, content=content))
     return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Replace links of a guide to files outside docs/, right in a clone, by the site's pages."""
+    depth = page.file.src_path.count("/")
+    for source, made in _PAGES.items():
+        markdown = markdown.replace(f"]({'../' * (depth + 1)}{source}", f"]({'../' * depth}{made}")
+    return markdown
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
@@ -56,29 +57,6 @@ def linked(text: str) -> str:
         return words if not whole.startswith("!") else whole
 
     return _LINK.sub(replaced, text)
-
-
-def command_line() -> str:
-    """Return a page with the help of every command."""
-    import click
-    from typer.main import get_command
-
-    from distsim.cli.main import app
-
-    def described(command: Any, name: str, parent: Any) -> list[str]:
-        context = click.Context(command, info_name=name, parent=parent, terminal_width=88)
-        path = context.command_path
-        title = "# Command line" if parent is None else f"## {path}"
-        shown = [title, "", "```text", command.get_help(context), "```", ""]
-        if any("--set" in one.opts for one in command.params):
-            if path.removeprefix("distsim ") not in settings.commands():
-                raise KeyError(f"docs/settings.py has no table for {path}")
-            shown += [f"[Settings of `{path}`](settings.md#{path.replace(' ', '-')})", ""]
-        for below in command.list_commands(context) if hasattr(command, "list_commands") else ():
-            shown += described(command.get_command(context, below), below, context)
-        return shown
-
-    return "\n".join(described(get_command(app), "distsim", None))
 
 
 def names() -> str:

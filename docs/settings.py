@@ -10,24 +10,28 @@ from distsim.base.settings import NONE, _classes, _settable
 
 # The options that each command reads settings into, as MODULE:NAME or MODULE:PRESETS[PRESET].
 SOURCES = {
-    "sign": "signatures.recipe:PRESETS[learnt] contexts.selection:Selection "
+    "count": "indexes.queries:QuerySettings",
+    "kwic": "indexes.queries:QuerySettings",
+    "collocates": "indexes.queries:QuerySettings",
+    "sign": "signatures.recipe:PRESETS[learned] contexts.selection:Selection "
     "cli.sign:StoredSettings cli.sign:FinderSettings",
+    "sign --from counts": "cli.sign:CountSettings",
     "sign --from vectors": "cli.sign:VectorSettings",
     "sign --from annotated": "signatures.recipe:PRESETS[syntax] cli.sign:AnnotatedSettings",
     "map": "comparison.mapping:MapOptions",
-    "learn": "signatures.recipe:PRESETS[learnt]",
+    "learn": "signatures.recipe:PRESETS[learned]",
     "contexts": "signatures.recipe:PRESETS[thesis]",
     "compare": "signatures.recipe:PRESETS[thesis]",
     "index build": "indexes.build:IndexOptions",
-    "cluster sign": "signatures.recipe:PRESETS[learnt] contexts.selection:Selection "
+    "cluster sign": "signatures.recipe:PRESETS[learned] contexts.selection:Selection "
     "indexes.build:IndexOptions cluster.plan:Division cli.cluster:WorkSettings",
-    "cluster plan": "signatures.recipe:PRESETS[learnt] contexts.selection:Selection "
+    "cluster plan": "signatures.recipe:PRESETS[learned] contexts.selection:Selection "
     "indexes.build:IndexOptions cluster.plan:Division",
     "evaluate": "cli.evaluate:EvaluateSettings",
     "evaluate-sentences": "cli.evaluate_sentences:SentenceSettings",
-    "align": "bitext.reading:BitextOptions bitext.aligner:AlignerOptions",
-    "extract": "grammar.extraction.options:PRESETS[phrases] "
-    "grammar.extraction.features:FeatureChoice",
+    "align": "bitext.sentence_pairs:BitextOptions bitext.aligner:AlignerOptions",
+    "extract": "grammar.extraction.extract_options:PRESETS[phrases] "
+    "grammar.extraction.rule_features:FeatureChoice",
     "pivot": "grammar.pivot_options:PivotOptions",
     "score": "cli.score:RuleSettings grammar.scoring:ScoreOptions "
     "grammar.score_writer:OutputOptions grammar.alignment:TrainingOptions",
@@ -35,13 +39,15 @@ SOURCES = {
     "rerank": "grammar.rerank:Ranking",
     "make-grammar": "grammar.pipeline:MakeOptions",
     "pack": "grammar.packs.pack:PackOptions",
-    "paraphrase": "paraphrase.options:PRESETS[default] cli.paraphrase:CommandSettings",
+    "paraphrase": "paraphrase.paraphrasing_options:PRESETS[default] "
+    "cli.paraphrase:ParaphraseSettings",
     "neighbours": "cli.neighbours:NeighbourSettings",
     "augment": "paraphrase.augment:AugmentOptions",
-    "augment --unknown": "paraphrase.unknown_words.augment:UnknownWordOptions",
-    "substitute": "paraphrase.substitution.mix:RANKING cli.substitute:CommandSettings",
-    "rewrite": "paraphrase.rewriting.options:RewriteOptions",
-    "tune": "paraphrase.rewriting.tuning:TuneOptions paraphrase.rewriting.options:RewriteOptions",
+    "augment --unknown": "paraphrase.unknown_words.translator:UnknownWordOptions",
+    "substitute": "paraphrase.substitution.mix:RANKING cli.substitute:SubstituteSettings",
+    "rewrite": "paraphrase.rewriting.rewriting_options:RewriteOptions",
+    "tune": "paraphrase.rewriting.tuning:TuneOptions "
+    "paraphrase.rewriting.rewriting_options:RewriteOptions",
 }
 _OTHERS = {  # meanings that no docstring of a dataclass has
     "scheme": "raw, log, ppmi, llr or log-llr",

@@ -31,8 +31,8 @@ from prepare import ASSET, REFERENCES, lines_of, opened
 from distsim.evaluation.rewriting_scores import Bleu, corpus_bleu
 from distsim.evaluation.rewritings import (
     Evaluation,
-    Row,
     System,
+    SystemRow,
     one_person,
     shortened,
     truncated,
@@ -172,7 +172,7 @@ def mean_f1(tokens: list[str], references: list[list[str]]) -> float:
 def show(
     evaluation: Evaluation, systems: list[System], columns: tuple[str, ...], by: str, baseline: str
 ) -> None:
-    def row(one: Row) -> list[str]:
+    def row(one: SystemRow) -> list[str]:
         cells = [one.name, *(f"{one.values[name]:.2f}" for name in columns)]
         if by not in one.differences or one.name == baseline:
             return [*cells, "", ""]

@@ -22,7 +22,7 @@ from prepare import lines_of
 from scipy.optimize import minimize
 
 from distsim.paraphrase.rewriting import Weights
-from distsim.paraphrase.rewriting.features import deleted
+from distsim.paraphrase.rewriting.rewriting_features import deleted
 
 EDITS = Path(__file__).parent / "edits.tsv"
 FOLDS, PENALTY, FIRST, FURTHER = 10, 3.0, 0.3, 0.7
@@ -76,11 +76,13 @@ def main(output: Path) -> None:
         ),
     )
     *weights, constant = fitted(scaled, accepted).tolist()
-    learnt = {name: one / spread for name, one, spread in zip(names, weights, spreads, strict=True)}
-    constant -= sum(learnt[name] * mean for name, mean in zip(names, means, strict=True))
+    learned = {
+        name: one / spread for name, one, spread in zip(names, weights, spreads, strict=True)
+    }
+    constant -= sum(learned[name] * mean for name, mean in zip(names, means, strict=True))
     first, further = (math.log(chance / (1 - chance)) for chance in (FIRST, FURTHER))
-    learnt |= {RULES: 2 * WORDS + constant - further, "Unchanged": first - further}
-    Weights(learnt | BY_HAND).write(output)
+    learned |= {RULES: 2 * WORDS + constant - further, "Unchanged": first - further}
+    Weights(learned | BY_HAND).write(output)
 
 
 if __name__ == "__main__":

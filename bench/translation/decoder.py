@@ -15,7 +15,8 @@ import numpy as np
 from language_model import NOWHERE, LanguageModel, log_probability
 from search import CACHE, search
 
-from distsim.grammar.formats.phrase_table import read_entries
+from distsim.grammar.formats.phrase_table import PhraseTableEntry
+from distsim.paraphrase.table_order import read_table
 
 # The features that are before the table's scores.
 LM, WORDS, PHRASES, JUMP, COPIED, UNKNOWN = range(6)
@@ -59,7 +60,7 @@ class Table:
         }
         rules: dict[str, list[tuple[str, tuple[float, ...]]]] = {}
         self.n_scores = 0
-        for _, _, entry in read_entries(path):
+        for _, entry in read_table(path, PhraseTableEntry.parse):
             if entry is None:
                 continue
             self.n_scores = len(entry.scores)

@@ -223,13 +223,13 @@ def run_size(
     seconds = 0.0
     for draw in range(1, draws + 1):
         with tempfile.TemporaryDirectory() as place:
-            learnt, new, others, text = (
-                Path(place, name) for name in ("learnt", "new", "others", "text")
+            learned, new, others, text = (
+                Path(place, name) for name in ("learned", "new", "others", "text")
             )
-            write_phrase_table(bitext.drawn(size, draw), learnt)
+            write_phrase_table(bitext.drawn(size, draw), learned)
             text.write_text("".join(" ".join(s) + "\n" for s, _ in bitext.dev + bitext.test))
             with Cpu() as cpu:
-                report = augment_unknown_words(learnt, text, setting.texts, new)
+                report = augment_unknown_words(learned, text, setting.texts, new)
             seconds += cpu.seconds
             answered = {
                 one.word: [rule.target for rule in one.translations] for one in report.words
@@ -238,7 +238,7 @@ def run_size(
             drawn.append((wanted, answered))
             if tunings:
                 write_others(new, answered, others)
-                outcomes += end_to_end(setting, (learnt, new, others), wanted, tunings)
+                outcomes += end_to_end(setting, (learned, new, others), wanted, tunings)
     n_tokens = sum(len(source) for source, _ in bitext.test)
     n_words = sum(len(answered) for _, answered in drawn)
     told = [

@@ -78,15 +78,15 @@ def answers(
     rows = {word: row for row, word in enumerate(words)}
     used = [(one, other) for one, other in seeds if other in rows]
     goal = vectors[[rows[other] for _, other in used]]
-    learnt = fit_map(
+    learned = fit_map(
         source[2]([one for one, _ in used]),
         goal,
         np.ones(len(used)),
         MapOptions(method=method),  # type: ignore[arg-type]
     )
     letters = np.array([any(map(str.isalpha, word)) for word in words])
-    hubs = hubness(vectors, unit_rows(source[1][:5000] @ learnt))
-    scores = 2 * (unit_rows(source[2](asked) @ learnt) @ vectors.T) - hubs
+    hubs = hubness(vectors, unit_rows(source[1][:5000] @ learned))
+    scores = 2 * (unit_rows(source[2](asked) @ learned) @ vectors.T) - hubs
     scores[:, ~letters] = -np.inf
     return [[words[row] for row in np.argsort(-one)[:5]] for one in scores]
 

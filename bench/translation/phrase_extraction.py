@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim.bitext.aligner import Sentences, learn_links
+from distsim.bitext.aligner import TokenisedSide, learn_links
 
 LONGEST = 5
 Pair = tuple[list[str], list[str]]
@@ -21,11 +21,11 @@ def align(pairs: Sequence[Pair]) -> list[set[Link]]:
     return [{(i, j) for i, j in found.pairs[a:b].tolist()} for a, b in pairwise(stops)]
 
 
-def numbered(sentences: Sequence[list[str]]) -> Sentences:
+def numbered(sentences: Sequence[list[str]]) -> TokenisedSide:
     number: dict[str, int] = {}
     tokens = [number.setdefault(word, len(number)) for words in sentences for word in words]
     starts = np.cumsum([0, *map(len, sentences)])
-    return Sentences(np.array(tokens, np.uint32), starts, len(number))
+    return TokenisedSide(np.array(tokens, np.uint32), starts, len(number))
 
 
 def phrase_pairs(source: int, target: int, links: set[Link]) -> Iterator[tuple[int, int, int, int]]:

@@ -3,8 +3,12 @@
 import operator
 import os
 from collections.abc import Iterable
+from dataclasses import fields
+from functools import cache
+from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from distsim.base.errors import ParameterError
 
@@ -13,14 +17,13 @@ _SHOWN_CHARACTERS = 40
 AnyPath = str | os.PathLike[str]
 Paths = AnyPath | Iterable[AnyPath]
 Texts = str | Iterable[str]
+Words = tuple[str, ...]  # of a phrase
+WordIds = tuple[int, ...]
+Pair = tuple[str, str]  # of phrases
 
 
 def one_path(given: Any, argument: str = "path") -> Path:
     """Return an argument that must be one path, as a Path.
-
-    Arguments:
-        given: the value of the argument.
-        argument: its name, for the message.
 
     Raises:
         ParameterError: it is no path; the message names the argument, what was given and wanted.
@@ -36,7 +39,6 @@ def one_or_many_paths(given: Any, argument: str = "paths") -> list[str | Path]:
 
     Arguments:
         given: a path, or paths.
-        argument: its name in messages.
 
     Raises:
         ParameterError: as one_path; of many, the message names the invalid one.
@@ -85,10 +87,6 @@ def check_opened(given: Any, kind: type, owner: object) -> None:
 def one_text(given: Any, argument: str = "text") -> str:
     """Return an argument that must be one text (str).
 
-    Arguments:
-        given: the argument.
-        argument: its name in messages.
-
     Raises:
         ParameterError: it is no text; the message names the argument, what was given and wanted.
 
@@ -124,7 +122,6 @@ def one_or_many_texts(given: Any, argument: str = "texts") -> list[str]:
 
     Arguments:
         given: a text, or texts.
-        argument: its name in messages.
 
     Raises:
         ParameterError: as one_text; of many, the message names the invalid one.
@@ -144,8 +141,6 @@ def whole_number(given: Any, argument: str, least: int, most: int | None = None)
     """Return a whole number within its range, of Python's or numpy's type.
 
     Arguments:
-        given: the number.
-        argument: its name in messages.
         least, most: the range, both included; no end where None.
 
     Raises:
@@ -171,11 +166,6 @@ def whole_number(given: Any, argument: str, least: int, most: int | None = None)
 def one_of(given: Any, choices: Iterable[Any], argument: str) -> None:
     """Check that an argument is one of those that may be chosen.
 
-    Arguments:
-        given: the argument.
-        choices: what it may be.
-        argument: its name in messages.
-
     Raises:
         ParameterError: it is none of them; the message names the argument and all of them.
 
@@ -193,27 +183,74 @@ def in_range(given: float, argument: str, least: float, most: float | None = Non
     """Check that a number lies within its range, ends included.
 
     Arguments:
-        given: the number.
-        argument: its name in messages.
         least, most: the range; no end where None.
 
     Raises:
-        ParameterError: it lies outside, or is NaN; the message names the argument and the range.
+        ParameterError: it is no number, lies outside, or is NaN; the message names the argument and
+            the range.
 
     >>> in_range(0, "k", 1)
     Traceback (most recent call last):
     distsim.base.errors.ParameterError: k 0: choose 1 or more
     """
+    if isinstance(given, bool) or not isinstance(given, Real):
+        raise ParameterError(f"{argument}: is {shown(given)}, wanted a number")
     if not least <= given or (most is not None and given > most):
         wanted = f"{least:.15g} or more" if most is None else f"{least:.15g} to {most:.15g}"
         raise ParameterError(f"{argument} {given}: choose {wanted}")
 
 
-def shown(given: Any) -> str:
-    """Return a value and its type as a message names them.
+def check_types(options: Any) -> None:
+    """Check that the fields of a dataclass have the types that they are declared with.
+
+    Numbers, texts, truth values, choices and None are checked, other types are not. A whole number
+    is a float, too; of numpy's types those that are Python's are taken.
 
     Arguments:
-        given: the value.
+        options: the instance.
+
+    Raises:
+        ParameterError: a field has another type; the message names it.
+    """
+    for name, hint in _simple_hints(options.__class__).items():
+        given = getattr(options, name)
+        if not any(_fits(given, one) for one in hint):
+            wanted = " or ".join(_TYPE_NAMES[one] for one in hint)
+            raise ParameterError(f"`{name}`: is {shown(given)}, wanted {wanted}")
+
+
+_TYPE_NAMES = {
+    int: "a whole number", float: "a number", bool: "true or false", str: "a text",
+    type(None): "None",
+}  # fmt: skip
+
+
+@cache
+def _simple_hints(kind: type) -> dict[str, tuple[type, ...]]:
+    """Return the types of the fields of a dataclass whose types are all in `_TYPE_NAMES`."""
+    try:
+        hints = get_type_hints(kind)
+    except NameError:  # a type that only type checkers import
+        return {}
+    simple = {}
+    for field in fields(kind):
+        hint = hints[field.name]
+        parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+        if all(part in _TYPE_NAMES for part in parts):
+            simple[field.name] = parts
+    return simple
+
+
+def _fits(given: Any, kind: type) -> bool:
+    if kind is int:
+        return isinstance(given, Integral) and not isinstance(given, bool)
+    if kind is float:
+        return isinstance(given, Real) and not isinstance(given, bool)
+    return isinstance(given, kind)
+
+
+def shown(given: Any) -> str:
+    """Return a value and its type as a message names them.
 
     >>> shown(b"bytes"), shown(None)
     ("b'bytes' (bytes)", 'None')

@@ -7,25 +7,34 @@ from typing import Literal
 
 # Corpora and their lines.
 TextFormat = Literal["lines", "text"]
-FileFormat = Literal["auto", "text", "lines", "jsonl", "csv", "tsv", "parquet", "html", "conllu"]
-Dedup = Literal["off", "exact"]
+FileFormat = Literal[
+    "auto", "text", "lines", "jsonl", "csv", "tsv", "parquet", "html", "conllu", "vertical", "tei",
+    "docbook", "alto", "subtitles", "docx",
+]  # fmt: skip
+InlineTags = Literal["drop", "keep"]
+PairDedup = Literal["off", "exact"]
+Dedup = Literal["off", "exact", "near", "near-lines"]
 FieldType = Literal["int", "float", "date", "text"]  # in the order in which they are inferred
 Order = Literal["corpus", "left", "right"]
+Matching = Literal["shortest", "longest", "all"]  # as distsim.indexes.kernels.queries has them
+Layer = Literal["word", "lemma", "tag", "upos", "relation"]  # what tokens of annotated text have
 AssociationMeasure = Literal["log-dice", "llr", "llr-2", "mi", "t", "z"]
 KeywordMeasure = Literal["llr-2", "llr", "log-ratio"]
+RelationSide = Literal["head", "dependent", "either"]  # of the word of a sketch
 Tool = Literal["stanza", "spacy"]
 
 # Signatures and what they are compared by.
-Model = Literal["ngram", "syntax"]
-SignPreset = Literal["learnt", "thesis", "syntax", "syntax-learnt", "vectors"]
-SourceKind = Literal["index", "annotated", "vectors"]
+ModelName = Literal["ngram", "syntax"]
+SignPreset = Literal["learned", "thesis", "syntax", "syntax-learned", "vectors"]
+SourceKind = Literal["index", "counts", "annotated", "vectors"]
 EstimateName = Literal["bits", "restored"]
 ExportFormat = Literal["w2v", "w2v-bin", "parquet", "csv"]
 
 # Bitexts and the rules made of them.
 Symmetrisation = Literal["grow-diag-final-and", "intersection"]
 ExtractPreset = Literal["phrases", "hiero", "samt", "ppdb"]
-Labels = Literal["none", "thesis", "slashes"]
+Labels = Literal["none", "thesis", "slashes", "constituents"]
+LabelChoice = Literal["best", "average", "any"]
 Unlabelled = Literal["keep", "drop-gappy", "drop"]
 Chains = Literal["top", "bottom"]
 LexicalNames = Literal["plain", "ppdb"]
@@ -33,12 +42,15 @@ LexicalNames = Literal["plain", "ppdb"]
 # Grammars.
 OnError = Literal["stop", "keep", "drop"]
 Align = Literal["missing", "all", "none"]
-Aligner = Literal["learnt", "evidence"]
+Aligner = Literal["learned", "evidence"]
+PhrasePairs = Literal["thesis", "reference"]
 ScoreNames = Literal["distsim", "ppdb"]
 FeatureStyle = Literal["auto", "named", "bare"]
-Scale = Literal["probability", "negative-log", "log", "negative-log10", "log10"]
+ProbabilityScale = Literal["probability", "negative-log", "log", "negative-log10", "log10"]
 Columns = Literal["joint", "conditional"]
 Identities = Literal["mark", "drop"]
+PivotEstimate = Literal["pivot", "counts", "mean"]
+ParaphrasedSide = Literal["english", "other"]
 Aggregation = Literal["none", "best", "add", "average", "update"]
 AddedScores = Literal["one", "two"]
 Copies = Literal["rules", "decoder"]
@@ -53,4 +65,4 @@ OppositesPlace = Literal["last", "out", "ranked"]
 Entailment = Literal["off", "contained", "containing", "both"]
 
 # Weights of a rewriter.
-Objective = Literal["sari", "bleu", "precis"]
+ObjectiveName = Literal["sari", "bleu", "precis"]

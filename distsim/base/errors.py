@@ -1,5 +1,10 @@
-"""Exceptions of distsim; every message is one sentence."""
+"""Exceptions of distsim; every message is one sentence. How distsim and its extras are installed.
 
+The distribution is called otherwise than the package: `distsim` on the public index is another
+project.
+"""
+
+DISTRIBUTION = "distsim-phrases"
 _LONGEST_MESSAGE = 1500  # characters
 
 
@@ -56,7 +61,7 @@ class IncompatibleError(DistsimError):
 
     >>> import distsim
     >>> try:
-    ...     distsim.similarity(table, "king", "queen", other=learnt)
+    ...     distsim.similarity(table, "king", "queen", other=learned)
     ... except distsim.IncompatibleError as error:
     ...     print(str(error).split("were not ")[1])
     made alike: model.window is 1 and 5; sign both with the same settings
@@ -83,3 +88,38 @@ class ParameterError(DistsimError, ValueError):
         ...
     distsim.base.errors.ParameterError: `min_count` 0: choose 1 or more
     """
+
+
+class EarlierVersionWarning(UserWarning):
+    """An artifact of an earlier version is read, and differs from those that are made today.
+
+    >>> issubclass(EarlierVersionWarning, UserWarning)
+    True
+    """
+
+
+def program_version() -> str:
+    """Return the version that is installed.
+
+    >>> program_version().count(".")
+    2
+    """
+    from importlib.metadata import version  # slow to import, and seldom needed
+
+    return version(DISTRIBUTION)
+
+
+def how_to_install(extra: str) -> str:
+    """Return how the packages of an extra are installed, for the end of a message.
+
+    Arguments:
+        extra: name of an extra of the package, such as `serve`.
+
+    >>> how_to_install("serve")[:66]
+    "install it with pip install '.[serve]' in the clone of distsim, or"
+    """
+    wheel = f"{DISTRIBUTION.replace('-', '_')}-{program_version()}-py3-none-any.whl"
+    return (
+        f"install it with pip install '.[{extra}]' in the clone of distsim, or with "
+        f"pip install '{wheel}[{extra}]'"
+    )

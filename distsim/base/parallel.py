@@ -1,6 +1,9 @@
 """Parallel map: results in order, computed by a few workers while the caller consumes them.
 
-The workers are joblib's: threads, or whatever `joblib.parallel_config` names.
+The workers are joblib's: threads, or whatever `joblib.parallel_config` names. Their queue is
+bounded: a task is submitted when a result is taken. joblib itself hands one out when a task ends,
+so that all results wait in memory for a slow consumer; and it looks for tasks that have ended a
+hundred times a second.
 """
 
 import os
@@ -8,12 +11,105 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future
-from typing import Literal, TypeVar
+from contextlib import suppress
+from itertools import count
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from joblib import Parallel, delayed
 
 from distsim.base.errors import DistsimError
+from distsim.base.interrupts import check_interrupted
+
+_POLL_SECONDS = 1.0  # only where a worker has died
+
+
+class _Abandoned(Exception):  # noqa: N818 (nobody sees it)
+    """Thrown into joblib's generator where the other results are not needed."""
+
+
+class Ahead(Parallel):  # type: ignore[misc]  # joblib has no types
+    """Workers that compute at most 2 * jobs items ahead of the consumer of their results.
+
+    Arguments:
+        jobs: how many, from 2.
+        where: joblib's `prefer` or `require`.
+    """
+
+    def __init__(self, jobs: int, **where: str) -> None:
+        # joblib takes items by n_jobs at a time and hands out one: 2 * jobs together.
+        super().__init__(
+            jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs + 1, **where
+        )
+        self._ended = threading.Semaphore(0)
+        self._taken = 0
+        self._exhausted = False
+        self._failure: Exception | None = None
+
+    def dispatch_next(self) -> None:
+        """Submit nothing when a task ends."""
+
+    def print_progress(self) -> None:
+        """Count the end of a task; joblib calls this for each."""
+        self._ended.release()
+
+    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """Yield function(item) for every item, in order; items are taken in this thread.
+
+        What an item or its computation raises comes out after all results before it; an
+        interrupt at once.
+
+        Arguments:
+            function: computes the result of one item.
+            items: are read in the caller's thread.
+        """
+        tasks = self._tasks(function, items)
+        outputs = self(tasks)
+        ready: dict[int, tuple[Any, BaseException | None]] = {}
+        try:
+            for number in count():
+                while number not in ready:
+                    if self._exhausted and number == self._taken:
+                        super().dispatch_next()  # so that joblib notes the end
+                        next(outputs, None)
+                        if self._failure is not None:
+                            raise self._failure
+                        return
+                    self._ended.acquire(timeout=_POLL_SECONDS)
+                    ended, *outcome = next(outputs)
+                    ready[ended] = outcome
+                result, error = ready.pop(number)
+                if error is not None:
+                    raise error
+                self.dispatch_one_batch(tasks)
+                yield result
+                del result
+        finally:  # no word about results that nobody took, as closing would have it
+            with suppress(_Abandoned):
+                outputs.throw(_Abandoned)
+
+    def _tasks(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        task = delayed(_attempt)
+        try:
+            for item in items:
+                self._taken += 1
+                yield task(function, self._taken - 1, item)
+        except Exception as error:
+            self._failure = error
+        self._exhausted = True
+
+
+def _attempt(
+    function: Callable[[Any], Any], number: int, item: Any
+) -> tuple[int, Any, BaseException | None]:
+    """Return (number, function(item), what it raised)."""
+    try:
+        return number, function(item), None
+    except BaseException as error:
+        return number, None, error
+
 
 Item = TypeVar("Item")
-Result = TypeVar("Result")
+TaskResult = TypeVar("TaskResult")
 
 # progress(stage, done, total): called now and then while something long is at work.
 Progress = Callable[[str, int, int | None], None]
@@ -23,40 +119,22 @@ def no_progress(stage: str, done: int, total: int | None) -> None:
     """Report nothing.
 
     Arguments:
-        stage: of the work.
         done, total: units of it; total None where not known.
     """
 
 
-class Interrupted(BaseException):
-    """Raised when a signal asks the program to stop; unfinished files are removed on the way up.
+class Run(NamedTuple):
+    """Resources of a run, and who is told of its progress.
 
-    Python loses an exception that a signal raises inside a callback from compiled code, so
-    long work asks for it again at its own steps (`check_interrupted`).
+    Attributes:
+        jobs: threads, all cores where None; results do not depend on it.
+        memory: working memory in bytes; None: what the step takes by itself.
+        progress: called with (stage, units done, their total or None).
     """
 
-
-_signals: list[int] = []
-
-
-def interrupt(number: int) -> None:
-    """Raise Interrupted for a signal, here and at the next step of running work.
-
-    Arguments:
-        number: of the signal.
-    """
-    _signals.append(number)
-    raise Interrupted(number)
-
-
-def check_interrupted() -> None:
-    """Raise Interrupted if a signal to stop was received and no exception was raised for it yet.
-
-    Raises:
-        Interrupted: SIGINT or SIGTERM was received.
-    """
-    if _signals:
-        raise Interrupted(_signals[0])
+    jobs: int | None = None
+    memory: int | None = None
+    progress: Progress = no_progress
 
 
 def available_cores() -> int:
@@ -66,15 +144,12 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def interruptible(function: Callable[[], Result]) -> Result:
+def interruptible(function: Callable[[], TaskResult]) -> TaskResult:
     """Return function(), computed in a separate thread, so that Ctrl-C need not wait for it.
 
     For one long call into compiled code: the process can end while it is still running.
-
-    Arguments:
-        function: takes no arguments.
     """
-    outcome: Future[Result] = Future()
+    outcome: Future[TaskResult] = Future()
 
     def run() -> None:
         try:
@@ -98,11 +173,11 @@ _WORKERS: dict[Workers, dict[str, str]] = {
 
 
 def ordered_map(
-    function: Callable[[Item], Result],
+    function: Callable[[Item], TaskResult],
     items: Iterable[Item],
     jobs: int | None = None,
     workers: Workers = "here",
-) -> Iterator[Result]:
+) -> Iterator[TaskResult]:
     """Yield function(item) for every item, in order, at most 2 * jobs of them ahead.
 
     Items are taken in the caller's thread. An error of the function or of the items comes out
@@ -128,7 +203,6 @@ def ordered_map(
     if jobs == 1:
         yield from map(function, _checked(items))
         return
-    from distsim.base.workers import Ahead
 
     try:
         yield from Ahead(jobs, **_WORKERS[workers]).map(function, _checked(items))

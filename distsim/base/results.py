@@ -18,6 +18,7 @@ class Results(list[T]):
     """A list of results of one kind, such as neighbours: named tuples or dataclasses.
 
     opposites: phrases contrasted with the one asked for that were put below the last result.
+    total: results that there are, where only the first were asked for; None: these are all.
 
     >>> from distsim import neighbours
     >>> found = neighbours(table, "the king", k=3)
@@ -26,6 +27,7 @@ class Results(list[T]):
     """
 
     opposites: int = 0
+    total: int | None = None
 
     def columns(self) -> list[str]:
         """Return the names of the results' fields; an empty list where there is no result."""

@@ -29,8 +29,6 @@ def presets(folder: str, names: Iterable[str], options: _Options) -> dict[str, _
     """Return options as the package's files `data/recipes/FOLDER/NAME.toml` have them, by name.
 
     Arguments:
-        folder: FOLDER.
-        names: of the files.
         options: the options that the files change.
     """
     place = files("distsim") / "data" / "recipes" / folder
@@ -40,9 +38,6 @@ def presets(folder: str, names: Iterable[str], options: _Options) -> dict[str, _
 
 def read_changes(path: str | Path) -> dict[str, Any]:
     """Return the settings in a TOML file, a table as a dict.
-
-    Arguments:
-        path: of the file.
 
     Raises:
         InputError: the file cannot be read or is no TOML.
@@ -57,9 +52,6 @@ def read_changes(path: str | Path) -> dict[str, Any]:
 
 def parse_changes(assignments: Iterable[str]) -> dict[str, Any]:
     """Return `key=value` texts as nested dicts; values are texts that `changed` converts.
-
-    Arguments:
-        assignments: the texts.
 
     Raises:
         SettingError: one has no `=`, or a key is given both a value and keys below it.
@@ -80,7 +72,7 @@ def parse_changes(assignments: Iterable[str]) -> dict[str, Any]:
                 raise SettingError(f"{parent} and {key.strip()}: give one of them")
         if isinstance(below.get(last), dict):
             raise SettingError(f"{key.strip()} and keys below it: give one of them")
-        below[last] = _Text(value.strip())
+        below[last] = _TypedValue(value.strip())
     return found
 
 
@@ -111,9 +103,6 @@ def changed(options: Iterable[Any], changes: Mapping[str, Any], where: str = "")
 
 def keys(options: Any) -> list[str]:
     """Return the keys of a dataclass instance's settings, those of dataclasses inside dotted.
-
-    Arguments:
-        options: the instance.
 
     >>> from distsim import Selection
     >>> keys(Selection())
@@ -157,7 +146,7 @@ def settings_text(*options: Any) -> str:
     return "\n\n".join([*(["\n".join(lines)] if lines else []), *tables]) + "\n"
 
 
-class _Text(str):
+class _TypedValue(str):
     """A value as it was typed, not yet converted."""
 
 
@@ -256,7 +245,7 @@ def _value(value: Any, hint: Any, name: str, at: _At) -> Any:
 
 def _listed(text: Any, in_brackets: bool) -> Sequence[Any] | None:
     """Return the values of a TOML list or of a text separated by commas; None for anything else."""
-    if not isinstance(text, _Text):
+    if not isinstance(text, _TypedValue):
         return text if isinstance(text, list | tuple) else None
     if in_brackets or text.startswith("["):
         try:
@@ -264,18 +253,18 @@ def _listed(text: Any, in_brackets: bool) -> Sequence[Any] | None:
         except tomllib.TOMLDecodeError:
             return None
         return found if isinstance(found, list) else None
-    return [_Text(one.strip()) for one in text.split(",") if one.strip()]
+    return [_TypedValue(one.strip()) for one in text.split(",") if one.strip()]
 
 
 def _whole(value: Any) -> int | None:
-    if isinstance(value, _Text):
+    if isinstance(value, _TypedValue):
         digits = value.removeprefix("-")
         return int(value) if digits.isascii() and digits.isdigit() and len(digits) < 20 else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _number(value: Any) -> float | None:
-    if isinstance(value, _Text):
+    if isinstance(value, _TypedValue):
         try:
             value = float(value if value.isascii() and "_" not in value else "")
         except ValueError:
@@ -286,7 +275,7 @@ def _number(value: Any) -> float | None:
 
 
 def _truth(value: Any) -> bool | None:
-    if isinstance(value, _Text):
+    if isinstance(value, _TypedValue):
         return {"true": True, "false": False}.get(value)
     return value if isinstance(value, bool) else None
 

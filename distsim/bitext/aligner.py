@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from distsim.base.arguments import in_range, one_of, whole_number
+from distsim.base.arguments import check_types, in_range, one_of, whole_number
 from distsim.base.choices import Symmetrisation
-from distsim.base.parallel import Progress, check_interrupted, no_progress, ordered_map
+from distsim.base.interrupts import check_interrupted
+from distsim.base.parallel import Progress, Run, ordered_map
 from distsim.bitext.kernels import alignment as kernel
 from distsim.kernels.compiled import frozen
 
@@ -54,6 +55,7 @@ class AlignerOptions:
     seed: int = 1
 
     def __post_init__(self) -> None:
+        check_types(self)
         one_of(self.symmetrisation, SYMMETRISATIONS, "symmetrisation")
         in_range(self.samplers, "samplers", 1, 100)
         in_range(self.iterations, "iterations", 0.01, 100)
@@ -76,27 +78,23 @@ class AlignerOptions:
         return max(1, round(last / 4)), max(1, round(last / 4)), max(2, round(last))
 
 
-class Sentences(NamedTuple):
+class TokenisedSide(NamedTuple):
     """One side: tokens uint32 below n_words, end to end; starts int64[n + 1] into it."""
 
     tokens: np.ndarray
     starts: np.ndarray
     n_words: int
 
-    def part(self, first: int, stop: int) -> "Sentences":
-        """Return some of the sentences.
-
-        Arguments:
-            first, stop: half-open range of sentences.
-        """
+    def part(self, first: int, stop: int) -> "TokenisedSide":
+        """Return some of the sentences."""
         begin, end = self.starts[first], self.starts[stop]
-        return Sentences(
+        return TokenisedSide(
             frozen(self.tokens[begin:end]), frozen(self.starts[first : stop + 1] - begin),
             self.n_words,
         )  # fmt: skip
 
 
-class LearntLinks(NamedTuple):
+class LearnedLinks(NamedTuple):
     """Links of the sentence pairs of a bitext.
 
     pairs: uint8[m, 2], (English position, other position), ascending within a sentence pair.
@@ -108,13 +106,11 @@ class LearntLinks(NamedTuple):
 
 
 def learn_links(
-    english: Sentences,
-    other: Sentences,
+    english: TokenisedSide,
+    other: TokenisedSide,
     options: AlignerOptions | None = None,
-    *,
-    jobs: int | None = None,
-    progress: Progress = no_progress,
-) -> LearntLinks:
+    run: Run = Run(),
+) -> LearnedLinks:
     """Return links of sentence pairs, the same ones for any number of threads.
 
     Sentences have 1 to 255 tokens. Text too large for the memory at one time (more than
@@ -123,22 +119,19 @@ def learn_links(
     Arguments:
         english, other: the sides, of as many sentences.
         options: AlignerOptions() where None.
-        jobs: threads; as many as the machine has cores where None.
-        progress: called with (stage, done, total).
+        run: threads and progress.
 
-    >>> side = Sentences(np.array([1, 2, 1, 2], np.uint32), np.array([0, 2, 3, 4]), 3)
+    >>> side = TokenisedSide(np.array([1, 2, 1, 2], np.uint32), np.array([0, 2, 3, 4]), 3)
     >>> learn_links(side, side).pairs.tolist()
     [[0, 0], [1, 1], [0, 0], [0, 0]]
     """
     options = options or AlignerOptions()
     pairs, lengths = [], [np.zeros(1, np.uint64)]
     for first, stop in _blocks(english.starts, other.starts):
-        links = _learn_block(
-            english.part(first, stop), other.part(first, stop), options, jobs, progress
-        )
+        links = _learn_block(english.part(first, stop), other.part(first, stop), options, run)
         pairs.append(links.pairs)
         lengths.append(np.diff(links.starts))
-    return LearntLinks(np.concatenate(pairs), np.cumsum(np.concatenate(lengths), dtype=np.uint64))
+    return LearnedLinks(np.concatenate(pairs), np.cumsum(np.concatenate(lengths), dtype=np.uint64))
 
 
 def _blocks(english_starts: np.ndarray, other_starts: np.ndarray) -> Iterator[tuple[int, int]]:
@@ -168,8 +161,8 @@ class _Direction(NamedTuple):
         ring: uint8 a source token, the next position of the same word in its sentence.
     """
 
-    source: Sentences
-    target: Sentences
+    source: TokenisedSide
+    target: TokenisedSide
     cells: np.ndarray
     n_co_occurrences: int
     partners: np.ndarray
@@ -182,15 +175,14 @@ class _Direction(NamedTuple):
 
 
 def _learn_block(
-    english: Sentences, other: Sentences, options: AlignerOptions, jobs: int | None,
-    progress: Progress,
-) -> LearntLinks:  # fmt: skip
+    english: TokenisedSide, other: TokenisedSide, options: AlignerOptions, run: Run,
+) -> LearnedLinks:  # fmt: skip
     links = [
         frozen(kernel.best_links(found.source.starts, found.target.starts, found.marginals, 1))
-        for found in sample_both_ways(english, other, options, jobs, progress)
+        for found in sample_both_ways(english, other, options, run)
     ]
     grow = options.symmetrisation == "grow-diag-final-and"
-    return LearntLinks(*kernel.symmetrise(english.starts, other.starts, *links, grow))
+    return LearnedLinks(*kernel.symmetrise(english.starts, other.starts, *links, grow))
 
 
 class Sampled(NamedTuple):
@@ -201,8 +193,8 @@ class Sampled(NamedTuple):
     marginals: float32, the probability of every cell's link. jumps: int64[N_JUMPS], counted.
     """
 
-    source: Sentences
-    target: Sentences
+    source: TokenisedSide
+    target: TokenisedSide
     co_occurrences: np.ndarray
     n_co_occurrences: int
     partners: np.ndarray
@@ -211,20 +203,16 @@ class Sampled(NamedTuple):
 
 
 def sample_both_ways(
-    english: Sentences, other: Sentences, options: AlignerOptions, jobs: int | None,
-    progress: Progress = no_progress,
+    english: TokenisedSide, other: TokenisedSide, options: AlignerOptions, run: Run,
 ) -> list[Sampled]:  # fmt: skip
     """Return the results of both directions: English generates the other side, and the reverse.
 
     Arguments:
         english, other: the sides, of as many sentences.
-        options: of the models.
-        jobs: threads.
-        progress: called with (stage, done, total).
     """
     sweeps = options.sweeps(english.starts.size - 1)
     n_last = min(LAST_SWEEPS, sweeps[-1])
-    counter = _Counter(progress, 2 * options.samplers * sum(sweeps))
+    counter = _Counter(run.progress, 2 * options.samplers * sum(sweeps))
     directions = [_direction(english, other), _direction(other, english)]
 
     def sample(chain: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
@@ -233,7 +221,9 @@ def sample_both_ways(
     chains = list(product(range(2), range(options.samplers)))
     marginals = [np.zeros(direction.n_cells, np.float32) for direction in directions]
     jumps = [np.zeros(kernel.N_JUMPS, np.int64) for _ in directions]
-    for (number, _), (found, jumped) in zip(chains, ordered_map(sample, chains, jobs), strict=True):
+    for (number, _), (found, jumped) in zip(
+        chains, ordered_map(sample, chains, run.jobs), strict=True
+    ):
         marginals[number] += found
         jumps[number] += jumped
     for summed in marginals:
@@ -247,7 +237,7 @@ def sample_both_ways(
     ]  # fmt: skip
 
 
-def _direction(source: Sentences, target: Sentences) -> _Direction:
+def _direction(source: TokenisedSide, target: TokenisedSide) -> _Direction:
     cells, n_co_occurrences, partners = kernel.number_cells(
         source.tokens, source.starts, target.tokens, target.starts,
         source.n_words, target.n_words,

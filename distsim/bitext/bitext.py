@@ -9,7 +9,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.errors import ArtifactError
-from distsim.corpus.annotation import Node
+from distsim.corpus.annotation import Constituent
 from distsim.corpus.vocabulary import Vocabulary
 
 MAX_TOKENS = 255  # of a sentence: a position is a byte
@@ -76,7 +76,7 @@ class Trees(NamedTuple):
         except UnicodeDecodeError:
             raise _damaged_trees(sentence) from None
 
-    def nodes(self, sentence: int) -> list[Node]:
+    def nodes(self, sentence: int) -> list[Constituent]:
         """Return the constituents of a sentence, from the top down.
 
         Arguments:
@@ -89,7 +89,7 @@ class Trees(NamedTuple):
         if int(self.span_labels[first:stop].max(initial=0)) >= max(1, len(self.labels)):
             raise _damaged_trees(sentence)
         return [
-            Node(start, end, self.labels[label])
+            Constituent(start, end, self.labels[label])
             for (start, end), label in zip(
                 self.span_bounds[first:stop].tolist(),
                 self.span_labels[first:stop].tolist(),

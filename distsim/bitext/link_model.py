@@ -5,13 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.parallel import Run
 from distsim.bitext.aligner import (
     LEXICAL_PRIOR,
     NONE_PROBABILITY,
     AlignerOptions,
-    LearntLinks,
+    LearnedLinks,
     Sampled,
-    Sentences,
+    TokenisedSide,
     jump_probabilities,
     sample_both_ways,
 )
@@ -24,7 +25,7 @@ from distsim.bitext.kernels.link_posteriors import (
 from distsim.kernels.compiled import frozen
 
 Tokens = Sequence[str]
-_UNKNOWN = 0  # the number of all words that were not learnt
+_UNKNOWN = 0  # the number of all words that were not learned
 
 
 class _Chances(NamedTuple):
@@ -49,7 +50,7 @@ class LinkModel:
     """The aligner's model with fixed parameters; pairs are linked independently.
 
     A link's probability in either direction is summed over all ways to link the pair
-    (forward-backward; fertilities, which no such sum can hold, serve in learning alone). Where
+    (forward-backward; fertilities serve in learning alone, as this sum cannot include them). Where
     words are mostly alone, as in rules of a grammar, place tells little: so a link stays where
     the geometric mean of both directions' probabilities is at least `least_posterior`, and that
     of p(other | English) and p(English | other) at least `least_chance`. On the 165,000 aligned
@@ -87,10 +88,12 @@ class LinkModel:
                     numbers.setdefault(token, len(numbers) + 1)
         self._directions: list[_Chances] = []
         if sides[0]:
-            sampled = sample_both_ways(*self._sentences(*sides), options or AlignerOptions(), jobs)
+            sampled = sample_both_ways(
+                *self._sentences(*sides), options or AlignerOptions(), Run(jobs)
+            )
             self._directions = [_chances(found) for found in sampled]
 
-    def links(self, english: Sequence[Tokens], other: Sequence[Tokens]) -> LearntLinks:
+    def links(self, english: Sequence[Tokens], other: Sequence[Tokens]) -> LearnedLinks:
         """Return the links of pairs of token sequences; none for sequences of 0 or over 255 tokens.
 
         The same pair has the same links whatever is beside it.
@@ -100,7 +103,7 @@ class LinkModel:
         """
         usable = _usable(english, other) if self._directions else []
         if not usable:
-            return LearntLinks(np.empty((0, 2), np.uint8), np.zeros(len(english) + 1, np.uint64))
+            return LearnedLinks(np.empty((0, 2), np.uint8), np.zeros(len(english) + 1, np.uint64))
         sides = self._sentences([english[i] for i in usable], [other[i] for i in usable])
         there, back = self._directions
         posteriors = _posteriors(*sides, there), _posteriors(*sides[::-1], back)
@@ -110,13 +113,13 @@ class LinkModel:
         )  # fmt: skip
         lengths = np.zeros(len(english), np.uint64)
         lengths[usable] = np.diff(starts)
-        return LearntLinks(pairs, np.concatenate([np.zeros(1, np.uint64), np.cumsum(lengths)]))
+        return LearnedLinks(pairs, np.concatenate([np.zeros(1, np.uint64), np.cumsum(lengths)]))
 
     def _sentences(
         self, english: Sequence[Tokens], other: Sequence[Tokens]
-    ) -> tuple[Sentences, Sentences]:
+    ) -> tuple[TokenisedSide, TokenisedSide]:
         first, second = (
-            Sentences(
+            TokenisedSide(
                 frozen(
                     np.array([known.get(t, _UNKNOWN) for tokens in side for t in tokens], np.uint32)
                 ),
@@ -136,7 +139,7 @@ def _usable(english: Sequence[Tokens], other: Sequence[Tokens]) -> list[int]:
     ]
 
 
-def _posteriors(source: Sentences, target: Sentences, chances: _Chances) -> np.ndarray:
+def _posteriors(source: TokenisedSide, target: TokenisedSide, chances: _Chances) -> np.ndarray:
     return frozen(link_posteriors(source, target, _frozen(chances), NONE_PROBABILITY))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from distsim.base.errors import InputError
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.kernels.links import MOST_POSITION, format_links, parse_links
-from distsim.bitext.reading import Pairs, refuse_nul
+from distsim.bitext.sentence_pairs import Pairs, refuse_nul
 from distsim.corpus.blocks import read_blocks
 from distsim.corpus.sources import find_file
 from distsim.kernels.compiled import frozen
@@ -40,8 +40,6 @@ def parse_pharaoh(text: bytes, name: str = "links", first_line: int = 1) -> Link
     A link that occurs twice is one, possible only where it never occurs without its mark.
 
     Arguments:
-        text: whole lines.
-        name: of the file, for messages.
         first_line: the number of the first line.
 
     Raises:
@@ -85,9 +83,6 @@ def in_order(pairs: np.ndarray, starts: np.ndarray, possible: np.ndarray | None 
 def read_pharaoh(path: str | Path) -> Links:
     """Return the links in a file of Pharaoh lines.
 
-    Arguments:
-        path: of the file.
-
     Raises:
         InputError: it cannot be read, or a piece is no link; file and line are named.
     """
@@ -108,10 +103,6 @@ def links_for(path: str | Path, pairs: Pairs, reversed_links: bool = False) -> L
     """Return the links in a file for the retained pairs.
 
     reversed_links: the file's links are (other, English).
-
-    Arguments:
-        path: of the file.
-        pairs: the retained pairs.
 
     Raises:
         InputError: as read_pharaoh; the number of lines is not that of the pairs that were
@@ -150,9 +141,6 @@ def pharaoh_text(bitext: Bitext) -> bytes:
     """Return a bitext's links as Pharaoh lines, `English-other`, from 0.
 
     Line n is pair n of the files that were read; it is empty where that pair was left out.
-
-    Arguments:
-        bitext: an aligned bitext.
     """
     rows = np.full(bitext.parameters["counts"]["pairs"], -1, np.int64)
     rows[bitext.lines.astype(np.int64) - 1] = np.arange(len(bitext))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from distsim.base.choices import TextFormat
-from distsim.cli.console import JobsOption, progress_bar, say
+from distsim.cli.console import JobsOption, progress_bar, say, say_format
 from distsim.cli.groups import OptionGroup, grouped
-from distsim.cli.options import AsIsOption, FineSettings
+from distsim.cli.options import AsIsOption, FineSettings, text_format_of
 
 if TYPE_CHECKING:
     from distsim.bitext.bitext import Bitext
@@ -37,7 +37,11 @@ class GivenOptions(OptionGroup):
 @grouped
 def align(
     english: Annotated[
-        str, typer.Argument(metavar="EN", help="English, one sentence a line; - for stdin.")
+        str,
+        typer.Argument(
+            metavar="EN",
+            help="English, one sentence a line; - for stdin; or memory.tmx:en, pairs.tsv:1.",
+        ),
     ],
     other: Annotated[
         str, typer.Argument(metavar="OTHER", help="Its translation, line by line; - for stdin.")
@@ -51,7 +55,7 @@ def align(
     ] = None,
     text_format: Annotated[
         TextFormat | None,
-        typer.Option("--format", help="lines: tokenised (default); text: running text."),
+        typer.Option("--format", help="lines: tokenised; text: running text.  [default: by marks]"),
     ] = None,
     as_is: AsIsOption = False,
     jobs: JobsOption = None,
@@ -59,15 +63,19 @@ def align(
     """Link the words of two texts; existing links, trees and tags are taken as they are."""
     from distsim import storage
     from distsim.bitext.aligner import AlignerOptions
-    from distsim.bitext.build import Given, build_bitext
+    from distsim.bitext.bitext_builder import Given, build_bitext
     from distsim.bitext.links import pharaoh_text
-    from distsim.bitext.reading import BitextOptions
+    from distsim.bitext.sentence_pairs import BitextOptions
 
-    options, aligner = fine.chosen(
-        BitextOptions(as_is=as_is), AlignerOptions(), text_format=text_format
-    )
     if given.reversed_links and given.links is None:
         raise typer.BadParameter("--reversed-links says how to read --links: give both")
+    fine.chosen(BitextOptions(), AlignerOptions())  # before anything is opened
+    cut = text_format
+    if cut is None:
+        cut = _format_of(english, other, given, fine)
+    options, aligner = fine.chosen(
+        BitextOptions(cut, as_is=as_is), AlignerOptions(), text_format=text_format
+    )
     with ExitStack() as opened:
         # Opened first: an output that cannot be written is refused before hours of work.
         lines = (
@@ -85,8 +93,21 @@ def align(
     _report(bitext)
 
 
+def _format_of(english: str, other: str, given: GivenOptions, fine: FineSettings) -> TextFormat:
+    """Return how two texts are cut, and print it."""
+    from distsim.bitext.sentence_pairs import find_pair
+
+    sources = find_pair(english, other)  # which checks them
+    tokenised = any((given.links, given.trees, given.tags))
+    if sources[0].documents is None:
+        return text_format_of([english, other], fine.settings, "text_format", tokenised)
+    cut: TextFormat = "lines" if tokenised else "text"  # both sides of one file: TMX, a table
+    say_format("text", cut)
+    return cut
+
+
 def _report(bitext: "Bitext") -> None:
-    from distsim.bitext.reading import PairCounts, describe_left_out
+    from distsim.bitext.sentence_pairs import PairCounts, describe_left_out
 
     parameters = bitext.parameters
     counts = PairCounts(**parameters["counts"])

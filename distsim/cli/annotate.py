@@ -67,7 +67,7 @@ def annotate(
             report = annotate_files(sources, output, annotator, jobs=jobs, progress=bar)
         say_annotated(report, output)
         if trees is not None or tags is not None:
-            from distsim.corpus.line_files import write_line_files
+            from distsim.corpus.annotated import write_line_files
 
             lines = write_line_files(output, trees, tags, sources if pretokenised else ()).lines
             say(f"{lines:,} lines in {' and '.join(f for f in (trees, tags) if f)}")
@@ -101,10 +101,5 @@ def chosen_annotator(
 
 
 def say_annotated(report: "Report", output: str) -> None:
-    """Print the numbers of words and sentences on standard error.
-
-    Arguments:
-        report: of the annotation.
-        output: path of the annotated file.
-    """
+    """Print the numbers of words and sentences on standard error."""
     say(f"{report.words:,} words, {report.sentences:,} sentences in {output}")

@@ -1,23 +1,25 @@
 """`distsim augment TABLE`: adds rules for unknown words, or for phrases from their paraphrases."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from distsim.base.choices import Copies
-from distsim.cli.console import counted, number, progress_bar, put, say
+from distsim.base.settings import settings_text
+from distsim.cli.console import counted, progress_bar, say
 from distsim.cli.grammar_options import OnErrorOption
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import SetOption, chosen
+from distsim.cli.rows import lists_rows, put_row
 
 if TYPE_CHECKING:
     from distsim.grammar.invalid_lines import InvalidLines
-    from distsim.paraphrase.unknown_words.augment import UnknownWordReport
+    from distsim.paraphrase.unknown_words.translator import UnknownWordReport
 
 
 @dataclass
-class UnknownOptions(OptionGroup):
+class UnknownTableOptions(OptionGroup):
     """Options that go with --unknown."""
 
     index: Annotated[
@@ -53,6 +55,7 @@ class UnknownOptions(OptionGroup):
     ] = False
 
 
+@lists_rows
 @grouped
 def augment(
     table: Annotated[
@@ -76,9 +79,11 @@ def augment(
     settings: SetOption = None,
     on_error: OnErrorOption = "stop",
     *,
-    how: UnknownOptions,
+    how: UnknownTableOptions,
 ) -> None:
     """Add rules for unknown words or phrases to a translation table, with one more score."""
+    if unknown is paraphrases is None and "keys" in (settings or ()):
+        _list_settings()
     if (unknown is None) == (paraphrases is None):
         raise typer.BadParameter("give --unknown TEXT, or --paraphrases FILE")
     if paraphrases is not None:
@@ -95,19 +100,19 @@ def _augment_unknown(
     output: str,
     settings: list[str] | None,
     on_error: OnErrorOption,
-    how: UnknownOptions,
+    how: UnknownTableOptions,
 ) -> None:
-    if how.index is None:
-        raise typer.BadParameter("--unknown needs --index SOURCE")
     if how.why and output == "-":
         raise typer.BadParameter("--why prints to standard output: name a file with -o")
-    from distsim.paraphrase.unknown_words.augment import (
+    from distsim.paraphrase.unknown_words.translator import (
         Monolingual,
         UnknownWordOptions,
         augment_unknown_words,
     )
 
     (options,) = chosen(UnknownWordOptions(), settings=settings, copies=how.copies)
+    if how.index is None:
+        raise typer.BadParameter("--unknown needs --index SOURCE")
     if how.target_index is None:
         say(
             "without --target-index only words of the table and copies are candidates: expect "
@@ -125,8 +130,9 @@ def _augment_unknown(
     if how.why:
         for word in report.words:
             for rank, one in enumerate(word.translations, 1):
-                put(word.word, rank, one.target, number(one.p), number(one.cosine),
-                    number(one.edits), " ".join(one.behind))  # fmt: skip
+                put_row({"phrase": word.word, "rank": rank, "answer": one.target, "p": one.p,
+                         "cosine": one.cosine, "edits": one.edits,
+                         "behind": " ".join(one.behind)})  # fmt: skip
     _say_report(report, output)
 
 
@@ -136,7 +142,7 @@ def _say_report(report: "UnknownWordReport", output: str) -> None:
     answered = sum(bool(word.translations) for word in report.words)
     say(
         f"{report.old_entries:,} rules, {report.new_entries:,} new ones for {answered:,} of "
-        f"{counted(len(report.words), 'unknown word')}, learnt from {report.learnt_from:,} known "
+        f"{counted(len(report.words), 'unknown word')}, learned from {report.learned_from:,} known "
         "ones"
     )
     if report.resumed:
@@ -163,6 +169,16 @@ def _say_faults(faulty: "InvalidLines", is_sorted: bool) -> None:
         say(fault)
     if not is_sorted:
         say("the table is not sorted: the new rules are at its end")
+
+
+def _list_settings() -> NoReturn:
+    """Print the settings of either way to augment a table, and exit."""
+    from distsim.paraphrase.augment import AugmentOptions
+    from distsim.paraphrase.unknown_words.translator import UnknownWordOptions
+
+    for option, options in (("unknown", UnknownWordOptions()), ("paraphrases", AugmentOptions())):
+        print(f"# with --{option}\n{settings_text(options)}", end="")
+    raise typer.Exit
 
 
 def _augment_by_paraphrases(

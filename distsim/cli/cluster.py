@@ -13,7 +13,6 @@ from distsim.cli.console import (
     counted,
     may_replace,
     progress_bar,
-    put,
     say,
     say_no_finder,
 )
@@ -23,6 +22,7 @@ from distsim.cli.options import (
     SetOption,
     chosen,
 )
+from distsim.cli.rows import lists_rows, put_row
 from distsim.cli.sign import MinCountOption
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WorkSettings:
-    """What stays of a run.
+    """Files of a run.
 
     Arguments:
         keep_work: whether the shared folder is kept for another recipe.
@@ -40,7 +40,7 @@ class WorkSettings:
     keep_work: bool = False
 
 
-FormatOption = Annotated[
+TextFormatOption = Annotated[
     TextFormat | None,
     typer.Option(
         "--format",
@@ -48,10 +48,10 @@ FormatOption = Annotated[
     ),
 ]
 NgramPresetOption = Annotated[
-    Literal["learnt", "thesis"] | None,
-    typer.Option(help="The recipe to start from.  [default: learnt]"),
+    Literal["learned", "thesis"] | None,
+    typer.Option(help="The recipe to start from.  [default: learned]"),
 ]
-Texts = Annotated[
+TextArguments = Annotated[
     list[str],
     typer.Argument(metavar="TEXT...", help="Files or folders, which all machines see."),
 ]
@@ -68,10 +68,10 @@ MasterOption = Annotated[
 
 
 def sign(
-    texts: Texts,
+    texts: TextArguments,
     output: OutputOption,
     work: WorkOption,
-    text_format: FormatOption = None,
+    text_format: TextFormatOption = None,
     preset: NgramPresetOption = None,
     recipe: RecipeOption = None,
     settings: SetOption = None,
@@ -102,10 +102,11 @@ def sign(
     _report(output)
 
 
+@lists_rows
 def plan(
-    texts: Texts,
+    texts: TextArguments,
     work: WorkOption,
-    text_format: FormatOption = None,
+    text_format: TextFormatOption = None,
     preset: NgramPresetOption = None,
     recipe: RecipeOption = None,
     settings: SetOption = None,
@@ -127,9 +128,9 @@ def plan(
     )  # fmt: skip
     made = make_plan(texts, planned, written=[work])
     job = Job(write_plan(made, _shared(work)))
-    put("run", job.folder)
+    put_row({"stage": "run", "tasks": str(job.folder)})
     for stage in stages(job):
-        put(stage.name, stage.n_tasks(job))
+        put_row({"stage": stage.name, "tasks": stage.n_tasks(job)})
 
 
 def task(
@@ -168,7 +169,7 @@ def _planned(preset: str | None, more: Any = None, **given: Any) -> "tuple[PlanO
     from distsim.indexes.build import IndexOptions
     from distsim.signatures.recipe import PRESETS
 
-    usual = PRESETS[preset or "learnt"]
+    usual = PRESETS[preset or "learned"]
     about = [usual, Selection(), IndexOptions(), Division(), *([] if more is None else [more])]
     made, selection, index, division, *left = chosen(*about, **given)
     planned = PlanOptions(

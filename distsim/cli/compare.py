@@ -6,25 +6,27 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from distsim.base.errors import DistsimError
-from distsim.cli.console import JsonOption, number, put, put_json
 from distsim.cli.options import SetOption, chosen
+from distsim.cli.rows import ALL_ROWS, lists_rows, prints_json, put_object, put_row
 
 if TYPE_CHECKING:
     from distsim.comparison.table import SignatureTable
     from distsim.indexes.corpus_index import CorpusIndex
 
 
+@lists_rows
 def compare(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
     a: Annotated[str, typer.Argument(metavar="A")],
     b: Annotated[str, typer.Argument(metavar="B")],
-    k: Annotated[int, typer.Option("-k", min=1, help="Contexts of each kind at most.")] = 10,
+    k: Annotated[
+        int, typer.Option("-k", "--limit", min=0, help="Contexts of each kind at most; 0: all.")
+    ] = 10,
     table: Annotated[
         str | None,
         typer.Option(metavar="TABLE", help="Signatures; default: those inside the index."),
     ] = None,
     settings: SetOption = None,
-    as_json: JsonOption = False,
 ) -> None:
     """Put two phrases side by side.
 
@@ -37,8 +39,8 @@ def compare(
     from distsim.contexts.contrasting import contrast
     from distsim.contexts.weights import Weighting
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.indexes.places import signatures_inside
     from distsim.signatures.recipe import PRESETS
+    from distsim.storage.manifest import signatures_inside
 
     usual = replace(PRESETS["thesis"], weighting=Weighting("log-llr"))
     (made,) = chosen(usual, settings=settings)
@@ -48,31 +50,32 @@ def compare(
     if table is not None or signatures_inside(index).exists():
         signatures = SignatureTable.open(table or index)
     counts = opened.count([a, b]).tolist()
-    found = contrast(opened, a, b, k=k, window=window, weighting=weighting)
+    found = contrast(opened, a, b, k=k or ALL_ROWS, window=window, weighting=weighting)
     measured = [] if signatures is None else _measured(opened, signatures, a, b)
-    if as_json:
+    if prints_json():
         rows = {
             name: [one._asdict() for one in contexts]
             for name, contexts in zip(("both", "a", "b"), found, strict=True)
         }
-        put_json(a=a, b=b, counts=counts, similarities=dict(measured), contexts=rows)
-    else:
-        put("count", *counts)
-        for name, value in measured:
-            put(name, number(value))
-        for name, contexts in zip(("both", "a", "b"), found, strict=True):
-            for one in contexts:
-                put(name, one.shown, number(one.weight_a), number(one.weight_b))
+        put_object(a=a, b=b, counts=counts, similarities=dict(measured), contexts=rows)
+        return
+    put_row({"row": "count", "a": counts[0], "b": counts[1]})
+    for name, value in measured:
+        put_row({"measure": name, "similarity": value})
+    for name, contexts in zip(("both", "a", "b"), found, strict=True):
+        for one in contexts:
+            weights = {"weight_a": one.weight_a, "weight_b": one.weight_b}
+            put_row({"of": name, "context": one.shown, **weights})
 
 
 def _measured(
     index: "CorpusIndex", table: "SignatureTable", a: str, b: str
 ) -> list[tuple[str, float | None]]:
     """Return (measure, similarity) of all measures that the table allows; None where unknown."""
-    from distsim.comparison.measures import EstimatedCosine, ExactCosine, LearntCosine
+    from distsim.comparison.measures import EstimatedCosine, ExactCosine, LearnedCosine
 
     found = [("table", EstimatedCosine(table).similarity(a, b))]
-    for known in (LearntCosine, ExactCosine):
+    for known in (LearnedCosine, ExactCosine):
         try:
             found.append((known.name, known(index, table).similarity(a, b)))
         except DistsimError:  # the table is of another kind, or of another text

@@ -6,13 +6,14 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO
 
 import typer
 
+from distsim.base.choices import Layer
 from distsim.base.errors import ArtifactError, ParameterError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _OTHERWISE = {  # names of the library's arguments -> those of the command line'
     "sample": "align_sample", "weights": "weight", "n_bits": "bits",
     "text_field": "text", "id_field": "id",
 }  # fmt: skip
+_before_message: list[Callable[[], None]] = []
 _flags: dict[str, str] = {}  # of the command that runs: names of its options, as they are typed
 
 InputOption = Annotated[
@@ -35,7 +37,7 @@ InputOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 QueryOption = Annotated[
-    bool, typer.Option("--query", help="Patterns: run*, (a|b), /colou?r/, []{0,3}, [word=...].")
+    bool, typer.Option("--query", help="Patterns: run*, (a|b), /colou?r/, []{0,3}, [tag=...].")
 ]
 WhereOption = Annotated[
     list[str] | None,
@@ -45,11 +47,18 @@ WhereOption = Annotated[
         help="Only documents of year=1850..1900, genre=novel|drama, author=* (any). Several: and.",
     ),
 ]
+InOption = Annotated[
+    str | None,
+    typer.Option("--in", metavar="NAME", help="Only documents of a subcorpus that was saved."),
+]
 SpreadOption = Annotated[
     bool, typer.Option("--spread", help="Also per million, documents, DP, normalised DP.")
 ]
 WordsOnlyOption = Annotated[
     bool, typer.Option("--words-only", help="Leave out what has no letter or digit.")
+]
+LayerOption = Annotated[
+    Layer, typer.Option("--by", help="What is listed; lemma and tag: of annotated text.")
 ]
 JobsOption = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, help="Threads; all cores by default.")
@@ -61,7 +70,7 @@ ForceOption = Annotated[
 ]
 
 
-class Asked(NamedTuple):
+class PhraseArgument(NamedTuple):
     """A phrase that the user asked for.
 
     phrase: as typed. line: its number in the batch, from 1. empty: nothing is left of it.
@@ -116,7 +125,35 @@ def say(message: str) -> None:
         message: the line.
     """
     with suppress(OSError):
+        for flush in _before_message:
+            flush()
         print(visible(message, sys.stderr), file=sys.stderr)
+
+
+def say_format(file_format: str, text_format: str) -> None:
+    """Print how a text is read whose format was not given.
+
+    Arguments:
+        file_format: of its files; `text` for plain text. text_format: `lines` or `text`.
+    """
+    if file_format == "text":
+        of_text = {
+            "lines": "tokenised text, a sentence a line; --format text for running text",
+            "text": "running text; --format lines for tokenised text, a sentence a line",
+        }
+        say(f"read as {of_text[text_format]}")
+    else:
+        name = {"auto": "files of several formats"}.get(file_format, file_format)
+        say(f"read as {name}; --format names another format")
+
+
+def before_message(flush: Callable[[], None]) -> None:
+    """Call a function before each message, so that output and messages keep their order.
+
+    Arguments:
+        flush: writes what waits to be printed on standard output.
+    """
+    _before_message.append(flush)
 
 
 def know_options(flags: Mapping[str, str]) -> None:
@@ -160,18 +197,16 @@ def in_flags(message: str) -> str:
     )
 
 
-def put(*columns: object) -> None:
-    """Print tab-separated columns on standard output."""
-    stream = sys.stdout
-    stream.write("\t".join([visible(str(column), stream) for column in columns]) + "\n")
+def visible_json(values: Mapping[str, Any]) -> str:
+    """Return a JSON object of one line, which a terminal shows and does not obey.
 
-
-def put_json(**values: Any) -> None:
-    """Print one JSON object on standard output."""
+    Arguments:
+        values: of the object.
+    """
     text = json.dumps(values, ensure_ascii=False)
-    if not text.isprintable():
-        text = text.translate(_IN_JSON_ON_A_TERMINAL if sys.stdout.isatty() else _IN_JSON)
-    sys.stdout.write(text + "\n")
+    if text.isprintable():
+        return text
+    return text.translate(_IN_JSON_ON_A_TERMINAL if sys.stdout.isatty() else _IN_JSON)
 
 
 def counted(number: int, noun: str) -> str:
@@ -221,15 +256,6 @@ def number(value: float | None) -> str:
     return NOT_AVAILABLE if value is None else f"{value:.6f}"
 
 
-def cell(value: Any) -> object:
-    """Return a number that is no count as `number` prints it, all else as it is.
-
-    Arguments:
-        value: of a field that is printed.
-    """
-    return number(value) if value is None or isinstance(value, float) else value
-
-
 def read_lines(path: str) -> Iterator[str]:
     """Yield the lines of a text file, plain or compressed.
 
@@ -243,7 +269,7 @@ def read_lines(path: str) -> Iterator[str]:
         yield from (line.removesuffix("\r") for line in block.lines())
 
 
-def asked_phrases(phrases: Sequence[str] | None, file: str | None) -> list[Asked]:
+def asked_phrases(phrases: Sequence[str] | None, file: str | None) -> list[PhraseArgument]:
     """Return the phrases given as arguments or in a file.
 
     An empty phrase in a batch is reported with its line number and answered by NA.
@@ -269,7 +295,9 @@ def asked_phrases(phrases: Sequence[str] | None, file: str | None) -> list[Asked
         )
     if file is None and len(given) == 1 and not given[0].strip():
         raise ParameterError("the phrase is empty: give at least one word")
-    asked = [Asked(phrase, line, not phrase.strip()) for line, phrase in enumerate(given, 1)]
+    asked = [
+        PhraseArgument(phrase, line, not phrase.strip()) for line, phrase in enumerate(given, 1)
+    ]
     for phrase in asked:
         if phrase.empty:
             say(f"{file or 'arguments'}, line {phrase.line}: the phrase is empty: {NOT_AVAILABLE}")

@@ -4,16 +4,21 @@ from typing import Annotated, Literal
 
 import typer
 
-from distsim.cli.console import JsonOption, WhereOption, number, put, put_json, say
-from distsim.cli.options import RecipeOption, SetOption, chosen
+from distsim.cli.console import say
+from distsim.cli.groups import grouped
+from distsim.cli.options import DocumentOptions, RecipeOption, SetOption, chosen
+from distsim.cli.rows import lists_rows, put_row, say_rest
 
 
+@lists_rows
+@grouped
 def contexts(
     sources: Annotated[
         list[str],
         typer.Argument(metavar="SOURCE...", help="An index; files with --from annotated."),
     ],
     phrase: Annotated[str, typer.Argument(metavar="PHRASE")],
+    part: DocumentOptions,
     kind: Annotated[
         Literal["index", "annotated"],
         typer.Option("--from", help="What the sources are: an index, or annotated text."),
@@ -22,11 +27,11 @@ def contexts(
         list[str] | None,
         typer.Option(metavar="FILE", help="Bracketed trees, one a line, one a sentence."),
     ] = None,
-    where: WhereOption = None,
     recipe: RecipeOption = None,
     settings: SetOption = None,
-    limit: Annotated[int, typer.Option(min=0, help="Features at most; 0: all.")] = 20,
-    as_json: JsonOption = False,
+    limit: Annotated[
+        int, typer.Option("--limit", "-k", min=0, help="Features at most; 0: all.")
+    ] = 20,
 ) -> None:
     """List the contexts of a phrase.
 
@@ -44,8 +49,8 @@ def contexts(
         raise typer.BadParameter("--trees goes with --from annotated")
     if kind == "index" and len(sources) > 1:
         raise typer.BadParameter("--from index takes one source")
-    if kind == "annotated" and where:
-        raise typer.BadParameter("--where selects documents of an index")
+    if kind == "annotated" and part.given():
+        raise typer.BadParameter(f"{part.given()[0]} selects documents of an index")
     if kind == "annotated":
         from distsim.contexts.syntax.named import named_contexts as syntax_contexts
         from distsim.corpus.annotated import read_annotated
@@ -54,16 +59,18 @@ def contexts(
         found = syntax_contexts(read, phrase, made.model, made.weighting)
     else:
         from distsim.contexts.ngram import named_contexts
-        from distsim.indexes.corpus_index import CorpusIndex
 
-        index, model = CorpusIndex.open(sources[0]).select(where=where or ()), made.model
+        index, model = part.opened(sources[0]), made.model
         found = named_contexts(
-            index, phrase, window=model.window, weighting=made.weighting, sides=model.sides
+            index,
+            phrase,
+            window=model.window,
+            weighting=made.weighting,
+            sides=model.sides,
+            narrow=model.narrow,
         )
     if not found:
         say(f"{phrase!r} does not occur beside any word")
     for feature, times, weight in found[: limit or None]:
-        if as_json:
-            put_json(feature=feature, count=times, weight=weight)
-        else:
-            put(feature, times, number(weight))
+        put_row({"answer": feature, "count": times, "weight": weight}, phrase=phrase)
+    say_rest(len(found[: limit or None]), len(found))

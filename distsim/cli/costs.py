@@ -43,11 +43,7 @@ def tokens_in(paths: Iterable[str]) -> int:
 
 
 def lines_in(path: str) -> int | None:
-    """Return about how many lines a file has, by its size and its first ones; None for a pipe.
-
-    Arguments:
-        path: of the file.
-    """
+    """Return about how many lines a file has, by its size and its first ones; None for a pipe."""
     from distsim.corpus.sources import find_file, open_source
 
     file = Path(path)
@@ -68,8 +64,6 @@ def say_cost(n_tokens: int, costs: Iterable[Cost], jobs: int | None) -> None:
     """Print the expected cost of work on a large text; nothing for a small one.
 
     Arguments:
-        n_tokens: of the text.
-        costs: of the steps.
         jobs: threads; all cores where None.
     """
     if n_tokens < _WORTH_TELLING:

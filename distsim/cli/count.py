@@ -1,35 +1,35 @@
 """`distsim count INDEX PHRASE...`: how often phrases occur."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from distsim.cli.console import (
     InputOption,
-    JsonOption,
     QueryOption,
     SpreadOption,
-    WhereOption,
     asked_phrases,
-    cell,
-    number,
-    put,
-    put_json,
 )
+from distsim.cli.groups import grouped
+from distsim.cli.options import DocumentOptions, SetOption, chosen
+from distsim.cli.rows import lists_rows, prints_json, put_row, say_rest
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.dispersion import Documents
+    from distsim.indexes.grouping import GroupCount
 
 _BAR = 20  # characters of the longest bar
 
 
+@lists_rows
+@grouped
 def count(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
+    part: DocumentOptions,
     phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
     file: InputOption = None,
     gapped: Annotated[
@@ -37,67 +37,73 @@ def count(
     ] = False,
     query: QueryOption = False,
     spread: SpreadOption = False,
-    where: WhereOption = None,
     by: Annotated[
-        str | None, typer.Option(metavar="FIELD", help="By the values of a field of documents.")
+        str | None,
+        typer.Option(
+            metavar="GROUP",
+            help="By match, lemma, tag, 1L, 2R.tag, FIELD, FIELD/10, DATE/month, or two: year,1R.",
+        ),
     ] = None,
-    as_json: JsonOption = False,
+    limit: Annotated[
+        int, typer.Option("--limit", "-k", min=0, help="Groups of a phrase at most; 0: all.")
+    ] = 0,
+    settings: SetOption = None,
 ) -> None:
     """Count phrases.
 
     Prints phrase<TAB>count; with --spread also count per million tokens<TAB>documents<TAB>DP<TAB>
-    normalised DP. With --by phrase<TAB>value<TAB>count<TAB>per million tokens of the documents with
-    this value<TAB>these tokens<TAB>these documents, and on a terminal a bar.
+    normalised DP. With --by phrase<TAB>value (and a second one)<TAB>count<TAB>per million tokens of
+    the documents with this value<TAB>these tokens<TAB>these documents, and on a terminal a bar;
+    the counts add up. Matches of a --query
+    with the same first token count once; with --set matching=all each.
     """
-    from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.dispersion import Documents, Spread
+    from distsim.indexes.grouping import counts_by
+    from distsim.indexes.queries import QuerySettings
 
+    (how,) = chosen(QuerySettings(), settings=settings)
     asked = asked_phrases(phrases, file)
-    opened = CorpusIndex.open(index).select(where=where or ())
+    opened = part.opened(index)
     wanted = [one.phrase for one in asked if not one.empty]
     if by is not None:
-        begins = (opened.spans(phrase, gapped=gapped, query=query)[:, 0] for phrase in wanted)
-        _print_by(opened, by, dict(zip(wanted, begins, strict=True)), as_json)
+        groups = [
+            counts_by(
+                opened, opened.spans(one, gapped=gapped, query=query, matching=how.matching), by
+            )
+            for one in wanted
+        ]
+        is_crossed = "," in by and by not in opened.metadata.fields
+        _print_by(dict(zip(wanted, groups, strict=True)), is_crossed, limit)
         return
     documents = Documents(opened) if spread else None
     rows: Iterator[dict[str, Any]]
     if gapped or query or spread:
-        begins = (opened.spans(phrase, gapped=gapped, query=query)[:, 0] for phrase in wanted)
+        begins = (
+            opened.spans(phrase, gapped=gapped, query=query, matching=how.matching)[:, 0]
+            for phrase in wanted
+        )
         rows = (_row(found, opened.n_tokens, documents) for found in begins)
     else:
         rows = ({"count": n} for n in opened.count(wanted).tolist())
     nothing = dict.fromkeys(("count", "per_million", *Spread._fields)[: None if spread else 1])
     for one in asked:
         row = nothing if one.empty else next(rows)
-        if as_json:
-            put_json(phrase=one.phrase, **row)
-        else:
-            put(one.phrase, *map(cell, row.values()))
+        put_row({"phrase": one.phrase, **row})
 
 
-def _print_by(
-    index: "CorpusIndex", by: str, phrases: "dict[str, np.ndarray]", as_json: bool
-) -> None:
-    """Print the counts of phrases by the values of a field."""
-    from distsim.indexes.dispersion import counts_by
-
-    rows = [
-        (phrase, one) for phrase, begins in phrases.items() for one in counts_by(index, begins, by)
-    ]
-    highest = max((one.per_million for _, one in rows), default=0) or 1
-    for phrase, one in rows:
-        if as_json:
-            put_json(phrase=phrase, **one._asdict())
-        else:
-            put(
-                phrase,
-                cell(one.value),
-                one.times,
-                number(one.per_million),
-                one.n_tokens,
-                one.documents,
-                *(["#" * round(_BAR * one.per_million / highest)] if sys.stdout.isatty() else []),
-            )
+def _print_by(phrases: "Mapping[str, Sequence[GroupCount]]", is_crossed: bool, limit: int) -> None:
+    """Print the counts of phrases by groups."""
+    highest = max((one.per_million for rows in phrases.values() for one in rows), default=0) or 1
+    for phrase, rows in phrases.items():
+        shown = rows[: limit or None]
+        for one in shown:
+            bar = {}
+            if sys.stdout.isatty() and not prints_json():
+                bar = {"": "#" * round(_BAR * one.per_million / highest)}
+            values = {"value": one.value, **({"second": one.second} if is_crossed else {})}
+            counts = {"count": one.times, "per_million": one.per_million, "tokens": one.n_tokens}
+            put_row({"phrase": phrase, **values, **counts, "documents": one.documents, **bar})
+        say_rest(len(shown), len(rows))
 
 
 def _row(begins: "np.ndarray", n_tokens: int, documents: "Documents | None") -> dict[str, Any]:

@@ -48,7 +48,7 @@ def demo(
     ] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0: any.")] = 8765,
 ) -> None:
-    """Show each kind of answer on twelve novels, in about a minute.
+    """Show each kind of answer on twelve novels; inner loops are compiled the first time.
 
     Indexes and signs the novels; prints a concordance, neighbours, paraphrases and substitutes in a
     sentence, each below the command that gave it.
@@ -74,7 +74,7 @@ def demo(
 
 def _show_all(folder: Path) -> None:
     """Run the commands, two at a time, and print their answers in the order of a reader."""
-    with as_file(files("distsim") / "data") as data, _Commands(folder) as commands:
+    with as_file(files("distsim") / "data") as data, _DemoCommands(folder) as commands:
         about = ("--metadata", data / "novels.csv")
         novels = data / "novels"
         index = commands.start("index", "build", "--format", "text", novels, *about, "-o", _INDEX)
@@ -93,13 +93,13 @@ def _show_all(folder: Path) -> None:
         _show_neighbours(_rows(found[0].result()))
         print(_FAILURE)
         _title("Paraphrases, with scores", _PARAPHRASES)
-        _show_ranked(_rows(found[1].result()), "phrase")
+        _show_ranked(_rows(found[1].result()))
         _title("Words that fit in a sentence", _SUBSTITUTES)
-        fitting = [row | {"focal": "cold"} for row in _rows(found[2].result())]
-        _show_ranked(fitting, "substitute")
+        fitting = [row | {"phrase": "cold"} for row in _rows(found[2].result())]
+        _show_ranked(fitting)
 
 
-class _Commands:
+class _DemoCommands:
     """Runs commands of distsim in a folder, at most two at a time; a failure ends the demo."""
 
     def __init__(self, folder: Path) -> None:
@@ -107,7 +107,7 @@ class _Commands:
         self._pool = ThreadPoolExecutor(2)
         self._running: set[subprocess.Popen[str]] = set()
 
-    def __enter__(self) -> "_Commands":
+    def __enter__(self) -> "_DemoCommands":
         return self
 
     def __exit__(self, *reason: object) -> None:
@@ -121,12 +121,7 @@ class _Commands:
         *arguments: str | Path,
         after: "Future[Any] | None" = None,
     ) -> "Future[subprocess.CompletedProcess[str]]":
-        """Run a command as soon as a place is free, and after another has ended.
-
-        Arguments:
-            arguments: of the program.
-            after: the other command.
-        """
+        """Run a command as soon as a place is free, and after another has ended."""
 
         def waited() -> subprocess.CompletedProcess[str]:
             if after is not None:
@@ -162,8 +157,8 @@ def _show_concordance(rows: list[dict[str, Any]]) -> None:
 def _show_neighbours(rows: list[dict[str, Any]]) -> None:
     columns: dict[str, list[str]] = {}
     for row in rows:
-        column = columns.setdefault(row["focal"], [row["focal"].upper()])
-        column.append(f"{row['phrase']} {row['similarity']:.2f}")
+        column = columns.setdefault(row["phrase"], [row["phrase"].upper()])
+        column.append(f"{row['answer']} {row['similarity']:.2f}")
     listed = list(columns.values())
     for first in range(0, len(listed), _COLUMNS):
         print()
@@ -174,10 +169,10 @@ def _show_neighbours(rows: list[dict[str, Any]]) -> None:
             print(shown.rstrip())
 
 
-def _show_ranked(rows: list[dict[str, Any]], answer: str) -> None:
+def _show_ranked(rows: list[dict[str, Any]]) -> None:
     listed: dict[str, list[str]] = {}
     for row in rows:
-        listed.setdefault(row["focal"], []).append(f"{row[answer]} {row['score']:.2f}")
+        listed.setdefault(row["phrase"], []).append(f"{row['answer']} {row['score']:.2f}")
     for name, answers in listed.items():
         print(f"{name}: {', '.join(answers)}")
 

@@ -1,12 +1,15 @@
 """`distsim document INDEX ID...`: documents of an index, or the text around a phrase in them."""
 
+import sys
 from typing import Annotated
 
 import typer
 
-from distsim.cli.console import JsonOption, put, put_json, say
+from distsim.cli.console import say, visible
+from distsim.cli.rows import lists_rows, prints_json, put_object
 
 
+@lists_rows
 def document(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
     ids: Annotated[list[str], typer.Argument(metavar="ID|FILE:LINE...")],
@@ -17,7 +20,6 @@ def document(
     sentences: Annotated[
         int, typer.Option(min=0, help="Of a passage, on either side of the phrase.")
     ] = 2,
-    as_json: JsonOption = False,
 ) -> None:
     """Print documents as they were written.
 
@@ -36,16 +38,16 @@ def document(
             passages = [passage(opened, begin, sentences) for begin in begins.tolist()]
             if not passages:
                 say(f"{around}: does not occur in {found.id}")
-        if as_json:
+        if prints_json():
             shown = found._asdict()
             if passages is not None:
                 shown["passages"] = passages
                 del shown["text"]
-            put_json(**shown)
+            put_object(**shown)
             continue
         fields = "".join(f", {name} {value}" for name, value in found.fields.items())
         say(f"{found.id}: {found.source}:{found.line}{fields}")
         if passages is None:
             print(found.text)
         for text in passages or ():
-            put(" ".join(text.split()))
+            print(visible(" ".join(text.split()), sys.stdout))

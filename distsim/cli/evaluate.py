@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from distsim.base.errors import InputError
-from distsim.cli.console import number, put, put_json, visible
+from distsim.cli.console import number, visible
 from distsim.cli.options import EstimateOption, SetOption, chosen
+from distsim.cli.rows import put_object
 
 if TYPE_CHECKING:
     from distsim.comparison.measures import Similarity
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from distsim.evaluation.gold import GoldSet
 
 
-By = Literal["table", "exact", "both", "vectors", "all"]  # what measures similarity
+EvaluationMeasure = Literal["table", "exact", "both", "vectors", "all"]  # what measures similarity
 Format = Literal["text", "tsv", "json"]  # how results are printed
 
 
@@ -53,7 +54,7 @@ def evaluate(
         ),
     ],
     by: Annotated[
-        By,
+        EvaluationMeasure,
         typer.Option(help="What the table stores, exact cosine, both, real vectors, or all three."),
     ] = "table",
     index: Annotated[
@@ -84,8 +85,8 @@ def evaluate(
     """
     from distsim.comparison.table import SignatureTable
     from distsim.evaluation import correlations as engine
+    from distsim.evaluation.correlations import signature_line
     from distsim.evaluation.gold import read_gold
-    from distsim.evaluation.report import signature_line
 
     (drawn,) = chosen(EvaluateSettings(), settings=settings)
     seed, places = drawn.seed, chosen_columns(columns)
@@ -114,17 +115,17 @@ def _put_results(results: "list[Result]", lines: list[str], output_format: Forma
     if output_format == "text":
         _print_text(results)
         for line in lines:
-            put(line)
+            print(visible(line, sys.stdout))
     elif output_format == "tsv":
-        put(*results[0]._fields)
+        print("\t".join(results[0]._fields))
         for result in results:
-            put(*(_cell(value) for value in result))
+            print("\t".join(visible(_cell(value), sys.stdout) for value in result))
         for line in lines:
-            put("# " + line)
+            print("# " + visible(line, sys.stdout))
     else:
         for result in results:
             values = {name: _json(value) for name, value in result._asdict().items()}
-            put_json(**values, signature="\n".join(lines))
+            put_object(**values, signature="\n".join(lines))
 
 
 def _parted(sources: list[str]) -> tuple[list[str], list[str]]:
@@ -156,7 +157,7 @@ def _measure(
     if name == "table":
         return EstimatedCosine(table, estimate=estimate)
     if name == "vectors":
-        return opened.learnt_cosine(table, path, index)
+        return opened.learned_cosine(table, path, index)
     return opened.exact_cosine(table, path, index)
 
 

@@ -1,17 +1,19 @@
 """`distsim evaluate-sentences SOURCE SYSTEM...`: measures of rewritten sentences"""
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from distsim.cli.console import put, put_json
+from distsim.cli.console import visible
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import AsIsOption, SetOption, chosen
+from distsim.cli.rows import put_object
 
 if TYPE_CHECKING:
-    from distsim.evaluation.rewritings import Row, System
+    from distsim.evaluation.rewritings import System, SystemRow
 
 
 @dataclass(frozen=True)
@@ -98,13 +100,13 @@ def evaluate_sentences(
         return
     left_out = {name for name, there in (("LM", how.index), ("TER", how.ter)) if not there}
     _put_rows(rows, [name for name in MEASURES if name not in left_out], how.samples > 0)
-    put(f"# {signature}")
+    print(f"# {signature}")
 
 
-def _put_json_rows(rows: "list[Row]", signature: str) -> None:
+def _put_json_rows(rows: "list[SystemRow]", signature: str) -> None:
     for row in rows:
         differences = {name: list(one) for name, one in row.differences.items()}
-        put_json(system=row.name, **row.values, differences=differences, signature=signature)
+        put_object(system=row.name, **row.values, differences=differences, signature=signature)
 
 
 def _read_files(
@@ -131,8 +133,8 @@ def _read_files(
     return sentences, people, mine
 
 
-def _put_rows(rows: "list[Row]", shown: list[str], differences: bool) -> None:
-    put("system", *shown, *(("SARI-", "p") if differences else ()))
+def _put_rows(rows: "list[SystemRow]", shown: list[str], differences: bool) -> None:
+    print("\t".join(["system", *shown, *(("SARI-", "p") if differences else ())]))
     for row in rows:
         digits = {"ratio": 3, "kept": 3, "LM": 3}
         cells = [
@@ -142,4 +144,4 @@ def _put_rows(rows: "list[Row]", shown: list[str], differences: bool) -> None:
         if differences:
             found = row.differences.get("SARI")
             cells += ["", ""] if found is None else [f"{found[0]:+.2f}", f"{found[3]:.3f}"]
-        put(row.name, *cells)
+        print("\t".join([visible(row.name, sys.stdout), *cells]))

@@ -32,8 +32,8 @@ def extract(
 ) -> None:
     """Extract translation rules with all features; English is the target side."""
     from distsim.grammar.extraction.extract import extract_rules
-    from distsim.grammar.extraction.features import FeatureChoice
-    from distsim.grammar.extraction.options import PRESETS
+    from distsim.grammar.extraction.extract_options import PRESETS
+    from distsim.grammar.extraction.rule_features import FeatureChoice
 
     options, choice = fine.chosen(
         PRESETS[preset], FeatureChoice(tuple(features.split(";")) if features else None)

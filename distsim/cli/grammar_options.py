@@ -32,7 +32,7 @@ def one_of(choices: Iterable[str]) -> dict[str, Any]:
 OnErrorOption = Annotated[
     OnError, typer.Option(help="Invalid lines: stop, keep them as they are, or drop them.")
 ]
-FormatOption = Annotated[
+GrammarFormatOption = Annotated[
     str | None,
     typer.Option(
         "--format",
@@ -55,7 +55,7 @@ WeightOption = Annotated[
 class GrammarFileOptions(OptionGroup):
     """How a grammar file is read."""
 
-    grammar_format: FormatOption = None
+    grammar_format: GrammarFormatOption = None
     on_error: OnErrorOption = "stop"
 
 

@@ -69,7 +69,11 @@ def _fields(group: type) -> list[tuple[dataclasses.Field[Any], Any]]:
 def _flag(name: str, hint: Any) -> str:
     """Return the option of a parameter: `--max-length` for max_length, or the declared name."""
     for extra in get_args(hint)[1:]:
-        for declared in getattr(extra, "param_decls", None) or ():
-            if declared.startswith("--"):
+        # Inside Annotated the first declared name stands where a default would.
+        for declared in (
+            getattr(extra, "default", None),
+            *(getattr(extra, "param_decls", None) or ()),
+        ):
+            if isinstance(declared, str) and declared.startswith("--"):
                 return str(declared).split("/")[0]
     return "--" + name.replace("_", "-")

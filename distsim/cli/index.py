@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from distsim.base.choices import Dedup, FileFormat, TextFormat
-from distsim.base.parallel import Interrupted, Progress
+from distsim.base.interrupts import Interrupted
+from distsim.base.parallel import Progress
 from distsim.cli.console import (
     ForceOption,
     JobsOption,
@@ -19,10 +20,12 @@ from distsim.cli.console import (
     progress_bar,
     read_lines,
     say,
+    say_format,
 )
 from distsim.cli.costs import INDEX, say_cost, tokens_in
 from distsim.cli.options import (
     AsIsOption,
+    EncodingOption,
     FreeMemoryOption,
     KeepCaseOption,
     RecipeOption,
@@ -56,6 +59,21 @@ TypesOption = Annotated[
 ]
 
 
+DedupOption = Annotated[
+    Dedup | None,
+    typer.Option(
+        help="Drop lines seen before (exact), documents or lines that nearly repeat an earlier "
+        "one (near, near-lines).  [default: off]"
+    ),
+]
+DuplicatesOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="Write near-duplicates: id kept, id dropped, their Jaccard index."
+    ),
+]
+
+
 def build(
     corpus: Corpus,
     output: Annotated[str, typer.Option("--output", "-o", metavar="INDEX", help="Its folder.")],
@@ -82,13 +100,13 @@ def build(
     skip_broken: Annotated[
         bool, typer.Option("--skip-broken", help="Leave out broken records and count them.")
     ] = False,
-    dedup: Annotated[
-        Dedup | None, typer.Option(help="Drop lines seen before.  [default: off]")
-    ] = None,
+    dedup: DedupOption = None,
+    duplicates: DuplicatesOption = None,
     keep_case: KeepCaseOption = False,
     metadata: MetadataOption = None,
     types: TypesOption = None,
     as_is: AsIsOption = False,
+    encoding: EncodingOption = None,
     recipe: RecipeOption = None,
     settings: SetOption = None,
     force: ForceOption = False,
@@ -105,12 +123,12 @@ def build(
     from distsim.indexes.corpus_index import CorpusIndex
 
     chosen(IndexOptions(), recipe=recipe, settings=settings)  # before anything is opened
-    of_files, cut = _settled(file_format, corpus, as_is)
+    of_files, cut = _settled(file_format, corpus, as_is, encoding)
     (options,) = chosen(
         IndexOptions(cut, normaliser=Normaliser(lower=not keep_case)), recipe=recipe,
         settings=[*(settings or ()), *(f"types.{one}" for one in types or ())], dedup=dedup,
         as_is=as_is or None, file_format=of_files, text_field=text, id_field=id,
-        skip_broken=skip_broken or None, metadata=metadata,
+        skip_broken=skip_broken or None, metadata=metadata, encoding=encoding,
     )  # fmt: skip
     force = may_replace(output, force)
     say_cost(tokens_in(corpus), [INDEX], jobs)
@@ -120,11 +138,13 @@ def build(
             memory=memory, notice=lambda doubt: say(in_flags(doubt)),
         )  # fmt: skip
     _report(index)
+    _write_duplicates(duplicates, index)
 
 
 def add(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
     corpus: Corpus,
+    duplicates: DuplicatesOption = None,
     again: Annotated[
         bool, typer.Option("--again", help="Also files whose text the index has already.")
     ] = False,
@@ -137,7 +157,7 @@ def add(
     Files whose text the index has already are skipped.
     """
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.indexes.places import signatures_inside
+    from distsim.storage.manifest import signatures_inside
 
     opened = CorpusIndex.open(index)
     expected = opened.n_tokens + tokens_in(corpus)
@@ -161,6 +181,7 @@ def add(
         say("nothing new: the index stays as it is (--again adds the text once more)")
         return
     _report(extended)
+    _write_duplicates(duplicates, extended)
     if signatures_inside(index).exists():
         say(f"the signatures inside do not know the new text yet: run distsim sign {index}")
 
@@ -179,8 +200,8 @@ def remove(
     it are removed.
     """
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.indexes.places import signatures_inside
     from distsim.indexes.stored_documents import remove_documents
+    from distsim.storage.manifest import signatures_inside
 
     named = [line for line in read_lines(ids) if line.strip()]
     had_signatures = signatures_inside(index).exists()
@@ -225,20 +246,28 @@ def _read_and_sorted(bar: Progress, n_sorted: int = 0) -> Progress:
 
 
 def _settled(
-    file_format: FileFormat, corpus: list[str], as_is: bool
+    file_format: FileFormat, corpus: list[str], as_is: bool, encoding: str | None
 ) -> tuple[FileFormat, TextFormat]:
     """Return (file format, text format) of all files, and print what was inferred."""
     from distsim.corpus.readers import settle_format
 
-    if file_format == "auto" and not as_is:
-        found = settle_format(corpus)
-        if found != ("text", "lines"):
-            names = {"text": "running text", "auto": "files of several formats"}
-            say(f"read as {names.get(found[0], found[0])}; --format names another format")
-        return found
-    if file_format in ("auto", "lines", "conllu"):
-        return ("conllu" if file_format == "conllu" else "text"), "lines"
-    return file_format, "text"
+    if file_format in ("lines", "text"):
+        return "text", file_format
+    settled = settle_format(corpus, as_is, file_format, encoding)
+    if file_format == "auto":
+        say_format(*settled)
+    return settled
+
+
+def _write_duplicates(path: str | None, index: "CorpusIndex") -> None:
+    """Write the near-duplicates that were dropped, if a file is named."""
+    from distsim.storage.files import open_output
+
+    if path is None:
+        return
+    with open_output(path) as file:
+        for kept, dropped, jaccard in index.report.duplicates:
+            file.write(f"{kept}\t{dropped}\t{jaccard:.6f}\n".encode(errors="surrogateescape"))
 
 
 def _report(index: "CorpusIndex") -> None:

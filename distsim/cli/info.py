@@ -6,21 +6,21 @@ from typing import Annotated, Any
 
 import typer
 
-from distsim.cli.console import JsonOption, put
+from distsim.cli.rows import lists_rows, prints_json, put_object, put_row
 
 
+@lists_rows
 def info(
     artifact: Annotated[str, typer.Argument(metavar="ARTIFACT")],
     recipe: Annotated[
         bool,
         typer.Option("--recipe", help="Print the settings that made a table, for sign --recipe."),
     ] = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Describe an index, a table or any other artifact."""
     from distsim import storage
     from distsim.indexes.corpus_index import has_text_of
-    from distsim.indexes.places import signatures_inside
+    from distsim.storage.manifest import signatures_inside
 
     if recipe:
         _put_recipe(artifact)
@@ -31,15 +31,15 @@ def info(
     if opened.kind is storage.INDEX and inside.exists():
         table = storage.Artifact(inside, storage.SIGNATURES)
         described["signatures"] = _describe(table) | {"up_to_date": has_text_of(opened, table)}
-    if as_json:
-        put(json.dumps(described, ensure_ascii=False))
+    if prints_json():
+        put_object(**described)
         return
     parameters = described["parameters"]
     described["parameters"] = parameters | {
         name: len(parameters[name]) for name in _LONG_LISTS if name in parameters
     }
     for name, value in _flat(described):
-        put(name, value)
+        put_row({"name": name, "value": value})
 
 
 def _put_recipe(path: str) -> None:

@@ -22,16 +22,16 @@ def learn(
 ) -> None:
     """Learn a projection from an index's frequent words and the features around them.
 
-    By the recipe of `sign --preset learnt`; --recipe and --set change it as they do there.
+    By the recipe of `sign --preset learned`; --recipe and --set change it as they do there.
     """
-    from distsim.base.malloc_tuning import keep_freed
+    from distsim.base.memory import keep_freed
     from distsim.contexts.selection import Selection
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.recipe import DEFAULT
     from distsim.signatures.signing import learn as learn_projection
     from distsim.storage import Artifact
 
-    # A table's recipe also says which phrases were signed: nothing is learnt from that.
+    # A table's recipe also says which phrases were signed: nothing is learned from that.
     made, _ = chosen(DEFAULT, Selection(), recipe=recipe, settings=settings)
     keep_freed()
     force = may_replace(output, force)
@@ -44,6 +44,6 @@ def learn(
         )  # fmt: skip
     found = Artifact(path).parameters
     say(
-        f"{found['rank']} directions for {found['bits']} bits, learnt from {found['rows']:,} words "
-        f"by {found['features']:,} features, {found['cells']:,} cells"
+        f"{found['rank']} directions for {found['bits']} bits, learned from {found['rows']:,} "
+        f"words by {found['features']:,} features, {found['cells']:,} cells"
     )

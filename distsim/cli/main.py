@@ -3,23 +3,24 @@
 import signal
 import sys
 import time
+import warnings
 from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
 
-from distsim.base.errors import DistsimError
-from distsim.base.parallel import Interrupted, interrupt
+from distsim.base.errors import DistsimError, EarlierVersionWarning
+from distsim.base.interrupts import Interrupted, interrupt
 from distsim.cli.console import in_flags, say, visible
 from distsim.cli.options import UnpackLimitOption
 from distsim.cli.streams import close_output, open_streams
-from distsim.cli.usage import Grouped
+from distsim.cli.usage import Grouped, overview
 
 app = typer.Typer(
     name="distsim",
     cls=Grouped,
     help="Distributional similarity for phrases, from plain text alone.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -28,7 +29,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from distsim.base.distribution import program_version
+        from distsim.base.errors import program_version
 
         print(f"distsim {program_version()}")
         raise typer.Exit
@@ -36,13 +37,15 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
     unpack_limit: UnpackLimitOption = None,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        print(overview())
 
 
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -77,12 +80,19 @@ def _obey_interrupts() -> None:
             signal.signal(number, obey)
 
 
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """Print what a library has to say, its own place in the code left out."""
+    say(str(message) if category is EarlierVersionWarning else f"{category.__name__}: {message}")
+
+
 def main() -> None:
     """Run the program and exit.
 
     Exit status: 0; 1 invalid input; 2 usage; 130 Ctrl-C; 141 output closed; 143 SIGTERM.
     """
     open_streams()
+    warnings.filterwarnings("once", category=EarlierVersionWarning)
+    warnings.showwarning = _show_warning
     try:
         _obey_interrupts()
         program = typer.main.get_command(app)
@@ -117,7 +127,7 @@ def main() -> None:
         show = getattr(error, "show", None)  # a usage error of the argument parser
         if show is None:
             raise
-        if hasattr(error, "message"):
+        if hasattr(error, "message") and type(error).__name__ != "NoArgsIsHelpError":
             error.message = visible(error.message, sys.stderr)
         with suppress(OSError):
             show()

@@ -2,23 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isnan
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
+from math import isnan, nan
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from distsim.base.choices import EstimateName
 from distsim.cli.console import (
-    NOT_AVAILABLE,
     InputOption,
-    JsonOption,
     asked_phrases,
     contrast_label,
     counted,
     lengths_range,
-    number,
-    put,
-    put_json,
     read_lines,
     say,
     say_left_out,
@@ -28,44 +22,53 @@ from distsim.cli.console import (
 )
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import HeldMemoryOption, SetOption, chosen
+from distsim.cli.rows import ALL_ROWS, NOTE, lists_rows, put_answer
 
 if TYPE_CHECKING:
     from distsim.base.results import Results
-    from distsim.cli.console import Asked
-    from distsim.comparison.measures import Similarity
-    from distsim.comparison.nearest import Found, Neighbour, NeighbourSearch
+    from distsim.cli.console import PhraseArgument
+    from distsim.comparison.evidence import CosineEvidence
+    from distsim.comparison.nearest import Neighbour, NeighbourList
     from distsim.comparison.table import SignatureTable
 
 _USUAL = 10
+_LEAST = -1.0  # a similarity that every phrase reaches
 _MIN_MATCHES = 10  # of a pattern with gaps
 
 
 class _Labelled(NamedTuple):
-    """A Neighbour, and whether it is an opposite of the focal phrase.
+    """A word that the finder lists, and whether it is an opposite of the focal phrase.
 
-    phrase, similarity, strength, composed: fields of the Neighbour. opposite: it is one.
-    contrasted: the text contrasts the two.
+    phrase, strength, composed: fields of a Neighbour. similarity: its cosine in the table, NaN
+    where it has none. score: the finder's. opposite: it is one. contrasted: the text contrasts
+    the two.
     """
 
     phrase: str
     similarity: float
+    score: float
     strength: int
     composed: bool
     opposite: bool
     contrasted: bool
 
 
-# What phrases are ordered by: an estimate from the table, or a measure of the nearest few hundred.
-By = Literal["bits", "restored", "exact", "vectors", "substitutes", "related"]
+# What lists and orders phrases: the table, the finder of `sign`, or exact cosines of the nearest.
+NeighbourMeasure = Literal["table", "finder", "exact"]
 
 
 @dataclass
-class SearchOptions(OptionGroup):
+class NeighbourOptions(OptionGroup):
     """Limits and order of the phrases found."""
 
     k: Annotated[
         int | None,
-        typer.Option("-k", min=1, help="At most this many.  [default: 10; all with --threshold]"),
+        typer.Option(
+            "-k",
+            "--limit",
+            min=0,
+            help="At most this many; 0: all.  [default: 10; all with --threshold]",
+        ),
     ] = None
     threshold: Annotated[
         float | None, typer.Option(min=-1, max=1, help="Only those at least this similar.")
@@ -77,19 +80,19 @@ class SearchOptions(OptionGroup):
         int | None,
         typer.Option(
             min=0,
-            help="Only phrases with this strength or more.  [default: 30 where rows are hidden, "
-            "else any]",
+            help="Only phrases with this strength or more.  [default: up to 30 in large tables "
+            "where near-duplicates are hidden, else any]",
         ),
     ] = None
     lengths: Annotated[
         str | None, typer.Option(metavar="N or N-M", help="Only phrases of this many tokens.")
     ] = None
     by: Annotated[
-        By | None,
+        NeighbourMeasure | None,
         typer.Option(
-            help="An estimate from the table (see `similarity --estimate`); or, of the 300 "
-            "nearest: exact cosine, real-valued vectors, what can replace the phrase, what "
-            "belongs to its topic."
+            help="table: cosines of the table's vectors; finder: what can stand for a word, from "
+            "what `sign` stored; exact: the 300 nearest by their contexts in the index.  "
+            "[default: finder for single words, where it knows them; else table]",
         ),
     ] = None
     everything: Annotated[
@@ -102,6 +105,14 @@ class SearchOptions(OptionGroup):
         str | None,
         typer.Option(metavar="INDEX", help="The index that --by and --gapped count in."),
     ] = None
+    why: Annotated[
+        bool,
+        typer.Option(
+            "--why",
+            help="Also the share of own contexts in each vector, whether it is stored, and the "
+            "strongest shared contexts.",
+        ),
+    ] = False
     by_map: Annotated[
         str | None,
         typer.Option("--map", metavar="MAP", help="Translations by a map of `distsim map`."),
@@ -110,7 +121,7 @@ class SearchOptions(OptionGroup):
 
 @dataclass(frozen=True)
 class NeighbourSettings:
-    """Settings of `--by substitutes`.
+    """Settings of the finder.
 
     Arguments:
         weights: `substitutes`, which ship, or a TOML file of `rank --substitutes`.
@@ -119,12 +130,13 @@ class NeighbourSettings:
     weights: str = "substitutes"
 
 
+@lists_rows
 @grouped
 def neighbours(
     table: Annotated[
         str, typer.Argument(metavar="TABLE", help="A table, or an index that was signed.")
     ],
-    how: SearchOptions,
+    how: NeighbourOptions,
     phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
     gapped: Annotated[
         bool,
@@ -138,175 +150,197 @@ def neighbours(
         typer.Option("--senses", help="Also the group of each: at most three, by two words each."),
     ] = False,
     file: InputOption = None,
-    as_json: JsonOption = False,
     settings: SetOption = None,
     memory: HeldMemoryOption = None,
 ) -> None:
     """Find the most similar phrases, or with --gapped the most similar patterns.
 
-    Prints rank<TAB>phrase<TAB>similarity<TAB>strength; the focal phrase first with --input or
-    where there are several.
-    A fifth column says `composed` where the focal phrase is not in the table and was made
-    of its words. With --gapped the fourth column counts the pattern among the places looked at.
+    Prints rank<TAB>phrase<TAB>similarity<TAB>count; the focal phrase first with --input or
+    where there are several. For a single word these are the words that can stand in its place,
+    with their score in place of the similarity, the probability that people name them;
+    opposites come last. --json has both numbers. For a phrase they are the nearest phrases with
+    their cosine. A fifth column says `opposite` or `contrasted`, or `composed` where the focal
+    phrase is not in the table and was made of its words. With --gapped the fourth column counts
+    the pattern among the places looked at.
     With --map the phrases are words of the map's target table, ordered by CSLS.
     """
+    from distsim.cli.evidence import opened_evidence
+
     (finding,) = chosen(NeighbourSettings(), settings=settings)
     asked = asked_phrases(phrases, file)
     several = file is not None or len(asked) > 1
     if gapped:
         if how.other_than("k", "min_strength", "index"):
             raise typer.BadParameter("--gapped goes with -k, --min-strength, --index alone")
-        _put_gapped(table, how, asked, several, as_json)
+        _put_gapped(table, how, asked, several)
         return
     if how.by_map is not None:
         if how.other_than("k", "by_map"):
             raise typer.BadParameter("--map goes with -k alone")
-        _put_translations(table, how, asked, several, as_json)
+        _put_translations(table, how, asked, several)
         return
-    opened, found_of = _search(table, how, finding.weights)
-    n_composed = n_hidden = n_below = 0
-    labels: list[str] = []
+    opened, found_of, least = _search(table, how, finding.weights)
+    evidence = opened_evidence(opened, table, how.index) if how.why else None
+    lists: list[NeighbourList | _FinderList] = []
     for one in asked:
         found = None if one.empty else found_of(one.phrase)
         if found is None:
             from distsim.comparison.measures import reason_without_signature
 
             reason = "empty" if one.empty else reason_without_signature(opened, one.phrase)
-            _put_nothing(one, reason, several, as_json)
+            _put_nothing(one, reason, several)
             continue
-        n_hidden += found.hidden
-        n_below += found.neighbours.opposites
-        labels += [name for row in found.neighbours for name in contrast_label(row)]
-        n_composed += any(other.composed for other in found.neighbours)
+        lists.append(found)
         groups = _groups(opened, found.neighbours) if senses else None
-        _put_near(one.phrase, found.neighbours, several, as_json, groups)
-    if n_hidden:
-        say(f"{counted(n_hidden, 'near-duplicate')} hidden: --all shows them")
-    say_opposites(labels, n_below)
-    if n_composed:
-        say(f"{n_composed:,} of {len(asked):,} phrases are not in the table: composed of words")
+        reasons = None
+        if evidence is not None:
+            reasons = [evidence.of_pair(one.phrase, row.phrase) for row in found.neighbours]
+        _put_near(one.phrase, found.neighbours, several, groups, reasons)
+    if _say_totals(lists, least):
         say_left_out(opened, (one.phrase for one in asked if not one.empty))
 
 
+def _say_totals(lists: "list[NeighbourList | _FinderList]", least: int) -> int:
+    """Say what was left out or put below; return the number of phrases composed of words."""
+    n_hidden = sum(one.hidden for one in lists)
+    n_by_finder = sum(isinstance(one, _FinderList) for one in lists)
+    labels = [name for one in lists for row in one.neighbours for name in contrast_label(row)]
+    n_composed = sum(any(row.composed for row in one.neighbours) for one in lists)
+    if n_hidden:
+        say(f"{counted(n_hidden, 'near-duplicate')} hidden: --all shows them")
+    if least > 1 and n_by_finder < len(lists):
+        say(f"phrases of less than {least} occurrences left out: --min-strength 0 shows them")
+    if n_by_finder:
+        say("words from the finder: --by table lists words and phrases by their cosine")
+    say_opposites(labels, sum(one.neighbours.opposites for one in lists))
+    if n_composed:
+        say(f"{n_composed:,} of {len(lists):,} phrases are not in the table: composed of words")
+    return n_composed
+
+
 def _search(
-    table: str, how: SearchOptions, weights: str
-) -> "tuple[SignatureTable, Callable[[str], Found | None]]":
-    """Return the table, and the function that finds a phrase's neighbours, None where unknown."""
-    from distsim.comparison.nearest import RERANKED, NeighbourSearch, rerank_neighbours
+    table: str, how: NeighbourOptions, weights: str
+) -> "tuple[SignatureTable, Callable[[str], NeighbourList | _FinderList | None], int]":
+    """Return the table, the function that finds a phrase's neighbours, and the usual least count.
+
+    The function returns None for a phrase of which nothing is known; the count is 0 where the
+    user gave one, or none is applied.
+    """
+    from distsim.comparison.nearest import NeighbourSearch, usual_strength
     from distsim.comparison.table import SignatureTable
 
     by, k, threshold = how.by, how.k, how.threshold
-    measured = by is not None and by not in get_args(EstimateName)
-    if measured and by != "substitutes" and threshold is not None:
-        raise typer.BadParameter(f"--by {by} orders the nearest: leave out --threshold")
+    if by == "exact" and threshold is not None:
+        raise typer.BadParameter("--by exact orders the nearest: leave out --threshold")
     low, high = lengths_range(how.lengths) if how.lengths else (0, 0)
     opened = SignatureTable.open(table)
     among = None
     if how.candidates is not None:
         among = [line for line in read_lines(how.candidates) if line.strip()]
+    if k is None and threshold is None:
+        k = _USUAL
+    elif k == 0:
+        k, threshold = None, threshold if threshold is not None else _LEAST
     search = NeighbourSearch(
         opened,
         candidates=among,
         min_strength=how.min_strength,
         lengths=range(low, high + 1) if how.lengths else None,
         distinct=False if how.everything else None,
-        estimate=None if measured else by,
     )
-    if k is None and threshold is None:
-        k = _USUAL
-    if not measured:
-        return opened, lambda phrase: search.found(phrase, k=k, threshold=threshold)
-    measure = _measure(str(by), opened, table, how.index)
-    if by == "substitutes" and how.candidates is None:
-        of_stored = _by_finder(opened, table, how, weights, search, measure, k)
-        if of_stored is not None:
-            return opened, of_stored
+    hides = how.min_strength is None and not how.everything and among is None
+    composes = opened.fingerprint.composition is not None
+    least = usual_strength(opened) if hides and composes else 0
+    if by == "exact":
+        from distsim.cli.opened import exact_cosine
+        from distsim.comparison.nearest import RERANKED, rerank_neighbours
 
-    def reranked(phrase: str) -> "Found | None":
-        found = search.found(phrase, k=RERANKED)
-        if found is None:
-            return None
-        near = rerank_neighbours(phrase, found.neighbours, measure)
-        return found._replace(neighbours=_reaching(near, threshold)[:k])
+        measure = exact_cosine(opened, table, how.index)
 
-    return opened, reranked
-
-
-def _by_finder(
-    opened: "SignatureTable",
-    table: str,
-    how: SearchOptions,
-    weights: str,
-    search: "NeighbourSearch",
-    measure: "Similarity",
-    k: int | None,
-) -> "Callable[[str], Found | None] | None":
-    """Return the function that finds substitutes by what `sign` stored; None where it did not."""
-    from distsim.base.results import Results
-    from distsim.cli.opened import index_of
-    from distsim.comparison.nearest import RERANKED, Found, rerank_neighbours
-    from distsim.comparison.opposites.opposites import SPARE, Opposites, opposites_last
-    from distsim.paraphrase.finder.inflections import as_bases
-    from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
-    from distsim.signatures.table import finder_of
-
-    say_no_finder(opened)
-    if finder_of(opened) is None:
-        return None
-    corpus = index_of(table, how.index)
-    low, _ = lengths_range(how.lengths) if how.lengths else (1, 1)
-    words = WordSubstitutes.open(corpus, opened, weights=weights)
-    opposites = Opposites(corpus, opened)
-    if words is not None and not words.finder.is_calibrated:
-        say_shares()
-
-    def substitutes(phrase: str) -> "Found | None":
-        near: Any = None
-        if words is not None and low == 1:
-            some = None if how.min_strength else k and k + SPARE
-            near = words.answers(phrase, k=some)
-        if near is not None:
-            near = [one for one in near if one.strength >= (how.min_strength or 0)]
-        if words is not None and near is None:
+        def reranked(phrase: str) -> "NeighbourList | None":
             found = search.found(phrase, k=RERANKED)
             if found is None:
                 return None
-            ranked = rerank_neighbours(phrase, found.neighbours, measure)
-            given = {tuple(one.phrase.split(" ")): one for one in ranked}
-            bases = as_bases(tuple(corpus.words(phrase)), given, words.forms)
-            near = [given[own] for own in bases.values()]
+            near = rerank_neighbours(phrase, found.neighbours, measure)
+            return found._replace(neighbours=near[:k])
+
+        return opened, reranked, least
+    limited = among is not None or how.threshold is not None or how.everything or high > 1
+    words = None
+    if low <= 1 and (by == "finder" or (by is None and not limited)):
+        words = _by_finder(opened, table, how, weights, k)
+
+    def found_by_both(phrase: str) -> "NeighbourList | _FinderList | None":
+        listed = None if words is None else words(phrase)
+        return listed or search.found(phrase, k=k, threshold=threshold)
+
+    return opened, found_by_both, least
+
+
+class _FinderList(NamedTuple):
+    """What the finder lists for a word, with the fields of NeighbourList."""
+
+    neighbours: "Results[Any]"
+    hidden: int = 0
+
+
+def _by_finder(
+    opened: "SignatureTable", table: str, how: NeighbourOptions, weights: str, k: int | None
+) -> "Callable[[str], _FinderList | None] | None":
+    """Return the function that lists words for a word; None where the table stores no finder.
+
+    The function returns None for a phrase, and for a word that the finder does not know.
+
+    Raises:
+        ParameterError: the finder is asked for, and the table is in no index and none is named.
+    """
+    from distsim import storage
+    from distsim.base.results import Results
+    from distsim.cli.opened import index_of
+    from distsim.comparison.measures import EstimatedCosine
+    from distsim.comparison.opposites.opposites import SPARE, Opposites, opposites_last
+    from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
+    from distsim.signatures.table import finder_of
+
+    if how.by == "finder":
+        say_no_finder(opened)
+    in_index = storage.Artifact(table).kind is storage.INDEX
+    if finder_of(opened) is None or (how.by is None and how.index is None and not in_index):
+        return None
+    corpus = index_of(table, how.index)
+    words = WordSubstitutes.open(corpus, opened, weights=weights)
+    if words is None:
+        return None
+    opposites, cosine = Opposites(corpus, opened), EstimatedCosine(opened)
+    if not words.finder.is_calibrated:
+        say_shares()
+
+    def listed(phrase: str) -> "_FinderList | None":
+        everything = k is None or how.min_strength or how.threshold is not None
+        near: Any = words.answers(phrase, k=None if everything else (k or 0) + SPARE)
+        if near is None:
+            return None
+        near = [one for one in near if one.strength >= (how.min_strength or 0)]
         near = _reaching(near, how.threshold)
         placed, n_below = opposites_last(opposites, phrase, [one.phrase for one in near], k)
+        ordered = [near[row.place] for row in placed]
+        cosines = cosine.similarities([(phrase, one.phrase) for one in ordered])
         labelled = Results[Any](
-            _Labelled(one.phrase, one.similarity, one.strength, one.composed, opposite, contrasted)
-            for one, (_, contrasted, opposite) in ((near[row.place], row) for row in placed)
-        )
+            _Labelled(
+                one.phrase, nan if value is None else value, one.similarity, one.strength,
+                one.composed, row.opposite, row.contrasted,
+            )
+            for one, value, row in zip(ordered, cosines, placed, strict=True)
+        )  # fmt: skip
         labelled.opposites = n_below
-        return Found(labelled, 0)
+        return _FinderList(labelled)
 
-    return substitutes
+    return listed
 
 
 def _reaching(near: Any, threshold: float | None) -> Any:
     """Return the rows that are at least as similar."""
     return near if threshold is None else [one for one in near if one.similarity >= threshold]
-
-
-def _measure(by: str, opened: "SignatureTable", table: str, index: str | None) -> "Similarity":
-    """Return the measure of this name.
-
-    Raises:
-        ParameterError: the table is in no index and none was given.
-    """
-    from distsim.cli.opened import exact_cosine, index_of, learnt_cosine
-    from distsim.paraphrase.kinds import KindCosine
-
-    if by == "vectors":
-        return learnt_cosine(opened, table, index)
-    if by == "exact":
-        return exact_cosine(opened, table, index)
-    kind: Any = by
-    return KindCosine(index_of(table, index), opened, kind)
 
 
 def _groups(opened: "SignatureTable", near: "Results[Neighbour]") -> list[str]:
@@ -319,33 +353,42 @@ def _put_near(
     phrase: str,
     near: "Results[Neighbour]",
     several: bool,
-    as_json: bool,
     groups: list[str] | None,
+    reasons: "list[CosineEvidence] | None" = None,
 ) -> None:
+    from distsim.cli.evidence import as_record, columns_of
+
     for rank, other in enumerate(near, 1):
         value = None if isnan(other.similarity) else other.similarity
-        if as_json:
-            own = {} if groups is None else {"sense": groups[rank - 1]}
-            put_json(focal=phrase, rank=rank, **(other._asdict() | {"similarity": value} | own))
-        else:
-            mark = ["composed"] if other.composed else []
-            mark += contrast_label(other)
-            mark += [] if groups is None else [groups[rank - 1]]
-            focal = [phrase] if several else []
-            put(*focal, rank, other.phrase, number(value), other.strength, *mark)
+        notes = (["composed"] if other.composed else []) + contrast_label(other)
+        sense = {} if groups is None else {"sense": groups[rank - 1]}
+        why = {} if reasons is None else columns_of(reasons[rank - 1])
+        score = {"similarity": value}
+        if isinstance(other, _Labelled):
+            score = {"score": other.score}
+        scores = {**score, "count": other.strength, **why, NOTE: ",".join(notes)}
+        labels: dict[str, Any] = {
+            name: getattr(other, name)
+            for name in ("composed", "opposite", "contrasted")
+            if hasattr(other, name)
+        }
+        if isinstance(other, _Labelled):
+            labels["similarity"] = value
+        if reasons is not None:
+            labels["why"] = as_record(reasons[rank - 1])
+        put_answer(phrase, several, {"rank": rank, "answer": other.phrase, **scores, **sense},
+                   **labels)  # fmt: skip
 
 
-def _put_nothing(one: "Asked", reason: str, several: bool, as_json: bool) -> None:
-    if as_json:
-        put_json(focal=one.phrase, rank=None, reason=reason)
-    else:
-        put(*([one.phrase] if several else []), *[NOT_AVAILABLE] * 4)
+def _put_nothing(one: "PhraseArgument", reason: str, several: bool) -> None:
+    columns = dict.fromkeys(("rank", "answer", "similarity", "count"))
+    put_answer(one.phrase, several, columns, reason=reason)
     if not one.empty:
         say(f"NA: {one.phrase!r} is {reason}")
 
 
 def _put_gapped(
-    table: str, how: SearchOptions, asked: "list[Asked]", several: bool, as_json: bool
+    table: str, how: NeighbourOptions, asked: "list[PhraseArgument]", several: bool
 ) -> None:
     """Print the patterns most similar to each pattern: rank, pattern, similarity, matches.
 
@@ -356,39 +399,37 @@ def _put_gapped(
     from distsim.comparison.gapped.search import gapped_neighbours
 
     cosine = opened_gapped(how.index or table, None if how.index is None else table)
-    k, min_matches = how.k or _USUAL, how.min_strength or _MIN_MATCHES
+    k, min_matches = _wanted(how), how.min_strength or _MIN_MATCHES
     for one in asked:
         near = None
         if not one.empty:
             near = gapped_neighbours(cosine, one.phrase, k=k, min_matches=min_matches)
         if near is None:
             reason = "empty" if one.empty else "not found in the index"
-            _put_nothing(one, reason, several, as_json)
+            _put_nothing(one, reason, several)
             continue
         for rank, other in enumerate(near, 1):
-            if as_json:
-                put_json(focal=one.phrase, rank=rank, **other._asdict())
-            else:
-                focal = [one.phrase] if several else []
-                put(*focal, rank, other.pattern, number(other.similarity), other.matches)
+            scores = {"similarity": other.similarity, "count": other.matches}
+            put_answer(one.phrase, several, {"rank": rank, "answer": other.pattern, **scores})
+
+
+def _wanted(how: NeighbourOptions) -> int:
+    return _USUAL if how.k is None else how.k or ALL_ROWS
 
 
 def _put_translations(
-    table: str, how: SearchOptions, asked: "list[Asked]", several: bool, as_json: bool
+    table: str, how: NeighbourOptions, asked: "list[PhraseArgument]", several: bool
 ) -> None:
     """Print the target words of each phrase by a map: rank, word, cosine, strength."""
     from distsim.comparison.mapping import VectorMap
 
     opened = VectorMap.open(str(how.by_map), source=table)
     for one in asked:
-        found = None if one.empty else opened.translations(one.phrase, k=how.k or _USUAL)
+        found = None if one.empty else opened.translations(one.phrase, k=_wanted(how))
         if found is None:
             reason = "empty" if one.empty else "not in the table, nor any of its words"
-            _put_nothing(one, reason, several, as_json)
+            _put_nothing(one, reason, several)
             continue
         for rank, other in enumerate(found, 1):
-            if as_json:
-                put_json(focal=one.phrase, rank=rank, **other._asdict())
-            else:
-                focal = [one.phrase] if several else []
-                put(*focal, rank, other.phrase, number(other.similarity), other.strength)
+            scores = {"similarity": other.similarity, "count": other.strength}
+            put_answer(one.phrase, several, {"rank": rank, "answer": other.phrase, **scores})

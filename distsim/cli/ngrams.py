@@ -6,25 +6,29 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import (
-    JsonOption,
+    LayerOption,
     SpreadOption,
-    WhereOption,
     WordsOnlyOption,
-    cell,
     lengths_range,
-    put,
-    put_json,
     read_lines,
 )
+from distsim.cli.groups import grouped
+from distsim.cli.options import DocumentOptions
+from distsim.cli.rows import lists_rows, put_row
 
 
+@lists_rows
+@grouped
 def ngrams(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
+    part: DocumentOptions,
     lengths: Annotated[
         str, typer.Option("--lengths", "-n", metavar="N or N-M", help="Tokens.")
     ] = "1-5",
     min_count: Annotated[int, typer.Option(min=1, help="Leave out rarer phrases.")] = 1,
-    limit: Annotated[int, typer.Option(min=0, help="The most frequent; 0: all.")] = 0,
+    limit: Annotated[
+        int, typer.Option("--limit", "-k", min=0, help="The most frequent; 0: all.")
+    ] = 0,
     containing: Annotated[
         str | None, typer.Option(metavar="PHRASE", help="Only phrases that contain this one.")
     ] = None,
@@ -36,8 +40,7 @@ def ngrams(
         int, typer.Option(min=1, help="Leave out what is in fewer documents.")
     ] = 1,
     spread: SpreadOption = False,
-    where: WhereOption = None,
-    as_json: JsonOption = False,
+    by: LayerOption = "word",
 ) -> None:
     """List all phrases with their counts.
 
@@ -45,11 +48,10 @@ def ngrams(
     --limit, --containing, --stop, --words-only, --min-documents or --spread the most frequent come
     first; with --spread also count per million tokens<TAB>documents<TAB>DP<TAB>normalised DP.
     """
-    from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.phrase_lists import ListedPhrase, list_phrases
 
     shortest, longest = lengths_range(lengths)
-    opened = CorpusIndex.open(index).select(where=where or ())
+    opened = part.opened(index).of_layer(by)
     chosen = limit, words_only, min_documents > 1, spread
     rows: Iterable[tuple[object, ...]]
     if any(chosen) or containing is not None or stop is not None:
@@ -64,7 +66,4 @@ def ngrams(
     columns = ("phrase", "count", *ListedPhrase._fields[2:])
     for row in rows:
         shown = row if spread else row[:2]
-        if as_json:
-            put_json(**dict(zip(columns, shown, strict=False)))
-        else:
-            put(shown[0], *map(cell, shown[1:]))
+        put_row(dict(zip(columns, shown, strict=False)))

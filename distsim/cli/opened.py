@@ -8,13 +8,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from distsim.comparison.gapped.signatures import GappedCosine
-    from distsim.comparison.measures import ComposedCosine, ExactCosine, LearntCosine, StoredCosine
+    from distsim.comparison.measures import ComposedCosine, ExactCosine, LearnedCosine, StoredCosine
     from distsim.comparison.opposites.opposites import Opposites
     from distsim.comparison.table import SignatureTable
     from distsim.grammar.pair_features import PairFeatures
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.rewriting.language_model import LanguageModel
-    from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
+    from distsim.paraphrase.substitution.substitute_candidates import ParaphraseGrammar
     from distsim.paraphrase.substitution.substituter import Substituter
 
 
@@ -46,9 +46,9 @@ def fit_of_words(path: str | None) -> "Substituter | None":
     from pathlib import Path
 
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.indexes.places import signatures_inside
     from distsim.paraphrase.finder.word_finder import WordOptions
     from distsim.paraphrase.substitution.substituter import Substituter
+    from distsim.storage.manifest import signatures_inside
 
     if path is None or not Path(path).is_dir() or not signatures_inside(path).exists():
         return None
@@ -60,7 +60,6 @@ def examples(index: "CorpusIndex", phrase: str) -> tuple[str, ...]:
     """Return up to two passages of a corpus with a phrase in brackets, evenly spaced.
 
     Arguments:
-        index: the corpus.
         phrase: words separated by spaces.
     """
     return tuple(
@@ -80,7 +79,7 @@ def rules_of_words(
         targets: words or phrases.
     """
     from distsim.corpus.inflections import Inflections
-    from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
+    from distsim.paraphrase.substitution.substitute_candidates import ParaphraseGrammar
 
     forms, sources = Inflections.open(), set()
     for target in targets:
@@ -96,7 +95,6 @@ def index_of(table_path: str, index_path: str | None, otherwise: str = "") -> "C
     """Return the index that is named, or else the one that contains the table.
 
     Arguments:
-        table_path: of the table.
         index_path: of the index, None where none is named.
         otherwise: what else the user can do, for the message.
 
@@ -120,8 +118,6 @@ def exact_cosine(
     """Return exact cosines for a table, from its stored features or from its index.
 
     Arguments:
-        table: the opened table.
-        table_path: its path, for messages.
         index_path: the index whose contexts are counted; None takes the stored features, or the
             index that contains the table.
 
@@ -152,17 +148,13 @@ def exact_cosine(
 def opened_opposites(index: str, table: str | None = None) -> "Opposites":
     """Return the measure of opposites of an index, by its own table or another of the same words.
 
-    Arguments:
-        index: its path.
-        table: path of the other table.
-
     Raises:
         ParameterError: `index` is not an index.
     """
     from distsim.comparison.opposites.opposites import Opposites
     from distsim.comparison.table import SignatureTable
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.indexes.places import signatures_inside
+    from distsim.storage.manifest import signatures_inside
 
     _require_index(index, "opposites are found in an index")
     inside = signatures_inside(index).exists()
@@ -173,17 +165,13 @@ def opened_opposites(index: str, table: str | None = None) -> "Opposites":
 def opened_gapped(index: str, table: str | None = None) -> "GappedCosine":
     """Return the similarity of patterns with gaps, by an index and a learned table, or its own.
 
-    Arguments:
-        index: its path.
-        table: path of the learned table.
-
     Raises:
         ParameterError: `index` is not an index.
     """
     from distsim.comparison.gapped.signatures import GappedCosine
     from distsim.comparison.table import SignatureTable
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.indexes.places import signatures_inside
+    from distsim.storage.manifest import signatures_inside
 
     _require_index(index, "gaps are looked up in an index")
     signatures = None if table is None else SignatureTable.open(table)
@@ -218,27 +206,26 @@ def pair_features(
     )
 
 
-def learnt_cosine(
+def learned_cosine(
     table: "SignatureTable", table_path: str, index_path: str | None
-) -> "LearntCosine | ComposedCosine":
+) -> "LearnedCosine | ComposedCosine":
     """Return cosines of real-valued vectors for a table with a learned projection.
 
     A table of word vectors needs no index.
 
     Arguments:
-        table, table_path: the table and its path.
         index_path: of the index; the one that contains the table where None.
 
     Raises:
         ParameterError: the table has no learned projection; or it is in no index and none is named.
     """
-    from distsim.comparison.measures import ComposedCosine, LearntCosine
+    from distsim.comparison.measures import ComposedCosine, LearnedCosine
 
-    if not table.fingerprint.is_learnt:
+    if not table.fingerprint.is_learned:
         raise ParameterError(
             f"{table_path}: was not signed with a learned projection and has no real-valued "
-            "vectors: sign it with --preset learnt, or leave out vectors"
+            "vectors: sign it with --preset learned, or leave out vectors"
         )
     if table.fingerprint.is_of_vectors:
         return ComposedCosine(table)
-    return LearntCosine(index_of(table_path, index_path), table)
+    return LearnedCosine(index_of(table_path, index_path), table)

@@ -4,11 +4,11 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from distsim.base.choices import EstimateName
+from distsim.base.choices import EstimateName, TextFormat
 from distsim.base.settings import (
     SettingError,
     changed,
@@ -17,9 +17,12 @@ from distsim.base.settings import (
     read_changes,
     settings_text,
 )
-from distsim.cli.console import know_settings
+from distsim.cli.console import InOption, WhereOption, know_settings, say_format
 from distsim.cli.groups import OptionGroup
 from distsim.corpus.numbers import plain_number
+
+if TYPE_CHECKING:
+    from distsim.indexes.corpus_index import CorpusIndex
 
 EstimateOption = Annotated[
     EstimateName | None,
@@ -132,9 +135,46 @@ class FineSettings(OptionGroup):
         return chosen(*options, recipe=self.recipe, settings=self.settings, **given)
 
 
+def text_format_of(
+    paths: Sequence[str], settings: Sequence[str] | None, key: str, tokenised: bool = False
+) -> TextFormat:
+    """Return how plain texts are cut, by their beginnings, and print it.
+
+    Arguments:
+        paths: of the texts.
+        settings: of --set; what names `key` there is not printed, because it is settled there.
+        key: of the format among the settings.
+        tokenised: they must be, since links, trees or tags of their tokens are given.
+    """
+    from distsim.corpus.readers import plain_text_format
+
+    text_format: TextFormat = "lines" if tokenised else plain_text_format(paths)
+    if not any(text.partition("=")[0].strip() == key for text in settings or ()):
+        say_format("text", text_format)
+    return text_format
+
+
+@dataclass
+class DocumentOptions(OptionGroup):
+    """The options for the documents of an index that are asked."""
+
+    where: WhereOption = None
+    within: InOption = None
+
+    def opened(self, path: str) -> "CorpusIndex":
+        """Return the index at a path, or these documents of it."""
+        from distsim.indexes.corpus_index import CorpusIndex
+
+        return CorpusIndex.open(path).select(where=self.where or (), subcorpus=self.within)
+
+
 AsIsOption = Annotated[
     bool,
     typer.Option("--as-is", help="Take text that looks like HTML, XML, JSON or a table."),
+]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Of text that is not UTF-8, such as cp1252 or utf-16."),
 ]
 MemoryOption = Annotated[
     int,

@@ -1,23 +1,26 @@
 """`distsim pack GRAMMAR -o FOLDER`: packs of several sizes; `distsim rules FOLDER` queries them."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from distsim.base.choices import LabelChoice
 from distsim.cli.console import (
     InputOption,
     JobsOption,
-    JsonOption,
     asked_phrases,
     progress_bar,
-    put,
-    put_json,
     say,
 )
 from distsim.cli.costs import lines_in
 from distsim.cli.grammar_options import OnErrorOption, WeightOption, feature_weights, one_of
 from distsim.cli.options import SetOption, chosen
+from distsim.cli.rows import lists_rows, prints_json, put_row
 from distsim.grammar.pair_kinds import PAIR_KINDS
+
+if TYPE_CHECKING:
+    from distsim.grammar.packs.grammar_index import PackedRule
+    from distsim.grammar.scoring import RuleScorer
 
 
 def pack(
@@ -53,6 +56,7 @@ def pack(
         say(line)
 
 
+@lists_rows
 def rules(
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Made by pack.")],
     sources: Annotated[
@@ -60,28 +64,69 @@ def rules(
     ] = None,
     batch: InputOption = None,
     label: Annotated[str | None, typer.Option(help="Only with this left-hand side.")] = None,
+    tree: Annotated[
+        str | None,
+        typer.Option(metavar="TREE", help="Of its sentence, bracketed: with its labels there."),
+    ] = None,
+    by: Annotated[
+        LabelChoice | None,
+        typer.Option(help="Of these labels the best, their average, or any.  [default: best]"),
+    ] = None,
     size: Annotated[str, typer.Option(help="Only of this pack: S to XXXL.")] = "XXXL",
-    most: Annotated[int, typer.Option("--most", "-k", min=1, help="Rules of each at most.")] = 20,
-    json: JsonOption = False,
+    most: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rules of each at most.")] = 20,
+    why: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE", help="Also print the phrase pairs behind sim_ngram, indented."
+        ),
+    ] = None,
 ) -> None:
-    """Show the rules of a packed grammar for source sides, the best first."""
-    from distsim.grammar.packs.grammar_index import GrammarIndex
+    """Show the rules of a packed grammar for source sides, the best first.
 
+    With --why a line for each phrase pair follows: source, target, similarity, occurrences of
+    each, and whether both are stored, one is composed of its words, or one is unknown.
+    With --tree or --by, cost is -ln p(e|f,LHS) of the labels (Callison-Burch 2008, 8 to 10).
+    """
+    from distsim.comparison.table import SignatureTable
+    from distsim.grammar.labelled import labelled_rules
+    from distsim.grammar.packs.grammar_index import GrammarIndex
+    from distsim.grammar.scoring import RuleScorer, ScoreOptions
+
+    if label is not None and (tree is not None or by is not None):
+        raise typer.BadParameter("--label is one label; --tree and --by choose among several")
     index = GrammarIndex.open(folder)
+    scorer = None
+    if why is not None:
+        table = SignatureTable.open(why)
+        options = ScoreOptions(compose=table.parts is not None)
+        scorer = RuleScorer([("sim_ngram", table)], options=options)
     for asked in asked_phrases(sources, batch):
-        found = index.rules(asked.phrase, label=label, size=size, most=most)
+        if tree is None and by is None:
+            found = index.rules(asked.phrase, label=label, size=size, most=most)
+        else:
+            found = labelled_rules(index, asked.phrase, tree, by or "best", size=size)[:most]
         for rule in found:
-            if json:
-                put_json(**rule._asdict())
-            else:
-                put(
-                    rule.source,
-                    rule.target,
-                    rule.label,
-                    f"{rule.cost:.5f}",
-                    rule.size,
-                    rule.kind,
-                    rule.pair_kind,
-                )
+            _put_rule(rule, scorer)
         if not found and not asked.empty:
-            say(f"{asked.phrase}: no rule has this source side")
+            n_others = index.count(asked.phrase)
+            reason = "no rule has this source side"
+            if n_others:
+                reason = f"none of its {n_others:,} rules is asked for by --label, --tree or --size"
+            say(f"{asked.phrase}: {reason}")
+
+
+def _put_rule(rule: "PackedRule", scorer: "RuleScorer | None") -> None:
+    """Print a rule, and with a scorer the phrase pairs behind its similarity."""
+    from distsim.grammar.explanation import explain_rule
+
+    evidence = [] if scorer is None else explain_rule(scorer, rule.source, rule.target, rule.links)
+    row = rule._asdict()
+    shown = ("source", "target", "label", "cost", "size", "kind", "pair_kind")
+    more = {} if scorer is None else {"why": [pair._asdict() for pair in evidence]}
+    put_row(
+        {name: row[name] for name in shown},
+        **{name: value for name, value in row.items() if name not in shown},
+        **more,
+    )
+    for pair in [] if prints_json() else evidence:
+        put_row({"": "", **pair._asdict()})

@@ -8,17 +8,13 @@ import typer
 from distsim.base.choices import ParaphrasePreset as Preset
 from distsim.cli.console import (
     NOT_AVAILABLE,
-    Asked,
     InputOption,
     JobsOption,
-    JsonOption,
+    PhraseArgument,
     asked_phrases,
     contrast_label,
     counted,
-    number,
     progress_bar,
-    put,
-    put_json,
     say,
     say_no_finder,
     say_opposites,
@@ -26,17 +22,18 @@ from distsim.cli.console import (
 )
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import AsIsOption, HeldMemoryOption, SetOption, chosen
+from distsim.cli.rows import ALL_ROWS, NOTE, lists_rows, put_row
 
 if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.paraphrase.options import ParaphraseOptions
     from distsim.paraphrase.paraphraser import Paraphrase, Paraphraser
+    from distsim.paraphrase.paraphrasing_options import ParaphraseOptions
 
     _Listed = list[Paraphrase]
 
 
 @dataclass
-class UnknownOptions(OptionGroup):
+class UnknownTextOptions(OptionGroup):
     """Options for paraphrasing the unknown phrases of a text."""
 
     known: Annotated[
@@ -59,16 +56,18 @@ class AnswerOptions(OptionGroup):
     """How many paraphrases are printed, and how."""
 
     k: Annotated[
-        int | None, typer.Option("-k", help="At most this many paraphrases.  [default: 20]")
+        int | None,
+        typer.Option(
+            "-k", "--limit", min=0, help="At most this many paraphrases; 0: all.  [default: 20]"
+        ),
     ] = None
     why: Annotated[
         bool, typer.Option("--why", help="Also where it was found, shared contexts, two examples.")
     ] = False
-    as_json: JsonOption = False
 
 
 @dataclass(frozen=True)
-class CommandSettings:
+class ParaphraseSettings:
     """Settings of the command beside those of the search.
 
     Arguments:
@@ -78,11 +77,12 @@ class CommandSettings:
     phrase_length: int = 1
 
 
+@lists_rows
 @grouped
 def paraphrase(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
     answers: AnswerOptions,
-    unknown: UnknownOptions,
+    unknown: UnknownTextOptions,
     phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
     file: InputOption = None,
     preset: Annotated[
@@ -100,9 +100,10 @@ def paraphrase(
     jobs: JobsOption = None,
 ) -> None:
     """Print focal<TAB>rank<TAB>paraphrase<TAB>score<TAB>count<TAB>evidence."""
-    from distsim.paraphrase.options import PRESETS
+    from distsim.paraphrase.paraphrasing_options import PRESETS
 
-    options, how = chosen(PRESETS[preset], CommandSettings(), settings=settings, k=answers.k)
+    wanted = ALL_ROWS if answers.k == 0 else answers.k
+    options, how = chosen(PRESETS[preset], ParaphraseSettings(), settings=settings, k=wanted)
     if unknown.known is not None or unknown.output is not None:
         if unknown.known is None or unknown.output is None or file is None or phrases:
             raise typer.BadParameter(
@@ -117,26 +118,29 @@ def paraphrase(
 
 
 def _put_answers(
-    paraphraser: "Paraphraser", asked: list[Asked], printed: AnswerOptions, jobs: int | None
+    paraphraser: "Paraphraser",
+    asked: list[PhraseArgument],
+    printed: AnswerOptions,
+    jobs: int | None,
 ) -> None:
     from distsim.base.parallel import ordered_map
 
-    as_json, n_opposites, labels = printed.as_json, 0, list[str]()
+    n_opposites, labels = 0, list[str]()
     wanted = [one.phrase for one in asked if not one.empty]
     answers = ordered_map(paraphraser.answer, wanted, jobs)
     for one in asked:
         if one.empty:
-            _put_nothing(one.phrase, 0, "empty", as_json)
+            _put_nothing(one.phrase, 0, "empty")
             continue
         answer = next(answers)
         if not answer.paraphrases:
-            _put_nothing(one.phrase, answer.count, str(answer.reason), as_json)
+            _put_nothing(one.phrase, answer.count, str(answer.reason))
             say(f"NA: {one.phrase!r}: {answer.reason}")
             continue
         n_opposites += answer.n_opposites
         labels += [name for row in answer.paraphrases for name in contrast_label(row)]
         of = paraphraser.index if printed.why else None
-        _put_paraphrases(one.phrase, answer.count, answer.paraphrases, of, as_json)
+        _put_paraphrases(one.phrase, answer.count, answer.paraphrases, of)
     if paraphraser.options.opposites == "out" and n_opposites:
         say(f"{counted(n_opposites, 'answer')} left out: opposites, or contrasted in the text")
     else:
@@ -144,7 +148,7 @@ def _put_answers(
 
 
 def _put_paraphrases(
-    phrase: str, count: int, listed: "_Listed", index: "CorpusIndex | None", as_json: bool
+    phrase: str, count: int, listed: "_Listed", index: "CorpusIndex | None"
 ) -> None:
     """Print the paraphrases of a phrase, with --why also passages of the index."""
     from dataclasses import asdict
@@ -153,24 +157,26 @@ def _put_paraphrases(
 
     for rank, found in enumerate(listed, 1):
         lines = () if index is None else examples(index, found.phrase)
-        if as_json:
-            told = asdict(found) | ({} if index is None else {"examples": lines})
-            put_json(focal=phrase, focal_count=count, rank=rank, **told)
-            continue
-        reasons = []
+        columns: dict[str, object] = {
+            "phrase": phrase, "rank": rank, "answer": found.phrase, "score": found.score,
+            "count": found.count, "evidence": found.evidence,
+        }  # fmt: skip
         if index is not None:
-            contexts = "; ".join(found.contexts) or NOT_AVAILABLE
-            reasons = [",".join(found.origin), contexts, " | ".join(lines) or NOT_AVAILABLE]
-        reasons += contrast_label(found)
-        put(phrase, rank, found.phrase, number(found.score), found.count, found.evidence, *reasons)
+            columns["origin"] = ",".join(found.origin)
+            columns["contexts"] = "; ".join(found.contexts) or NOT_AVAILABLE
+            columns["examples"] = " | ".join(lines) or NOT_AVAILABLE
+        columns[NOTE] = ",".join(contrast_label(found))
+        more = {name: value for name, value in asdict(found).items() if name != "phrase"}
+        more |= {"phrase_count": count} | ({} if index is None else {"examples": lines})
+        put_row(columns, **more)
 
 
 def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Paraphraser":
     """Return the paraphraser of an index, with its own signatures where they are current."""
     from distsim.comparison.table import SignatureTable
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.indexes.places import signatures_inside
     from distsim.paraphrase.paraphraser import Paraphraser
+    from distsim.storage.manifest import signatures_inside
 
     opened = CorpusIndex.open(index)
     signatures = None
@@ -203,7 +209,7 @@ def _batch(
 ) -> None:
     import signal
 
-    from distsim.base.parallel import Interrupted
+    from distsim.base.interrupts import Interrupted
     from distsim.paraphrase.batch import paraphrase_phrases
 
     try:
@@ -218,8 +224,6 @@ def _batch(
     say(f"{report.answered:,} of {report.phrases:,} have paraphrases: {output}")
 
 
-def _put_nothing(phrase: str, count: int, reason: str, as_json: bool) -> None:
-    if as_json:
-        put_json(focal=phrase, focal_count=count, rank=None, reason=reason)
-    else:
-        put(phrase, *[NOT_AVAILABLE] * 3, count, 0)
+def _put_nothing(phrase: str, count: int, reason: str) -> None:
+    columns = {"phrase": phrase, **dict.fromkeys(("rank", "answer", "score"))}
+    put_row({**columns, "count": count, "evidence": 0}, phrase_count=count, reason=reason)

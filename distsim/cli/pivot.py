@@ -5,14 +5,16 @@ from typing import Annotated
 import typer
 
 from distsim.base.choices import Columns
-from distsim.cli.console import JobsOption, progress_bar, put, say
+from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.grammar_options import GrammarFileOptions
 from distsim.cli.groups import grouped
 from distsim.cli.options import FineSettings, MemoryOption
+from distsim.cli.rows import lists_rows, put_row
 
 _MOST_OF_NUMBERS = 50  # translations of a label and foreign side, of numeric rules
 
 
+@lists_rows
 @grouped
 def pivot(
     grammar: Annotated[
@@ -47,7 +49,7 @@ def pivot(
 
     from distsim.grammar.pivot import PivotOptions, pivot_grammar
 
-    numeric = Path(grammar).is_dir()
+    numeric = bool(grammar) and Path(grammar).is_dir()
     usual = PivotOptions(max_translations=_MOST_OF_NUMBERS if numeric else 0)
     (options,) = fine.chosen(usual, columns=columns)
     if why is not None:
@@ -79,6 +81,8 @@ def _explain(rules: str, pair: str) -> None:
         raise typer.BadParameter(f"--why {pair!r}: give both sides, as 'in spite of ||| despite'")
     found = evidence_for(NumericRules(rules), source.strip(), target.strip())
     for one in found:
-        put(one.foreign, one.label, f"{one.p:.6f}", one.source_count, one.target_count, one.bitexts)
+        counts = {"source_count": one.source_count, "target_count": one.target_count}
+        put_row({"pivot": one.foreign, "label": one.label, "p": one.p, **counts,
+                 "bitexts": one.bitexts})  # fmt: skip
     if not found:
         say(f"{pair}: no foreign side has both as translations under one label")

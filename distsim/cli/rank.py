@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from distsim.cli.console import put, say
+from distsim.cli.console import say
 from distsim.cli.grammar_options import EvidenceOptions
 from distsim.cli.groups import grouped
 from distsim.cli.options import FineSettings, split_names
@@ -96,12 +96,12 @@ def _learn_ranking(
 
     gold = read_gold(learn, columns=chosen_columns(columns))
     known = pair_features(evidence.ngram, evidence.syntax, evidence.opposites)
-    learnt = learn_ranking(gold, known, **options)
+    learned = learn_ranking(gold, known, **options)
     with open_output(output) as out:
-        out.write(learnt.weights.text().encode())
-    for line in learnt.lines():
-        put(*line.split("\t"))
-    for note in learnt.weights.notes[:2]:
+        out.write(learned.weights.text().encode())
+    for line in learned.lines():
+        print(line)
+    for note in learned.weights.notes[:2]:
         say(note)
 
 
@@ -129,6 +129,7 @@ def _learn_substitutes(
         out.write(weights.text(notes).encode())
     for row in rows:
         values = (row.value, *row.interval, row.shipped)
-        put(row.kind, row.measure, *(f"{value:.3f}" for value in values), row.cases)
+        print("\t".join([row.kind, row.measure, *(f"{value:.3f}" for value in values),
+                          str(row.cases)]))  # fmt: skip
     if any(row.measure == "oot" and row.value < row.shipped for row in rows):
         say("the weights that ship find more of targets not learned from: keep them")

@@ -11,8 +11,8 @@ from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import AsIsOption, SetOption, chosen
 
 if TYPE_CHECKING:
-    from distsim.paraphrase.rewriting.batch import Task
     from distsim.paraphrase.rewriting.rewriter import Rewriter
+    from distsim.paraphrase.rewriting.sentence_batch import RewritingTask
 
 _FEW_KNOWN = 0.5
 
@@ -80,10 +80,9 @@ def rewrite(
     """
     from distsim.cli.opened import fit_of_words, language_model
     from distsim.grammar.packs.grammar_index import GrammarIndex
-    from distsim.paraphrase.rewriting.batch import read_tasks
-    from distsim.paraphrase.rewriting.options import RewriteOptions
     from distsim.paraphrase.rewriting.rewriter import Rewriter
-    from distsim.paraphrase.rewriting.weights import Weights
+    from distsim.paraphrase.rewriting.rewriting_options import RewriteOptions, Weights
+    from distsim.paraphrase.rewriting.sentence_batch import read_tasks
 
     (options,) = chosen(RewriteOptions(), settings=settings, length=models.length)
     if printed.plain and (printed.why or printed.as_json or printed.output):
@@ -109,9 +108,9 @@ def rewrite(
 
 
 def _print_answers(
-    rewriter: "Rewriter", tasks: "list[Task]", printed: PrintOptions, jobs: int | None
+    rewriter: "Rewriter", tasks: "list[RewritingTask]", printed: PrintOptions, jobs: int | None
 ) -> None:
-    from distsim.paraphrase.rewriting.batch import answer_lines, answers, rewrite_file
+    from distsim.paraphrase.rewriting.sentence_batch import answer_lines, answers, rewrite_file
 
     n, why, as_json = printed.n, printed.why, printed.as_json
     if printed.output is not None:

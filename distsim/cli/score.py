@@ -26,11 +26,13 @@ class RuleSettings:
         names: `ppdb` writes GoogleNgramSim and AGigaSim for sim_ngram and sim_syn.
         align: which rules get word links: those that lack them, all, or none.
         whole: also write sim_whole, the similarity of the whole sides without their gaps.
+        rule: write sim_rule, one number by which any rules can be sorted, where --ngram is given.
     """
 
     names: ScoreNames = "distsim"
     align: Align = "missing"
     whole: bool = False
+    rule: bool = True
 
 
 @grouped
@@ -50,6 +52,10 @@ def score(
             metavar="INDEX", help="Also write sim_gap: of the gaps' fillers in this signed index."
         ),
     ] = None,
+    explain: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Also write the phrase pairs behind the scores here."),
+    ] = None,
     settings: SetOption = None,
     jobs: JobsOption = None,
 ) -> None:
@@ -59,8 +65,9 @@ def score(
     from distsim.grammar.score_writer import OutputOptions
     from distsim.grammar.scoring import ScoreOptions
 
+    usual = OutputOptions(explain=explain)
     rules, options, writing, training = chosen(
-        RuleSettings(), ScoreOptions(), OutputOptions(), TrainingOptions(), settings=settings
+        RuleSettings(), ScoreOptions(), usual, TrainingOptions(), settings=settings
     )
     scorer = _scorer(evidence, gaps, rules, options, RuleAligner(rules.align, training=training))
     with progress_bar("rules", lines_in(grammar)) as bar:
@@ -97,7 +104,7 @@ def _scorer(
     ]
     if options.compose and not any(table.parts for _, table in tables):
         raise ParameterError(
-            "compose=true: no table contains vectors of words: sign one with --preset learnt"
+            "compose=true: no table contains vectors of words: sign one with --preset learned"
         )
     return RuleScorer(
         tables,
@@ -105,5 +112,6 @@ def _scorer(
         aligner=aligner,
         opposites=None if opposites is None else opened_opposites(opposites, ngram),
         whole=settings.whole,
+        rule=settings.rule and ngram is not None,
         gapped=None if gaps is None else opened_gapped(gaps, ngram),
     )

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from distsim.base.distribution import how_to_install
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, how_to_install
 from distsim.cli.console import say
 from distsim.cli.options import HeldMemoryOption
 
@@ -59,7 +58,6 @@ def run(places, host, port, names, jobs=None, log=True) -> None:  # type: ignore
         host, port: where it listens.
         names: other host names by which it is reached.
         jobs: threads of a question; all cores where None.
-        log: log requests.
 
     Raises:
         ParameterError: the extra is not installed.

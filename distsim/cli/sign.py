@@ -11,24 +11,31 @@ from distsim.base.choices import SignPreset, SourceKind, TextFormat
 from distsim.cli.console import (
     ForceOption,
     JobsOption,
-    WhereOption,
     may_replace,
     progress_bar,
     say,
 )
 from distsim.cli.costs import FINDER, RANDOM, SIGN, say_cost
-from distsim.cli.options import FreeMemoryOption, RecipeOption, SetOption, chosen
+from distsim.cli.groups import grouped
+from distsim.cli.options import (
+    DocumentOptions,
+    FreeMemoryOption,
+    RecipeOption,
+    SetOption,
+    chosen,
+)
 from distsim.corpus.normaliser import Normaliser
 
 if TYPE_CHECKING:
     from distsim.comparison.table import SignatureTable
+    from distsim.contexts.sources.counts import NgramCounts
     from distsim.contexts.sources.source import PhraseSource
     from distsim.contexts.sources.vectors import VectorFile
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.recipe import Recipe
 
 USUAL: dict[str, SignPreset] = {
-    "index": "learnt", "annotated": "syntax", "vectors": "vectors",
+    "index": "learned", "counts": "learned", "annotated": "syntax", "vectors": "vectors",
 }  # fmt: skip
 
 
@@ -54,6 +61,19 @@ class FinderSettings:
 
     finder: bool = True
     inflections: str = "english"
+
+
+@dataclass(frozen=True)
+class CountSettings:
+    """Settings of `sign --from counts`, which NgramCounts takes.
+
+    Arguments:
+        text_format: how the counted text was cut into words: lines, tokenised; text, running text
+        normaliser: what happens to every word.
+    """
+
+    text_format: TextFormat = "lines"
+    normaliser: Normaliser = field(default_factory=Normaliser)
 
 
 @dataclass(frozen=True)
@@ -84,24 +104,39 @@ FromOption = Annotated[
     SourceKind,
     typer.Option(
         "--from",
-        help="What the sources are: an index; annotated text (CoNLL-U); a file of word vectors.",
+        help="What the sources are: an index; n-gram counts (`w1 .. wn<TAB>count`); annotated "
+        "text (CoNLL-U); a file of word vectors.",
     ),
+]
+KeepSumsOption = Annotated[
+    bool,
+    typer.Option("--keep-sums", help="Store the sums of all phrases, for merge; --preset thesis."),
 ]
 PresetOption = Annotated[
     SignPreset | None,
     typer.Option(
-        help="The recipe to start from.  [default: learnt; --from annotated: syntax; "
+        help="The recipe to start from.  [default: learned; --from annotated: syntax; "
         "vectors: vectors]"
     ),
 ]
 MinCountOption = Annotated[int | None, typer.Option(help="Leave out rarer phrases.  [default: 5]")]
 
 
+_SETTINGS_OF: dict[str, tuple[Any, ...]] = {  # of --set, by --from
+    "index": (StoredSettings(), FinderSettings()),
+    "counts": (StoredSettings(), CountSettings()),
+    "annotated": (StoredSettings(), AnnotatedSettings()),
+    "vectors": (VectorSettings(),),
+}
+
+
+@grouped
 def sign(
     sources: Annotated[
         list[str],
         typer.Argument(metavar="SOURCE...", help="An index, or files as --from says."),
     ],
+    part: DocumentOptions,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="TABLE", help="Its folder; default: in the index."),
@@ -120,7 +155,7 @@ def sign(
             metavar="FILE", help="A projection that was learned before, alone or with a table."
         ),
     ] = None,
-    where: WhereOption = None,
+    keep_sums: KeepSumsOption = False,
     force: ForceOption = False,
     memory: FreeMemoryOption = None,
     jobs: JobsOption = None,
@@ -131,45 +166,39 @@ def sign(
     --recipe and --set change it: model.window, weighting.scheme, n_bits, max_phrases and
     others, all of which `distsim info TABLE --recipe` prints and an unknown one names.
     """
-    from distsim.base.malloc_tuning import keep_freed
+    from distsim.base.memory import keep_freed
     from distsim.contexts.selection import Selection
     from distsim.signatures.recipe import PRESETS
 
     if projection is not None and kind == "vectors":
-        raise typer.BadParameter("--projection: is learnt from the vectors themselves: leave out")
-    about: tuple[Any, ...] = {
-        "index": (StoredSettings(), FinderSettings()),
-        "annotated": (StoredSettings(), AnnotatedSettings()),
-        "vectors": (VectorSettings(),),
-    }[kind]
+        raise typer.BadParameter("--projection: is learned from the vectors themselves: leave out")
     made, selection, *about_source = chosen(
-        PRESETS[preset or USUAL[kind]], Selection(), *about, recipe=recipe, settings=settings,
-        min_count=min_count, max_length=max_length,
+        PRESETS[preset or USUAL[kind]], Selection(), *_SETTINGS_OF[kind], recipe=recipe,
+        settings=settings, min_count=min_count, max_length=max_length,
         projection=None if projection is None else "spectral",
     )  # fmt: skip
     keep_freed()
     if output is None and kind != "index":
         raise typer.BadParameter(f"--from {kind} needs the table's folder: give -o TABLE")
-    source, report = _source(kind, sources, about_source[-1], where)
+    source, report = _source(kind, sources, about_source[-1], part)
     _say_cost(source, made, about_source[-1], jobs)
-    if output is not None and kind == "annotated":  # which take long to read
+    if output is not None and kind in ("counts", "annotated"):  # which take long to read
         force = may_replace(output, force)
     kept = about_source[0] if kind != "vectors" else StoredSettings()
     table = _signed(
         source, output, force, recipe=made, selection=selection, projection=projection,
-        memory=memory, jobs=jobs, **vars(kept),
+        keep_sums=keep_sums, memory=memory, jobs=jobs, **vars(kept),
     )  # fmt: skip
     report(table)
     _report(table)
-    if isinstance(about_source[-1], FinderSettings):
-        _store_finder(source, table, about_source[-1], jobs)
+    _store_finder(source, table, about_source[-1], jobs)
 
 
 def _say_cost(source: Any, recipe: "Recipe", about: Any, jobs: int | None) -> None:
     """Print the expected cost of signing a large index."""
     if isinstance(about, FinderSettings):
         costs = [SIGN, FINDER] if about.finder else [SIGN]
-        say_cost(source.n_tokens, costs if recipe.is_learnt else [RANDOM], jobs)
+        say_cost(source.n_tokens, costs if recipe.is_learned else [RANDOM], jobs)
 
 
 def _signed(
@@ -192,19 +221,17 @@ def _signed(
         return built(may_replace(output, force))
 
 
-def _store_finder(
-    source: Any, table: "SignatureTable", how: FinderSettings, jobs: int | None
-) -> None:
+def _store_finder(source: Any, table: "SignatureTable", how: Any, jobs: int | None) -> None:
     """Store the finder of substitutes beside a table, if the recipe has one, and print its size."""
     from distsim.base.errors import ArtifactError, ParameterError
     from distsim.corpus.inflections import Inflections
-    from distsim.indexes.places import finder_inside
     from distsim.paraphrase.finder.space import open_space
     from distsim.paraphrase.finder.word_profiles import build_finder
     from distsim.signatures.table import finder_of
     from distsim.storage import remove_artifact
+    from distsim.storage.manifest import finder_inside
 
-    if not how.finder or open_space(source, table) is None:
+    if not isinstance(how, FinderSettings) or not how.finder or open_space(source, table) is None:
         remove_artifact(finder_inside(table.path))
         return
     rules = Inflections.open(how.inflections).checksum
@@ -227,21 +254,26 @@ def _store_finder(
 
 
 def _source(
-    kind: SourceKind, sources: list[str], about: Any, where: list[str] | None
+    kind: SourceKind, sources: list[str], about: Any, part: DocumentOptions
 ) -> "tuple[PhraseSource | CorpusIndex, Callable[[SignatureTable], None]]":
     """Return the source of phrases, and the function that reports how it was read."""
     from distsim.contexts.sources.annotated import AnnotatedText
+    from distsim.contexts.sources.counts import NgramCounts
     from distsim.contexts.sources.vectors import VectorFile
     from distsim.indexes.corpus_index import CorpusIndex
 
-    if where and kind != "index":
-        raise typer.BadParameter("--where selects documents of an index")
+    if part.given() and kind != "index" and (kind != "counts" or part.within is not None):
+        years = ", or years of counts" if part.where else ""
+        raise typer.BadParameter(f"{part.given()[0]} selects documents of an index{years}")
     if len(sources) > 1 and kind in ("index", "vectors"):
         raise typer.BadParameter(f"--from {kind} takes one source")
+    if kind == "counts":
+        counts = NgramCounts(sources, **vars(about), where=part.where or ())
+        return counts, lambda table: _report_counts(counts, table)
     if kind == "annotated":
         return AnnotatedText(sources, trees=about.trees), lambda table: None
     if kind == "index":
-        return CorpusIndex.open(sources[0]).select(where=where or ()), lambda table: None
+        return part.opened(sources[0]), lambda table: None
     given = vars(about)
     if about.index is not None:
         if (about.text_format, about.normaliser) != ("lines", Normaliser()):
@@ -249,6 +281,26 @@ def _source(
         given = given | {"index": CorpusIndex.open(about.index), "normaliser": None}
     vectors = VectorFile(sources[0], **given)
     return vectors, lambda table: _report_vectors(vectors)
+
+
+def _report_counts(source: "NgramCounts", table: "SignatureTable") -> None:
+    report, window = source.report, table.fingerprint.model["window"]
+    reach = table.parameters["max_length"] + window
+    say(
+        f"{report.lines:,} lines; nothing taken from {report.special:,} with <unk>, <s>, </s> or "
+        f"tags, {report.vanished:,} with dropped words, {report.too_long:,} longer than {reach} "
+        f"words, {report.other_years:,} of other years"
+    )
+    if report.longest_line < reach:
+        say(
+            f"the longest n-grams have {report.longest_line} words: contexts of a phrase of n "
+            f"words reach {report.longest_line} - n words away, not {window}"
+        )
+    if report.without_line:
+        say(
+            f"{report.without_line:,} phrases inside longer lines have no line of their own, "
+            "so no count, and are left out"
+        )
 
 
 def _report_vectors(source: "VectorFile") -> None:
@@ -263,6 +315,8 @@ def _report_vectors(source: "VectorFile") -> None:
 def _report(table: "SignatureTable") -> None:
     if table.unchanged:
         say(f"{Path(table.path)}: is this very table already: nothing was to be done")
+    if not len(table):
+        say(f"no phrase occurs {table.parameters['min_count']} times with a context")
     say(
         f"{len(table):,} phrases of 1 to {table.longest} tokens, {table.n_bits} bits, "
         f"fingerprint {table.fingerprint.short}"

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from distsim.base.errors import InputError, ParameterError
-from distsim.cli.console import JsonOption, number, put, put_json, read_lines, say, say_left_out
+from distsim.cli.console import read_lines, say, say_left_out
 from distsim.cli.options import EstimateOption
+from distsim.cli.rows import NOTE, lists_rows, put_row
 
 if TYPE_CHECKING:
-    from distsim.comparison.opposites.opposites import OppositeEvidence
+    from distsim.comparison.evidence import CosineEvidence
 
 
+@lists_rows
 def similarity(
     table: Annotated[
         str, typer.Argument(metavar="TABLE", help="A table, or an index that was signed.")
@@ -28,7 +30,7 @@ def similarity(
     ] = False,
     index: Annotated[
         str | None,
-        typer.Option(metavar="INDEX", help="The index that --exact and --opposite count in."),
+        typer.Option(metavar="INDEX", help="The index that --exact, --opposite, --why count in."),
     ] = None,
     estimate: EstimateOption = None,
     opposite: Annotated[
@@ -37,17 +39,24 @@ def similarity(
             "--opposite", help="Also print whether they are opposites, by patterns in the index."
         ),
     ] = False,
-    as_json: JsonOption = False,
+    why: Annotated[
+        bool,
+        typer.Option(
+            "--why", help="Also print occurrences, shares of own contexts, and shared contexts."
+        ),
+    ] = False,
 ) -> None:
     """Print the similarity of two phrases.
 
     Prints one number, or a<TAB>b<TAB>similarity for every pair of a file. With --opposite a score
     of opposites follows, the higher the likelier, and `opposite` where it is as high as that of
     known opposites. One more column says `composed` where a phrase is not in the table and was made
-    of its words.
+    of its words. With --why lines follow: of each phrase its occurrences, the share of its own
+    contexts in its vector (the rest is of its words), and stored, composed or unknown; then the
+    contexts that both have, with their weights.
     """
-    from distsim.cli.opened import exact_cosine, opened_opposites
-    from distsim.comparison.measures import EstimatedCosine
+    from distsim.cli.evidence import opened_evidence
+    from distsim.cli.opened import opened_opposites
     from distsim.comparison.table import SignatureTable
 
     if exact and estimate is not None:
@@ -55,11 +64,9 @@ def similarity(
     single, asked = _asked_pairs(a, b, pairs)
     opened = SignatureTable.open(table)
     filled = [pair for pair in asked if pair[0].strip() and pair[1].strip()]
-    measure: Any = EstimatedCosine(opened, estimate=estimate)
-    if exact:
-        measure = exact_cosine(opened, table, index)
-    values = iter(measure.estimates(filled))
+    values = iter(_measure(opened, table, index, exact, estimate).estimates(filled))
     evidence = iter(opened_opposites(index or table, table).evidence(filled) if opposite else ())
+    evidence_of = opened_evidence(opened, table, index) if why else None
     n_composed = 0
     missing: Counter[str] = Counter()
     for first, second in asked:
@@ -70,16 +77,47 @@ def similarity(
         reason = None if value is not None else _reason(opened, first, second, exact)
         if reason is not None:
             missing[reason] += 1
-        if as_json:
-            more = {"opposite": found._asdict() if found else None} if opposite else {}
-            put_json(a=first, b=second, similarity=value, reason=reason, composed=composed, **more)
-        else:
-            columns = _opposite_columns(found) if opposite else []
-            columns += ["composed"] if composed else []
-            put(*([] if single else [first, second]), number(value), *columns)
+        behind = None if evidence_of is None or empty else evidence_of.of_pair(first, second)
+        labels = {"reason": reason, "composed": composed}
+        _put_pair((first, second), single, value, found if opposite else ..., labels, behind)
     _say_totals(n_composed, missing, 0 if single else len(asked))
     if n_composed:
         say_left_out(opened, chain(*filled))
+
+
+def _measure(opened: Any, path: str, index: str | None, exact: bool, estimate: Any) -> Any:
+    """Return the measure that is asked for."""
+    from distsim.cli.opened import exact_cosine
+    from distsim.comparison.measures import EstimatedCosine
+
+    of_table = EstimatedCosine(opened, estimate=estimate)
+    return exact_cosine(opened, path, index) if exact else of_table
+
+
+def _put_pair(
+    pair: tuple[str, str],
+    single: bool,
+    value: float | None,
+    opposite: Any,
+    labels: dict[str, Any],
+    behind: "CosineEvidence | None",
+) -> None:
+    """Print a pair; `opposite`: evidence of opposites, None without one, `...` if not asked for."""
+    from distsim.cli.evidence import as_record, put_evidence
+
+    asked_pair = {} if single else {"a": pair[0], "b": pair[1]}
+    notes, scores, more = [], {}, dict(labels)
+    if opposite is not ...:
+        more["opposite"] = opposite._asdict() if opposite else None
+        scores["opposite_score"] = opposite.score if opposite else None
+        notes += ["opposite"] if opposite and opposite.opposite else []
+    notes += ["composed"] if labels["composed"] else []
+    if behind is not None:
+        more["why"] = as_record(behind)
+    shown = {**asked_pair, "similarity": value, **scores, NOTE: ",".join(notes)}
+    put_row(shown, a=pair[0], b=pair[1], **more)
+    if behind is not None:
+        put_evidence(behind)
 
 
 def _say_totals(n_composed: int, missing: "Counter[str]", n_pairs: int) -> None:
@@ -89,13 +127,6 @@ def _say_totals(n_composed: int, missing: "Counter[str]", n_pairs: int) -> None:
         say(f"composed of its words: a phrase in {n_composed:,}{of_all or ' pair'}")
     for reason, times in missing.most_common(10):
         say(f"NA: {reason}" + (f": {times:,}{of_all}" if n_pairs else ""))
-
-
-def _opposite_columns(found: "OppositeEvidence | None") -> list[str]:
-    """Return the score of a pair as opposites, and `opposite` where it is high enough."""
-    if found is None:
-        return [number(None)]
-    return [number(found.score), *(["opposite"] if found.opposite else [])]
 
 
 def _asked_pairs(

@@ -10,12 +10,8 @@ from distsim.base.errors import InputError
 from distsim.cli.console import (
     NOT_AVAILABLE,
     JobsOption,
-    JsonOption,
     contrast_label,
     counted,
-    number,
-    put,
-    put_json,
     say,
     say_no_finder,
     say_opposites,
@@ -23,12 +19,13 @@ from distsim.cli.console import (
 )
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import SetOption, chosen
+from distsim.cli.rows import NOTE, lists_rows, put_row
 
 if TYPE_CHECKING:
     from distsim.base.results import Results
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.paraphrase.substitution.batch import Task
     from distsim.paraphrase.substitution.mix import Mix
+    from distsim.paraphrase.substitution.occurrence import SubstitutionTask
     from distsim.paraphrase.substitution.substituter import Substitute, Substituter
 
 _SHOWN_WORDS = 5
@@ -54,7 +51,7 @@ class CandidateOptions(OptionGroup):
 
 
 @dataclass(frozen=True)
-class CommandSettings:
+class SubstituteSettings:
     """Settings of the command beside the weights.
 
     Arguments:
@@ -70,6 +67,7 @@ class CommandSettings:
     opposites: bool = True
 
 
+@lists_rows
 @grouped
 def substitute(
     index: Annotated[str, typer.Argument(metavar="INDEX", help="A signed index.")],
@@ -89,7 +87,9 @@ def substitute(
     ] = None,
     k: Annotated[
         int | None,
-        typer.Option("-k", min=1, help="How many.  [default: 10, or all candidates named]"),
+        typer.Option(
+            "-k", "--limit", min=0, help="How many; 0: all.  [default: 10, or all candidates named]"
+        ),
     ] = None,
     min_score: Annotated[
         float | None, typer.Option(help="Leave out answers with a lower score.")
@@ -98,7 +98,6 @@ def substitute(
         bool,
         typer.Option("--why", help="Also print the evidence, context words and two examples."),
     ] = False,
-    as_json: JsonOption = False,
     settings: SetOption = None,
     jobs: JobsOption = None,
 ) -> None:
@@ -129,17 +128,17 @@ def substitute(
         n_below += found.opposites
         labels += [name for one in shown for name in contrast_label(one)]
         lines = [examples(opened, one.substitute) for one in shown] if why else None
-        _put_answers(task, found, shown, lines, as_json)
+        _put_answers(task, found, shown, lines)
     say_opposites(labels, n_below)
     if n_cut:
         say(f"{counted(n_cut, 'answer')} with a score below {min_score:g} left out")
 
 
-def _mixes(settings: list[str] | None) -> "tuple[Mix, Mix, CommandSettings]":
+def _mixes(settings: list[str] | None) -> "tuple[Mix, Mix, SubstituteSettings]":
     """Return the weights of candidates that are named, of those that are found, and the rest."""
     from distsim.paraphrase.substitution.mix import FINDING, RANKING
 
-    ranking, how = chosen(RANKING, CommandSettings(), settings=settings)
+    ranking, how = chosen(RANKING, SubstituteSettings(), settings=settings)
     given = {
         name: value for name, value in asdict(ranking).items() if value != getattr(RANKING, name)
     }
@@ -150,8 +149,8 @@ def _substituter(
     opened: "CorpusIndex",
     index: str,
     given: CandidateOptions,
-    tasks: "list[Task]",
-    mixes: "tuple[Mix, Mix, CommandSettings]",
+    tasks: "list[SubstitutionTask]",
+    mixes: "tuple[Mix, Mix, SubstituteSettings]",
 ) -> "Substituter":
     """Return the substituter with the options and settings of the command."""
     from distsim.cli.opened import rules_of_words
@@ -181,24 +180,23 @@ def _substituter(
 
 
 def _put_answers(
-    task: "Task",
+    task: "SubstitutionTask",
     found: "list[Substitute]",
     shown: "list[Substitute]",
     examples: list[tuple[str, ...]] | None,
-    as_json: bool,
 ) -> None:
     if not found:
         say(f"line {task.line}: nothing can replace {task.target!r}: no candidates")
     for rank, one in enumerate(shown, 1):
         lines = () if examples is None else examples[rank - 1]
-        _put(task.line, rank, one, lines, examples is not None, as_json)
+        _put(task.line, rank, one, lines, examples is not None)
 
 
 def _reaches(score: float | None, least: float) -> bool:
     return score is not None and score >= least
 
 
-def _require_targets(index: "CorpusIndex", tasks: "list[Task]", where: str) -> None:
+def _require_targets(index: "CorpusIndex", tasks: "list[SubstitutionTask]", where: str) -> None:
     """Refuse a target of which normalising leaves nothing.
 
     Raises:
@@ -212,54 +210,62 @@ def _require_targets(index: "CorpusIndex", tasks: "list[Task]", where: str) -> N
             )
 
 
-def _answer(substituter: "Substituter", k: int | None, task: "Task") -> "Results[Substitute]":
-    most = _USUAL if k is None and task.candidates is None else k
+def _answer(
+    substituter: "Substituter", k: int | None, task: "SubstitutionTask"
+) -> "Results[Substitute]":
+    most = _USUAL if k is None and task.candidates is None else k or None
     return substituter.substitutes(
         task.left, task.target, task.right, k=most, candidates=task.candidates
     )
 
 
-def _tasks(sentence: str | None, file: str | None, candidates: str | None) -> "list[Task]":
+def _tasks(
+    sentence: str | None, file: str | None, candidates: str | None
+) -> "list[SubstitutionTask]":
     """Return the tasks: one for a sentence, or one for each line of a file."""
-    from distsim.paraphrase.substitution.batch import Task, read_tasks
-    from distsim.paraphrase.substitution.occurrence import split_marked
+    from distsim.paraphrase.substitution.occurrence import (
+        SubstitutionTask,
+        read_tasks,
+        split_marked,
+    )
 
     if file is not None and candidates is not None:
         raise typer.BadParameter("--candidates goes with a sentence: a file has its own column")
     if sentence is not None and file is None:
         named = None if candidates is None else tuple(_split(candidates))
-        return [Task(1, *split_marked(sentence), named)]
+        return [SubstitutionTask(1, *split_marked(sentence), named)]
     if sentence is not None or file is None:
         raise typer.BadParameter("give a sentence, or a file of lines with --input")
     return list(read_tasks(file))
 
 
-def _put(
-    line: int, rank: int, one: "Substitute", examples: tuple[str, ...], why: bool, as_json: bool
-) -> None:
-    if as_json:
-        values = one._asdict()
-        values["because"] = [word._asdict() for word in one.because[:_SHOWN_WORDS]]
-        values["examples"] = examples
-        if not why:
-            names = ("substitute", "score", "opposite", "contrasted", "article")
-            values = {name: values[name] for name in names}
-        put_json(line=line, rank=rank, **values)
-        return
-    reasons: list[object] = []
+def _put(line: int, rank: int, one: "Substitute", examples: tuple[str, ...], why: bool) -> None:
+    values = one._asdict()
+    values["because"] = [word._asdict() for word in one.because[:_SHOWN_WORDS]]
+    values["examples"] = examples
+    more = {
+        name: value
+        for name, value in values.items()
+        if name in ("opposite", "contrasted", "article")
+        or (why and name not in ("substitute", "occurrences"))
+    }
+    columns: dict[str, object] = {
+        "line": line, "rank": rank, "answer": one.substitute, "score": one.score
+    }  # fmt: skip
     if why:
         words = "; ".join(
             f"{w.word}@{w.place:+d} {w.share:.3f}" for w in one.because[:_SHOWN_WORDS]
         )
-        cosines = (f"{value:.6f}" for value in (one.likeness, one.fit, one.fluency))
+        cosines = {"likeness": one.likeness, "fit": one.fit, "fluency": one.fluency}
         origin = one.origin
         if one.rule:
             origin += "" if origin.endswith("grammar") else ",grammar"
             origin += f" ({' '.join(f'{value:.3f}' for value in one.rule)})"
-        reasons = [*cosines, one.occurrences, origin, words or NOT_AVAILABLE]
-        reasons.append(" | ".join(examples) or NOT_AVAILABLE)
+        columns |= {**cosines, "count": one.occurrences, "origin": origin}
+        columns["because"] = words or NOT_AVAILABLE
+        columns["examples"] = " | ".join(examples) or NOT_AVAILABLE
     label = [*contrast_label(one), *([one.article] if one.article else [])]
-    put(line, rank, one.substitute, number(one.score), *reasons, *label)
+    put_row({**columns, NOTE: ",".join(label)}, **more)
 
 
 def _split(candidates: str) -> list[str]:

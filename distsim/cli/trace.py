@@ -7,20 +7,24 @@ from typing import Annotated
 import typer
 
 from distsim.base.errors import InputError
-from distsim.cli.console import JsonOption, number, put, put_json, read_lines
-from distsim.cli.options import AsIsOption
+from distsim.cli.console import read_lines
+from distsim.cli.groups import grouped
+from distsim.cli.options import AsIsOption, DocumentOptions
+from distsim.cli.rows import lists_rows, prints_json, put_object, put_row
 
 
+@lists_rows
+@grouped
 def trace(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
     texts: Annotated[str, typer.Argument(metavar="TEXTS", help="A file; - for stdin.")],
+    part: DocumentOptions,
     jsonl: Annotated[
         str | None,
         typer.Option(metavar="FIELD", help="Each line is a JSON object with a text in FIELD."),
     ] = None,
     min_tokens: Annotated[int, typer.Option(min=1, help="Leave out shorter spans.")] = 6,
     as_is: AsIsOption = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Find the longest spans of texts that occur in an index.
 
@@ -29,21 +33,24 @@ def trace(
     normalised<TAB>some of its places<TAB>verbatim or normalised. Spans and n-grams end where a
     sentence ends.
     """
-    from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.tracing import trace as traced
 
-    opened = CorpusIndex.open(index)
+    opened = part.opened(index)
     for place, text in enumerate(_texts(texts, jsonl, as_is), 1):
         found = traced(opened, text, min_tokens=min_tokens)
-        if as_json:
+        if prints_json():
             spans = [one._asdict() for one in found.spans]
-            put_json(number=place, **(found._asdict() | {"spans": spans}))
+            for span in spans:
+                span["count"] = span.pop("times")
+            put_object(number=place, **(found._asdict() | {"spans": spans}))
             continue
-        put("text", place, found.n_tokens, number(found.share_8), number(found.share_13))
+        shares = {"share_8": found.share_8, "share_13": found.share_13}
+        put_row({"row": "text", "number": place, "tokens": found.n_tokens, **shares})
         for one in found.spans:
             places = " ".join(one.places)
             mark = {True: "verbatim", False: "normalised", None: "NA"}[one.verbatim]
-            put("span", one.first, one.n_tokens, one.times, one.text, places, mark)
+            extent = {"row": "span", "first": one.first, "tokens": one.n_tokens}
+            put_row({**extent, "count": one.times, "text": one.text, "places": places, "as": mark})
 
 
 def _texts(path: str, field: str | None, as_is: bool) -> Iterator[str]:

@@ -36,10 +36,9 @@ def tune(
     from distsim.cli.opened import fit_of_words, language_model
     from distsim.evaluation.rewritings import read_sentences
     from distsim.grammar.packs.grammar_index import GrammarIndex
-    from distsim.paraphrase.rewriting.options import RewriteOptions
     from distsim.paraphrase.rewriting.rewriter import Rewriter
+    from distsim.paraphrase.rewriting.rewriting_options import RewriteOptions, Weights
     from distsim.paraphrase.rewriting.tuning import Example, TuneOptions, tune
-    from distsim.paraphrase.rewriting.weights import Weights
 
     how, options = chosen(TuneOptions(), RewriteOptions(), settings=settings, length=models.length)
     begin = Weights.read(models.weights) if models.weights is not None else None

@@ -1,11 +1,13 @@
 """The program's commands, its help, and the checks of arguments.
 
-`distsim/data/cli/commands.toml` lists the commands and `removed.toml` what was removed. A command's
-module is imported when the command is used.
+`distsim/data/cli/commands.toml` lists the commands. A command's module is imported when the command
+is used.
 """
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -19,6 +21,8 @@ from typer.core import TyperCommand, TyperGroup
 from distsim.cli.console import know_options
 
 # Of a seed, and of any other whole number. What counts or limits things needs no more.
+_WRONG_VALUE = re.compile(r"'([^']*)' is not one of (.*)$")
+_QUOTED = re.compile(r"'([^']*)'")
 _LARGEST_SEED, _LARGEST = 2**63 - 1, 2**31 - 1
 
 
@@ -32,14 +36,18 @@ def read_table(name: str) -> dict[str, Any]:
     return tomllib.loads((files("distsim") / "data" / "cli" / f"{name}.toml").read_text())
 
 
-@cache
-def removed_options() -> dict[str, dict[str, str]]:
-    """Return, by command, each removed option, value or subcommand with its replacement."""
-    found: dict[str, dict[str, str]] = {}
-    for commands, sentences in read_table("removed").items():
-        for command in commands.split(", "):
-            found.setdefault(command, {}).update(sentences)
-    return found
+def overview() -> str:
+    """Return what the program prints without arguments: the ten commands that most people need."""
+    jobs = read_table("overview")
+    width = max(len(command) for commands in jobs.values() for command in commands)
+    lines = ["distsim finds phrases that are used alike, from plain text alone.", ""]
+    for job, commands in jobs.items():
+        lines.append(job)
+        lines += [f"  distsim {command:{width}}  {text}" for command, text in commands.items()]
+        lines.append("")
+    lines.append("distsim demo shows the answers on twelve novels.")
+    lines.append("distsim --help lists all commands, distsim COMMAND --help has an example.")
+    return "\n".join(lines)
 
 
 class Commands(Mapping[str, Any]):
@@ -84,7 +92,7 @@ class Commands(Mapping[str, Any]):
         alone.command(
             name, cls=Sectioned, short_help=entry["help"],
             epilog=f"Example: distsim {entry['example']}",
-        )(getattr(function, name.replace("-", "_")))  # fmt: skip
+        )(getattr(function, entry.get("function", name).replace("-", "_")))  # fmt: skip
         return bounded(typer.main.get_command(alone))
 
 
@@ -101,24 +109,8 @@ class Grouped(TyperGroup):
         entries = {name: one for part in self._headings.values() for name, one in part.items()}
         self.commands: Any = inner or Commands(entries)
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command; raise a usage error that names the replacement of a removed one.
-
-        Arguments:
-            ctx: of the parser.
-            args: that were typed.
-        """
-        try:
-            return super().resolve_command(ctx, args)
-        except Exception as error:
-            raise _told(error, ctx, args[0]) from None
-
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the list for --help, each command with its whole sentence.
-
-        Arguments:
-            ctx, formatter: of the parser.
-        """
+        """Write the list for --help, each command with its whole sentence."""
         width = max(len(name) for name in self.commands)
         for heading, entries in self._headings.items():
             with formatter.section(heading):
@@ -128,67 +120,45 @@ class Grouped(TyperGroup):
 
 
 class Sectioned(TyperCommand):
-    """A command whose help ends with an example, and whose errors name replacements of options."""
+    """A command whose help ends with an example."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Return the remaining arguments; an error names the replacement of a removed option.
-
-        Arguments:
-            ctx: of the parser.
-            args: that were typed.
-        """
+        """Return the remaining arguments; an error says how to give a phrase that begins with -."""
         pairs = [f"{name} {value}" for name, value in pairwise(args)]
-        pairs += [arg.replace("=", " ", 1) for arg in args]
-        phrases = [arg for arg in args if _may_be_phrase(arg)]
+        required = [param for param in self.params if param.required]
+        if "--set keys" in pairs or "--set=keys" in args:  # which prints the settings alone
+            for param in required:
+                param.required = False
         try:
-            found: list[str] = super().parse_args(ctx, args)
-        except Exception as error:
-            told = _told(error, ctx, getattr(error, "option_name", ""), *pairs)
-            if hasattr(error, "possibilities") and phrases:  # there is no such option
-                told.message += f"; before a phrase that begins with - put --: -- {phrases[0]}"
-            raise told from None
-        return found
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command; an error in --set names the replacement of a removed setting.
-
-        Arguments:
-            ctx: of the parser.
-        """
-        try:
-            return super().invoke(ctx)
-        except typer.BadParameter as error:
-            given = ctx.params.get("settings") or () if error.param_hint == "--set" else ()
-            names = [name for text in given for name in (text, text.partition("=")[0])]
-            raise _told(error, ctx, *(f"--set {name}" for name in names)) from None
+            remaining: list[str] = super().parse_args(ctx, [*args])  # which empties it
+        except Exception as raised:
+            error: Any = raised
+            if hasattr(error, "message"):
+                error.message = _with_nearest(error.message)
+            phrase = next((arg for arg in args if _may_be_phrase(arg)), None)
+            if hasattr(error, "possibilities") and phrase is not None:  # there is no such option
+                error.message += f"; before a phrase that begins with - put --: -- {phrase}"
+            raise
+        finally:
+            for param in required:
+                param.required = True
+        return remaining
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the example in one line, however long.
-
-        Arguments:
-            ctx, formatter: of the parser.
-        """
+        """Write the example in one line, however long."""
         if self.epilog:
             formatter.write_paragraph()
             formatter.write(f"{self.epilog}\n")
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return the arguments behind the command's name: `INDEX... [PHRASE...]`.
-
-        Arguments:
-            ctx: of the parser.
-        """
+        """Return the arguments behind the command's name: `INDEX... [PHRASE...]`."""
         pieces = super().collect_usage_pieces(ctx)
         for drawn, plain in (("{", ""), ("}", ""), ("......", "..."), ("...]...", "...]")):
             pieces = [piece.replace(drawn, plain) for piece in pieces]
         return pieces
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, then the options.
-
-        Arguments:
-            ctx, formatter: of the parser.
-        """
+        """Write the arguments, then the options."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -204,13 +174,17 @@ class Sectioned(TyperCommand):
                     formatter.write_dl(records)
 
 
-def _told(error: Any, ctx: Any, *names: str) -> Any:
-    """Return a usage error; for a removed option or value its message names the replacement."""
-    removed = removed_options().get(ctx.command_path.partition(" ")[2], {})
-    name = next((one for one in names if one in removed), None)
-    if name is not None:
-        error.message, error.possibilities = f"{name} was removed: {removed[name]}", None
-    return error
+def _with_nearest(message: str) -> str:
+    """Return the message of a wrong value with the nearest of those that an option has.
+
+    >>> _with_nearest("Value error, 'tabel' is not one of 'table', 'exact'.")
+    "'tabel' is not one of 'table', 'exact'. Did you mean 'table'?"
+    """
+    wrong = _WRONG_VALUE.search(message)
+    if wrong is None:
+        return message
+    near = get_close_matches(wrong[1], _QUOTED.findall(wrong[2]), 1)
+    return wrong[0] + (f" Did you mean {near[0]!r}?" if near else "")
 
 
 def _may_be_phrase(arg: str) -> bool:
@@ -219,11 +193,7 @@ def _may_be_phrase(arg: str) -> bool:
 
 
 def bounded(command: Any) -> Any:
-    """Return a command whose numbers are checked: whole ones in range, others finite.
-
-    Arguments:
-        command: made by typer.
-    """
+    """Return a command whose numbers are checked: whole ones in range, others finite."""
     work = command.callback
     options = {param.name: param for param in command.params}
 

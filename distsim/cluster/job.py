@@ -1,6 +1,7 @@
 """A run's folder and the data that its tasks share: words, frequent keys, features, parts."""
 
 from collections.abc import Iterator
+from dataclasses import fields
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,17 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.cluster.files import mapped, save
 from distsim.cluster.kernels.shuffle_blocks import mark_keys
 from distsim.cluster.plan import read_plan
+from distsim.cluster.shared_files import mapped, save
 from distsim.cluster.shuffle_blocks import read_packets
 from distsim.cluster.shuffled_source import ClusterText, SummedBlocks
-from distsim.cluster.words import Words
+from distsim.cluster.words import CorpusWords
 from distsim.contexts.features import FeatureSpace
 from distsim.contexts.ngram import space_of_words
 from distsim.contexts.weights import Weigher
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.indexes.indexed_text import IndexedText
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import bucket_starts
 from distsim.signatures.composition import PartVectors
@@ -75,7 +75,7 @@ class Job:
     @property
     def shuffles_words(self) -> bool:
         """Whether words' contexts are needed before those of phrases: to learn, to compose."""
-        return self.plan.recipe.is_learnt
+        return self.plan.recipe.is_learned
 
     def path(self, stage: str, number: int | None = None, suffix: str = "") -> Path:
         """Return the path that a stage writes, or one of its tasks.
@@ -105,7 +105,7 @@ class Job:
         if not storage.holds_artifact(path):
             return None
         artifact = storage.Artifact(path, storage.INDEX)
-        return CorpusIndex(IndexedText(artifact)) if artifact.parameters["shards"] else None
+        return CorpusIndex(artifact) if artifact.parameters["shards"] else None
 
     @property
     def drops_lines(self) -> bool:
@@ -113,9 +113,9 @@ class Job:
         return self.plan.options.dedup == "exact"
 
     @cached_property
-    def words(self) -> Words:
+    def words(self) -> CorpusWords:
         """All words of the corpus."""
-        return Words(self.folder / "words")
+        return CorpusWords(self.folder / "words")
 
     @cached_property
     def lowest(self) -> int:
@@ -147,9 +147,7 @@ class Job:
         """Write all context features with the counts that their weights need."""
         words, model = self.words, self.plan.model
         space = Weigher(self.plan.recipe.weighting).prepared(
-            space_of_words(
-                words.text, words.offsets, words.counts, words.slots, model.window, model.sides
-            )
+            space_of_words(words.text, words.offsets, words.counts, words.slots, *model.shape)
         )
         for name in _FEATURES + _MORE_FEATURES:
             values = getattr(space, name)
@@ -174,8 +172,8 @@ class Job:
         """The words' vectors of which phrases are composed, None where they are not."""
         if self.plan.recipe.composition is None:
             return None
-        names = ("hashes", "weights", "vectors")
-        return PartVectors(*(mapped(self.folder / "parts" / f"{name}.npy") for name in names))
+        folder = self.folder / "parts"
+        return PartVectors(*(mapped(folder / f"{one.name}.npy") for one in fields(PartVectors)))
 
     def word_packets(self, ranges: range | None = None) -> Iterator[bytes]:
         """Yield the summed contexts of words, of some ranges or all.

@@ -11,6 +11,7 @@ from distsim.cluster.job import Job
 from distsim.contexts.sources.source import Work
 from distsim.kernels.compiled import frozen
 from distsim.kernels.tables import permute_texts
+from distsim.signatures.composition import OwnVectors
 from distsim.signatures.layout import PhraseColumns, PhraseStream, strongest_rows
 from distsim.signatures.projection_store import ProjectionStore, clear_projections, only_its_own
 from distsim.signatures.signing import require_rows
@@ -41,19 +42,27 @@ def join(job: Job, path: Path, force: bool = False) -> None:
             )
     storage.require_free(path, force)
     with storage.create(path, storage.SIGNATURES) as writer, only_its_own(writer.folder):
-        if plan.recipe.is_learnt:
-            learnt = job.folder / "projection"
-            store = ProjectionStore(writer.folder, Work(writer.folder), given=learnt)
+        if plan.recipe.is_learned:
+            learned = job.folder / "projection"
+            store = ProjectionStore(writer.folder, Work(writer.folder), given=learned)
             store.projection(plan.recipe.training(job.text_of_words()))
         phrases = PhraseStream(writer)
         bits = writer.stream("bits", np.uint64, plan.recipe.n_bits // 64)
+        shares = None
+        if plan.recipe.composition is not None:
+            shares = writer.stream("own_shares", np.uint8)
         for table, rows in zip(tables, _kept_rows(tables, plan.selection.max_phrases), strict=True):
             for first in range(0, rows.size, _ROWS):
                 some = rows[first : first + _ROWS]
                 phrases.append(*table.phrases_of(some))
                 bits.append(table.bits[some])
+                if shares is not None:
+                    shares.append(table.artifact.array("own_shares", np.uint8)[some])
         if job.parts is not None:
-            job.parts.write(writer, plan.recipe.n_bits)
+            job.parts.write(writer)
+            found = [OwnVectors.read(table.artifact) for table in tables]
+            own = [vectors for vectors in found if vectors is not None]
+            OwnVectors.joined(own, job.parts.n_dimensions).write(writer)
         parameters = dict(tables[0].artifact.parameters)
         parameters["phrases"] = len(phrases)
         parameters["phrases_without_context"] = sum(

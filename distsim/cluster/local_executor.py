@@ -19,11 +19,6 @@ from distsim.cluster.stages import Stage, find_stage, giving, is_done, run_task,
 def run_alone_task(job: Job, name: str, number: int) -> None:
     """Run one task of a stage, unless it is done.
 
-    Arguments:
-        job: the run.
-        name: of the stage.
-        number: of the task.
-
     Raises:
         ParameterError: there is no such stage or task.
     """
@@ -51,9 +46,6 @@ def run_alone_task(job: Job, name: str, number: int) -> None:
 def require_all_done(job: Job) -> None:
     """Raise ArtifactError if a task is not done.
 
-    Arguments:
-        job: the run.
-
     Raises:
         ArtifactError: a task is not done; the first is named.
     """
@@ -72,9 +64,6 @@ def run_alone(
     """Run all stages of a plan, one task after the other; return the run's folder.
 
     Arguments:
-        plan: the work.
-        path: of the table.
-        shared: folder for the run.
         force: replace what is at `path`.
         progress: called with (stage, done, total).
     """

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import zstandard
 
-from distsim.cluster.files import replacing
+from distsim.cluster.shared_files import replacing
 
 _LEVEL = 1
 _LENGTH_BYTES = 8
@@ -61,7 +61,6 @@ def write_packets(path: Path, packets: Iterable[bytes]) -> None:
     """Write packets into a file in one step.
 
     Arguments:
-        path: of the file.
         packets: their bytes.
     """
     with replacing(path) as part, open(part, "wb") as file:
@@ -71,11 +70,7 @@ def write_packets(path: Path, packets: Iterable[bytes]) -> None:
 
 
 def read_packets(path: Path) -> Iterator[bytes]:
-    """Yield the packets of a file.
-
-    Arguments:
-        path: of the file.
-    """
+    """Yield the packets of a file."""
     with open(path, "rb") as file:
         while head := file.read(_LENGTH_BYTES):
             yield file.read(int.from_bytes(head, "little"))
@@ -89,13 +84,7 @@ class PacketsByRange:
 
     @staticmethod
     def write(path: Path, pairs: Iterable[tuple[int, bytes]], n_ranges: int) -> None:
-        """Write (range, packet) pairs.
-
-        Arguments:
-            path: of the file.
-            pairs: in any order.
-            n_ranges: numbers are below it.
-        """
+        """Write (range, packet) pairs."""
         by_range: list[list[bytes]] = [[] for _ in range(n_ranges)]
         for number, packet in pairs:
             by_range[number].append(len(packet).to_bytes(_LENGTH_BYTES, "little") + packet)
@@ -108,12 +97,7 @@ class PacketsByRange:
 
     @staticmethod
     def read(path: Path, number: int) -> Iterator[bytes]:
-        """Yield the packets of a range.
-
-        Arguments:
-            path: of the file.
-            number: of the range.
-        """
+        """Yield the packets of a range."""
         with open(path, "rb") as file:
             file.seek(8 * number)
             start, stop = np.frombuffer(file.read(16), "<u8").tolist()

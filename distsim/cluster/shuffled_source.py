@@ -7,12 +7,12 @@ import numpy as np
 
 from distsim.cluster.plan import Plan
 from distsim.cluster.shuffle_blocks import unpack
-from distsim.cluster.words import Words
+from distsim.cluster.words import CorpusWords
 from distsim.contexts.features import FeatureSpace
 from distsim.contexts.phrase_store import CountedPhrases, PhraseStore
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.index import limits_of_words
-from distsim.contexts.sources.source import CountedText, Part, TrainingLimits, parts_of
+from distsim.contexts.sources.source import CountedText, ThreadTask, TrainingLimits, parts_of
 
 
 class ClusterText(CountedText):
@@ -27,7 +27,12 @@ class ClusterText(CountedText):
     """
 
     def __init__(
-        self, plan: Plan, words: Words, space: FeatureSpace, lowest: int, blocks: "Blocks"
+        self,
+        plan: Plan,
+        words: CorpusWords,
+        space: FeatureSpace,
+        lowest: int,
+        blocks: "ContextBatches",
     ) -> None:
         self.model = plan.model.manifest()
         self.normaliser = plan.options.normaliser
@@ -61,7 +66,7 @@ class ClusterText(CountedText):
         n_families = len(self.model["families"])
         return limits_of_words(self._words.counts[1:], n_families, rows, features)
 
-    def parts(self, min_count: int, max_length: int) -> Iterator[Part]:
+    def parts(self, min_count: int, max_length: int) -> Iterator[ThreadTask]:
         """Yield the batches of all phrases, always in ascending order of their hashes.
 
         Arguments:
@@ -74,7 +79,7 @@ class ClusterText(CountedText):
             yield from parts_of(block, words.text, words.offsets, space, max_length)
 
 
-class Blocks:
+class ContextBatches:
     """Interface: batches of phrases with summed contexts, which can be read again."""
 
     longest: int
@@ -88,7 +93,7 @@ class Blocks:
         raise NotImplementedError
 
 
-class StoredBlocks(Blocks):
+class StoredBlocks(ContextBatches):
     """Packets of a range, summed within a memory budget.
 
     Arguments:
@@ -101,7 +106,7 @@ class StoredBlocks(Blocks):
     """
 
     def __init__(
-        self, packets: Iterable[bytes], words: Words, longest: int, folder: Path, memory: int
+        self, packets: Iterable[bytes], words: CorpusWords, longest: int, folder: Path, memory: int
     ) -> None:
         self.longest = longest
         self._store = PhraseStore(longest, folder, memory)
@@ -129,7 +134,7 @@ class StoredBlocks(Blocks):
         self._store.close()
 
 
-class SummedBlocks(Blocks):
+class SummedBlocks(ContextBatches):
     """Words with contexts that were summed before, in order of hashes.
 
     Arguments:
@@ -139,7 +144,7 @@ class SummedBlocks(Blocks):
 
     longest = 1
 
-    def __init__(self, packets: Callable[[], Iterator[bytes]], words: Words) -> None:
+    def __init__(self, packets: Callable[[], Iterator[bytes]], words: CorpusWords) -> None:
         self._packets = packets
         self._words = words
 

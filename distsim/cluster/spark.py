@@ -1,6 +1,6 @@
 """Runs the stages of a plan on Spark, whose shuffle moves the packets.
 
-pyspark is imported here and in `daemon`.
+pyspark is imported here and in `stages.main`.
 
 By RDDs: the numbers of parts become (range, packet) pairs, and each range's packets one partition.
 A packet is some hundred kilobytes of arrays, so the Java side never sees a phrase; data frames
@@ -24,19 +24,91 @@ from warnings import warn
 
 from distsim import storage
 from distsim.base.arguments import Paths, one_or_many_paths, one_path
-from distsim.base.distribution import how_to_install
-from distsim.base.errors import ArtifactError, DistsimError, InputError, ParameterError
+from distsim.base.errors import (
+    ArtifactError,
+    DistsimError,
+    InputError,
+    ParameterError,
+    how_to_install,
+)
 from distsim.base.parallel import Progress, no_progress
 from distsim.cluster.job import Job, open_job
 from distsim.cluster.join import join
-from distsim.cluster.memory import worker_bytes
-from distsim.cluster.plan import Plan, PlanOptions, make_plan, write_plan
-from distsim.cluster.report import ClusterReport
-from distsim.cluster.stages import Stage, find_stage, giving, is_done, run_task, stages
+from distsim.cluster.plan import BYTES_A_TOKEN, Plan, PlanOptions, make_plan, write_plan
+from distsim.cluster.stages import Stage, find_stage, giving, is_done, reports, run_task, stages
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
+
+
+_PROCESS = 300 << 20  # Python, numpy, compiled kernels
+_KEYS_BYTES = 50  # a token, while the keys of all phrases of a part are put in order
+_CHUNK_ROWS = 1 << 19
+_HELD_ENTRIES = 24  # bytes of what is gathered for packets, for each sixteenth of the memory
+
+
+def worker_bytes(plan: Plan) -> int:
+    """Return an estimate of the bytes that one task of a plan needs, without mapped files.
+
+    It is the largest of three: counting the phrases of the largest part (indexing it takes less),
+    counting contexts, signing a range.
+    """
+    part = max(part.unpacked_size for part in plan.parts) // BYTES_A_TOKEN
+    model = plan.recipe.model
+    width = plan.selection.max_length + 2 * getattr(model, "window", 1)
+    chunk = _CHUNK_ROWS * (2 * 4 * width + 8 * 4 * plan.selection.max_length)
+    phrases = _KEYS_BYTES * part
+    counting = chunk + plan.memory_bytes // 16 * _HELD_ENTRIES
+    signing = 2 * plan.memory_bytes
+    composition = plan.recipe.composition
+    if composition is not None:
+        n_dimensions = plan.recipe.learning.directions(plan.recipe.n_bits)
+        signing += 4 * n_dimensions * min(composition.most_words, part * len(plan.parts))
+    return _PROCESS + max(phrases, counting, signing)
+
+
+@dataclass(frozen=True)
+class ClusterReport:
+    """Run totals: tokens, words, phrases, bytes shuffled, CPU seconds.
+
+    tokens, words: of the corpus. phrases: in the ranges' tables. shuffled: bytes of the packets, by
+    the stage that gave them. cpu: seconds of the tasks by stage, Java's aside. seconds: it took.
+    """
+
+    tokens: int
+    words: int
+    phrases: int
+    shuffled: dict[str, int]
+    cpu: dict[str, float]
+    seconds: float
+
+    @classmethod
+    def of(cls, job: Job, seconds: float) -> "ClusterReport":
+        """Return the totals of all tasks of a run, also those before it was killed."""
+        cpu, shuffled = {}, {}
+        for stage in stages(job):
+            found = reports(job, stage.name)
+            cpu[stage.name] = sum(one["cpu"] for one in found)
+            if stage.gives:
+                shuffled[stage.name] = sum(one["bytes"] for one in found)
+        words = reports(job, "words")[0]
+        phrases = sum(one.get("phrases", 0) for one in reports(job, "sign"))
+        return cls(words["tokens"], words["words"], phrases, shuffled, cpu, seconds)
+
+    def sentences(self) -> list[str]:
+        """Return the report as lines for a person."""
+        n = max(1, self.tokens)
+        shuffled = sum(self.shuffled.values())
+        stages_ = ", ".join(f"{name} {cpu:,.1f}" for name, cpu in self.cpu.items() if cpu >= 0.05)
+        return [
+            f"{self.tokens:,} tokens, {self.words:,} words, {self.phrases:,} phrases in "
+            f"{self.seconds:,.1f} s",
+            f"shuffled {shuffled:,} bytes, {shuffled / n:.1f} a token",
+            f"CPU seconds of the tasks {sum(self.cpu.values()):,.1f}, "
+            f"{sum(self.cpu.values()) / n * 1e6:.2f} microseconds a token: {stages_}",
+        ]
+
 
 _OLDEST_JAVA = 17
 _POLL_SECONDS = 0.5
@@ -49,7 +121,7 @@ _SMALL_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _SETTINGS = {
     "spark.driver.defaultJavaOptions": _SMALL_JAVA,
     "spark.executor.defaultJavaOptions": _SMALL_JAVA,
-    "spark.python.daemon.module": "distsim.cluster.daemon",
+    "spark.python.daemon.module": "distsim.cluster.stages",
     "spark.shuffle.compress": "false",
     "spark.ui.showConsoleProgress": "false",
 }

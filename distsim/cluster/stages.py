@@ -15,8 +15,8 @@ from typing import Any, Literal
 from distsim.base.arguments import one_of
 from distsim.base.parallel import Progress
 from distsim.cluster import tasks
-from distsim.cluster.files import replacing
 from distsim.cluster.job import Job
+from distsim.cluster.shared_files import replacing
 
 Over = Literal["parts", "ranges", "one"]
 Tally = dict[str, Any]
@@ -45,20 +45,12 @@ class Stage:
     gathers: str | None = None
 
     def n_tasks(self, job: Job) -> int:
-        """Return the number of its tasks.
-
-        Arguments:
-            job: the run.
-        """
+        """Return the number of its tasks."""
         return {"parts": job.n_parts, "ranges": job.n_ranges, "one": 1}[self.over]
 
 
 def stages(job: Job) -> list[Stage]:
-    """Return the stages of a run but the last, which joins, in order.
-
-    Arguments:
-        job: the run.
-    """
+    """Return the stages of a run but the last, which joins, in order."""
     found = []
     if job.drops_lines:
         found += [
@@ -91,10 +83,6 @@ def stages(job: Job) -> list[Stage]:
 def find_stage(job: Job, name: str) -> Stage:
     """Return the stage of this name.
 
-    Arguments:
-        job: the run.
-        name: of the stage.
-
     Raises:
         ParameterError: there is none.
     """
@@ -104,32 +92,17 @@ def find_stage(job: Job, name: str) -> Stage:
 
 
 def report_path(job: Job, stage: Stage, number: int) -> Path:
-    """Return the path of the report of a finished task.
-
-    Arguments:
-        job: the run.
-        stage, number: the task.
-    """
+    """Return the path of the report of a finished task."""
     return job.folder / "done" / f"{stage.name}-{number:06d}.json"
 
 
 def is_done(job: Job, stage: Stage, number: int) -> bool:
-    """Return whether a task was done, by this run or an earlier one.
-
-    Arguments:
-        job: the run.
-        stage, number: the task.
-    """
+    """Return whether a task was done, by this run or an earlier one."""
     return report_path(job, stage, number).exists()
 
 
 def reports(job: Job, name: str) -> list[Tally]:
-    """Return the reports of the finished tasks of a stage, in order.
-
-    Arguments:
-        job: the run.
-        name: of the stage.
-    """
+    """Return the reports of the finished tasks of a stage, in order."""
     return [
         json.loads(path.read_text())
         for path in sorted((job.folder / "done").glob(f"{name}-[0-9]*.json"))
@@ -137,12 +110,7 @@ def reports(job: Job, name: str) -> list[Tally]:
 
 
 def giving(job: Job, stage: Stage, number: int) -> Iterator[tuple[int, bytes]]:
-    """Run a task that gives packets; yield (range, packet).
-
-    Arguments:
-        job: the run.
-        stage, number: the task.
-    """
+    """Run a task that gives packets; yield (range, packet)."""
     with _reported(job, stage, number) as tally:
         tally["packets"] = tally["bytes"] = 0
         for key, packet in stage.run(job, number, tally):
@@ -161,11 +129,6 @@ def run_task(
     """Run a task that gives no packets.
 
     progress: for a stage that reports its own.
-
-    Arguments:
-        job: the run.
-        stage, number: the task.
-        packets: for it.
     """
     with _reported(job, stage, number) as tally:
         if stage.takes is not None:
@@ -195,3 +158,19 @@ class _reported:  # noqa: N801 (a context manager)
             self._tally["host"] = os.uname().nodename
             with replacing(self._path) as part:
                 part.write_text(json.dumps(self._tally))
+
+
+def main() -> None:
+    """Fork workers until Spark ends, with all modules imported.
+
+    Spark starts `pyspark.daemon` otherwise, and each worker imports numpy and numba for itself.
+    """
+    from pyspark import daemon
+
+    import distsim.cluster.stages  # noqa: F401, PLW0406 (under the name by which workers ask for it)
+
+    daemon.manager()
+
+
+if __name__ == "__main__":
+    main()

@@ -23,9 +23,9 @@ import numpy as np
 from distsim import storage
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress
-from distsim.cluster.files import first_stays, mapped, save
 from distsim.cluster.job import Job
 from distsim.cluster.kernels.shuffle_blocks import count_phrases, frequent_phrases, take_rows
+from distsim.cluster.shared_files import first_stays, mapped, save
 from distsim.cluster.shuffle_blocks import (
     PacketsByRange,
     in_order,
@@ -35,7 +35,7 @@ from distsim.cluster.shuffle_blocks import (
     write_packets,
 )
 from distsim.cluster.shuffled_source import ClusterText, StoredBlocks
-from distsim.cluster.words import Words, sum_words
+from distsim.cluster.words import CorpusWords, sum_words
 from distsim.contexts.features import ContextCounts
 from distsim.contexts.ngram import NgramCounter, neighbour_slots
 from distsim.contexts.phrase_store import MOST_WORDS
@@ -288,7 +288,7 @@ def gather_words(job: Job, tallies: list[dict[str, Any]], tally: dict[str, Any])
         lowest = int(np.partition(occurrences, place)[place])
     save(folder / "frequent.npy", keys[occurrences >= lowest])
     save(folder / "lowest.npy", np.array([lowest]))
-    words = Words.gather(folder, (words for _, words in found), n_tokens, n_sentences, slots)
+    words = CorpusWords.gather(folder, (words for _, words in found), n_tokens, n_sentences, slots)
     job.write_space()
     tally.update(tokens=n_tokens, words=len(words) - 1, frequent=int(keys.size))
 
@@ -315,7 +315,7 @@ def word_contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
         return
     ids = _global_ids(job, index)
     packets = _ContextPackets(job, ids, index.n_words)
-    counter = NgramCounter(index.n_words, plan.model.window, plan.model.sides)
+    counter = NgramCounter(index.n_words, *plan.model.shape)
     occurrences, hashes = index.word_counts(), index.vocabulary.word_hashes()
     some = np.flatnonzero((words.counts[ids] >= least) & (ids > 0))
     for own in word_pieces(some, occurrences):
@@ -343,7 +343,7 @@ def contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     longest, vocabulary = plan.selection.max_length, index.vocabulary
     words = frozen(vocabulary.word_hashes())
     packets = _ContextPackets(job, _global_ids(job, index), index.n_words)
-    counter = NgramCounter(index.n_words, plan.model.window, plan.model.sides)
+    counter = NgramCounter(index.n_words, *plan.model.shape)
     for chunk in _chunks(job, index, longest):
         hashes, lengths, lows, highs = frequent_phrases(
             frozen(chunk.rows), chunk.before, frozen(chunk.common), longest, words,
@@ -527,10 +527,9 @@ def gather_parts(job: Job, tally: dict[str, Any]) -> None:
         for one, (begin, end) in zip(ranges, pairwise(starts), strict=True)
     ]
     words = PartWords.joined(kept, job.projection.n_dimensions)
-    parts = PartVectors.gather(words, composition)
-    save(job.folder / "parts" / "hashes.npy", parts.hashes)
-    save(job.folder / "parts" / "weights.npy", parts.weights)
-    save(job.folder / "parts" / "vectors.npy", parts.vectors)
+    parts = PartVectors.gather(words, composition, None)
+    for column in fields(PartVectors):
+        save(job.folder / "parts" / f"{column.name}.npy", getattr(parts, column.name))
 
 
 def sign_range(job: Job, number: int, packets: Iterable[bytes], tally: dict[str, Any]) -> None:
@@ -559,7 +558,7 @@ def sign_range(job: Job, number: int, packets: Iterable[bytes], tally: dict[str,
             try:
                 options = SignOptions(keep_parts=False)
                 signing = Signing(text, job.resolved(text), plan.selection, options, work)
-                signing.write(writer, job.parts)
+                signing.write(writer, job.parts, keep_own=True)
             finally:
                 blocks.close()
         tally.update(phrases=writer.parameters["phrases"])

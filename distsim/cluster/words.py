@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim.cluster.files import mapped, replacing, save
+from distsim.cluster.shared_files import mapped, replacing, save
 from distsim.contexts.kernels import spellings as kernel
 from distsim.corpus.vocabulary import hash_blob
 from distsim.indexes.build import corpus_fingerprint
@@ -43,7 +43,7 @@ def sum_words(packets: Iterable[dict[str, np.ndarray]]) -> dict[str, np.ndarray]
     return {"text": text, "lengths": np.diff(offsets).astype(np.uint32), "counts": summed}
 
 
-class Words:
+class CorpusWords:
     """All words of a corpus, mapped from a folder.
 
     text: uint8, offsets: int64[n_words + 1], counts: uint64[n_words], by id, 0 the boundary.
@@ -99,12 +99,11 @@ class Words:
     def gather(
         cls, folder: Path, ranges: Iterable[dict[str, np.ndarray]], n_tokens: int,
         n_sentences: int, slots: list[int],
-    ) -> "Words":  # fmt: skip
+    ) -> "CorpusWords":  # fmt: skip
         """Return the words of all ranges, written with their numbers.
 
         Arguments:
             folder: to which they are written.
-            n_tokens, n_sentences: of the corpus.
             slots: the number of tokens that have another 1, 2 ... places away.
             ranges: the arrays that `sum_words` makes of each range, in order of hashes.
         """

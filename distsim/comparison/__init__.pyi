@@ -1,3 +1,5 @@
+from distsim.comparison.evidence import CosineEvidence as CosineEvidence
+from distsim.comparison.evidence import SimilarityEvidence as SimilarityEvidence
 from distsim.comparison.gapped.search import GappedNeighbour as GappedNeighbour
 from distsim.comparison.gapped.search import gapped_neighbours as gapped_neighbours
 from distsim.comparison.gapped.signatures import GappedCosine as GappedCosine
@@ -8,7 +10,7 @@ from distsim.comparison.mapping import WordPair as WordPair
 from distsim.comparison.measures import Estimate as Estimate
 from distsim.comparison.measures import EstimatedCosine as EstimatedCosine
 from distsim.comparison.measures import ExactCosine as ExactCosine
-from distsim.comparison.measures import LearntCosine as LearntCosine
+from distsim.comparison.measures import LearnedCosine as LearnedCosine
 from distsim.comparison.measures import Similarity as Similarity
 from distsim.comparison.measures import StoredCosine as StoredCosine
 from distsim.comparison.measures import similarities as similarities

@@ -1,4 +1,4 @@
-"""A linear map between the vectors of two tables, learnt from a dictionary; translations by it.
+"""A linear map between the vectors of two tables, learned from a dictionary; translations by it.
 
 Ridge regression (Dinu and others 2015) or orthogonal Procrustes (Artetxe and others 2016) on pairs
 of words. Translations are ordered by cross-domain similarity local scaling (CSLS, Conneau and
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from distsim import storage
-from distsim.base.arguments import one_of, one_text, shown, whole_number
+from distsim.base.arguments import check_types, one_of, one_text, shown, whole_number
 from distsim.base.errors import ArtifactError, IncompatibleError, InputError, ParameterError
 from distsim.corpus.lines import decoded_line, read_lines
 from distsim.corpus.numbers import plain_number
@@ -64,7 +64,7 @@ class Translation(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class MapOptions:
-    """How a map is learnt.
+    """How a map is learned.
 
     Arguments:
         method: `ridge`, or `orthogonal`, which keeps the angles of source vectors.
@@ -82,6 +82,7 @@ class MapOptions:
     penalty: float = 1.0
 
     def __post_init__(self) -> None:
+        check_types(self)
         one_of(self.method, get_args(MapMethod), "`method`")
         if not 1e-6 <= self.penalty <= 1e6:
             raise ParameterError(f"`penalty` {self.penalty}: choose a number from 1e-6 to 1e6")
@@ -112,7 +113,7 @@ class WordSpace:
         single, at = single[at >= 0], at[at >= 0]
         self.words = [self.table.text(row) for row in single.tolist()]
         self.rows = {word: row for row, word in enumerate(self.words)}
-        self.vectors = unit_rows(parts.vectors[at].astype(np.float32))
+        self.vectors = unit_rows(parts.rows(at))
         self.strengths = self.table.strengths[single].astype(np.int64)
 
     def of(self, words: Sequence[str]) -> NDArray[np.float32]:
@@ -139,7 +140,7 @@ def require_vectors(table: StoredTable) -> PartVectors:
     """
     if table.parts is None:
         raise IncompatibleError(
-            f"{table.path}: keeps no vectors of words: sign it with the preset learnt, or from "
+            f"{table.path}: keeps no vectors of words: sign it with the preset learned, or from "
             "vectors, and keep its parts"
         )
     return table.parts
@@ -270,7 +271,7 @@ class VectorMap:
 
     >>> from distsim.comparison import VectorMap
     >>> pairs = [(word, word) for word in ("king", "queen", "alice", "rabbit", "said")]
-    >>> made = VectorMap.learn(learnt, learnt, pairs, folder / "same.map")
+    >>> made = VectorMap.learn(learned, learned, pairs, folder / "same.map")
     >>> made.parameters["pairs"], len(made.translations("the king", k=3))
     (5, 3)
     """
@@ -289,7 +290,7 @@ class VectorMap:
         for side, table in (("source", self.source), ("target", target)):
             if table.artifact.checksum != checksums[side]:
                 raise IncompatibleError(
-                    f"{table.path}: is not the {side} table that {self.path} was learnt from, or "
+                    f"{table.path}: is not the {side} table that {self.path} was learned from, or "
                     "has been signed again since: learn the map again (distsim map)"
                 )
         self.target = WordSpace(target)
@@ -321,7 +322,7 @@ class VectorMap:
         force: bool = False,
         notice: Callable[[str], object] = lambda sentence: None,
     ) -> "VectorMap":
-        """Return a map learnt from pairs of words and written as an artifact.
+        """Return a map learned from pairs of words and written as an artifact.
 
         Arguments:
             source, target: tables that keep vectors of words, indexes that were signed, or paths.

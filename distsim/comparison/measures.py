@@ -1,8 +1,8 @@
 """Similarities of phrases: estimated from tables, exact from contexts, of real vectors.
 
 Each way is a `Similarity`: it says how alike two phrases are, and of many pairs also which it
-knows and for which it had to compose a phrase of its words. All of them travel by path: pickled
-and opened again in another process, they map the same files.
+knows and for which it had to compose a phrase of its words. All of them are pickled as a path:
+pickled and opened again in another process, they map the same files.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,12 +11,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath, one_or_many_texts, one_text, shown
+from distsim.base.arguments import AnyPath, Pair, one_or_many_texts, one_text, shown
 from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.contexts.ngram import NgramModel, PhraseWeigher, feature_space, phrase_contexts
 from distsim.contexts.sources.source import PhraseBatch
 from distsim.contexts.weights import Weigher
-from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.kernels.compiled import frozen
@@ -31,15 +30,13 @@ from distsim.signatures.table import StoredTable, TableLike, opened_table
 
 _CACHED_VECTORS = 1 << 12
 
-Pair = tuple[str, str]
-
 
 class Estimate(NamedTuple):
     """Estimate for one pair: its similarity, None without one, and whether a side was composed.
 
     composed: a phrase is not in the table; what stands for it was made of its words.
 
-    >>> EstimatedCosine(learnt).estimates([("king", "zebra crossing")])
+    >>> EstimatedCosine(learned).estimates([("king", "zebra crossing")])
     [Estimate(similarity=None, composed=False)]
     """
 
@@ -144,7 +141,7 @@ def similarity(
         IncompatibleError: the tables were not made with the same settings.
 
     >>> round(similarity(table, "alice", "the queen"), 3)
-    0.864
+    0.796
     >>> similarity(table, "alice", "zeppelin") is None
     True
     """
@@ -198,7 +195,7 @@ class EstimatedCosine(Similarity):
 
     >>> EstimatedCosine(table).similarity("alice", "alice")
     1.0
-    >>> EstimatedCosine(learnt).estimate, EstimatedCosine(learnt, estimate="bits").estimate
+    >>> EstimatedCosine(learned).estimate, EstimatedCosine(learned, estimate="bits").estimate
     ('restored', 'bits')
     """
 
@@ -283,7 +280,9 @@ class EstimatedCosine(Similarity):
         composed = first.composed[a] | second.composed[b]
         result = [Estimate(None)] * len(given)
         for number, value in zip(known.tolist(), cosines.tolist(), strict=True):
-            result[number] = Estimate(value, bool(composed[number]))
+            is_composed = bool(composed[number])
+            if not (is_composed and differ_in_unknown_words(self._tables, given[number])):
+                result[number] = Estimate(value, is_composed)
         return result
 
 
@@ -305,7 +304,7 @@ class ExactCosine(Similarity):
         IncompatibleError: the table was not signed from this corpus.
 
     >>> round(ExactCosine(index, table).similarity("alice", "the queen"), 3)
-    0.832
+    0.834
     """
 
     name = "exact"
@@ -317,9 +316,9 @@ class ExactCosine(Similarity):
         table.require_text(index)
         self.index = index
         self._table = table
-        self._model = _ngram_model(table)
+        self._model = ngram_model(table)
         self._weigher = PhraseWeigher(
-            index, self._model.window, table.fingerprint.weighting(), self._model.sides
+            index, self._model.window, table.fingerprint.weighting(), *self._model.shape[1:]
         )
         self._vector = lru_cache(kept)(self._counted_vector)
 
@@ -352,7 +351,7 @@ class ExactCosine(Similarity):
     def _counted_vector(self, phrase: str) -> tuple[np.ndarray, np.ndarray]:
         if not phrase:  # every word of it vanished
             return frozen(np.empty(0, np.uint32)), frozen(np.empty(0))
-        contexts = phrase_contexts(self.index, phrase, self._model.window, self._model.sides)
+        contexts = phrase_contexts(self.index, phrase, *self._model.shape)
         return frozen(contexts.features), frozen(self._weigher.weigh(contexts))
 
 
@@ -420,7 +419,7 @@ class StoredCosine(Similarity):
         return self._store.features(int(self._table.hashes[row]))
 
 
-class LearntCosine(Similarity):
+class LearnedCosine(Similarity):
     """Cosines of real-valued vectors in a table's learned space, made from the index on request.
 
     The bits of a learned table estimate these cosines; the vectors have no quantisation error. A
@@ -434,7 +433,7 @@ class LearntCosine(Similarity):
     Raises:
         IncompatibleError: the table was not signed from this corpus or by this projection.
 
-    >>> real = LearntCosine(index, learnt)
+    >>> real = LearnedCosine(index, learned)
     >>> round(real.similarity("king", "king"), 6)
     1.0
     """
@@ -458,7 +457,7 @@ class LearntCosine(Similarity):
             )
         self._index = index
         self._projection = projection
-        self._model = _ngram_model(table)
+        self._model = ngram_model(table)
         recipe = Recipe.from_fingerprint(table.fingerprint)
         if recipe.composition is not None and table.parts is None:
             raise IncompatibleError(
@@ -466,16 +465,16 @@ class LearntCosine(Similarity):
                 "with `keep_parts`"
             )
         composer = Composer(projection.centre, recipe.composition, table.parts)
-        self._space = feature_space(index, self._model.window, self._model.sides)
+        self._space = feature_space(index, *self._model.shape)
         self._signer = Signer(Weigher(recipe.weighting), projection, composer)
         self._table = table
         self._vector = lru_cache(_CACHED_VECTORS)(self._made_vector)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(LearntCosine, projection=self._projection), (self._index, self._table)
+        return partial(LearnedCosine, projection=self._projection), (self._index, self._table)
 
     def __repr__(self) -> str:
-        return f"LearntCosine({self._index!r}, {self._table!r})"
+        return f"LearnedCosine({self._index!r}, {self._table!r})"
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
         """Return the cosine of every pair; `composed` where a phrase is not in the table.
@@ -489,7 +488,7 @@ class LearntCosine(Similarity):
     def _made_vector(self, phrase: str) -> np.ndarray | None:
         if not phrase:
             return None
-        contexts = phrase_contexts(self._index, phrase, self._model.window, self._model.sides)
+        contexts = phrase_contexts(self._index, phrase, *self._model.shape)
         text = np.frombuffer(phrase.encode(), np.uint8)
         batch = PhraseBatch(
             hashes=hash_texts([phrase.encode()]),
@@ -542,7 +541,15 @@ class ComposedCosine(Similarity):
         return _of_unit_vectors(self._table, pairs, self._vector)
 
 
-def _ngram_model(table: StoredTable) -> NgramModel:
+def ngram_model(table: StoredTable) -> NgramModel:
+    """Return the model of contexts by which a table was signed from an index.
+
+    Arguments:
+        table: of signatures.
+
+    Raises:
+        IncompatibleError: it was signed from annotated text or from word vectors.
+    """
     if table.fingerprint.is_of_vectors:
         raise IncompatibleError(
             f"{table.path}: is a table of word vectors, which have no counted contexts: measure it "
@@ -588,7 +595,8 @@ def _of_unit_vectors(
     result = []
     for (a, b), made in zip(given, composed, strict=True):
         first, second = vector(a), vector(b)
-        if first is None or second is None:
+        differs = made and differ_in_unknown_words((table,), (a, b))
+        if first is None or second is None or differs:
             result.append(Estimate(None))
         else:
             result.append(Estimate(float(np.clip(first @ second, -1.0, 1.0)), made))
@@ -608,10 +616,20 @@ def words_left_out(table: StoredTable, phrase: str) -> list[str]:
     """
     if table.parts is None or table.find(phrase) >= 0:
         return []
-    words = split_phrase(phrase, table.normaliser, table.is_whole)
+    words = table.words(phrase)
     rows = table.parts.find(words).tolist()
     unknown = [word for word, row in zip(words, rows, strict=True) if row < 0]
     return unknown if len(unknown) < len(words) else []
+
+
+def differ_in_unknown_words(tables: Sequence[StoredTable], pair: Pair) -> bool:
+    """Return whether composing a phrase of a pair would drop a word that the other one lacks.
+
+    Arguments:
+        tables: that of both phrases, or one for each. pair: the phrases.
+    """
+    first, second = (set(words_left_out(tables[k], pair[k])) for k in (0, -1))
+    return first != second
 
 
 def reason_without_signature(table: StoredTable, phrase: str) -> str:
@@ -621,7 +639,10 @@ def reason_without_signature(table: StoredTable, phrase: str) -> str:
         table: the signatures.
         phrase: words separated by spaces.
     """
-    words = split_phrase(phrase, table.normaliser, table.is_whole)
+    words = table.words(phrase)
+    unknown = words_left_out(table, phrase)
+    if unknown:
+        return f"not in the table, nor is its word {unknown[0]!r}"
     if len(words) > table.longest:
         return f"longer than {table.longest} tokens"
     return "not in the table"

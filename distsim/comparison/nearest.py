@@ -45,7 +45,7 @@ class Neighbour(NamedTuple):
     composed: the focal phrase is not in the table, its bits were made of its words.
 
     >>> neighbours(table, "the king", k=1, min_strength=5)[0].phrase
-    'the cat'
+    'the gryphon'
     """
 
     phrase: str
@@ -54,7 +54,7 @@ class Neighbour(NamedTuple):
     composed: bool = False
 
 
-class Found(NamedTuple):
+class NeighbourList(NamedTuple):
     """Neighbours of a phrase, and how many were left out.
 
     neighbours: the nearest first. hidden: near-duplicates left out, each as near as one listed.
@@ -76,7 +76,7 @@ class NeighbourSearch:
         min_strength: only phrases with at least so many occurrences. None: where `distinct`, 30,
             since the rarest phrases are many and mostly noise; fewer in a text of less than 1.5
             million words, one for every 50,000.
-        lengths: only phrases of these numbers of tokens.
+        lengths: only phrases of this number of tokens, or of these.
         estimate: how similarities are estimated, `bits` or `restored`; None: the table's default.
             Rows are always searched by the Hamming distance of their bits, which also decides on
             near-duplicates. Another estimate then sorts the phrases listed among the 1,024 nearest
@@ -99,7 +99,7 @@ class NeighbourSearch:
 
     >>> search = NeighbourSearch(table, min_strength=5)
     >>> [one.phrase for one in search.nearest("the king", k=2)]
-    ['the cat', 'the duchess']
+    ['the gryphon', 'the hatter']
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class NeighbourSearch:
         *,
         candidates: Iterable[str] | None = None,
         min_strength: int | None = None,
-        lengths: Iterable[int] | None = None,
+        lengths: int | Iterable[int] | None = None,
         distinct: bool | None = None,
         estimate: str | None = None,
     ) -> None:
@@ -135,7 +135,7 @@ class NeighbourSearch:
         return f"<NeighbourSearch among {len(self._part):,} phrases of {self._table!r}>"
 
     def within(
-        self, *, min_strength: int | None = None, lengths: Iterable[int] | None = None
+        self, *, min_strength: int | None = None, lengths: int | Iterable[int] | None = None
     ) -> "NeighbourSearch":
         """Return a search among some of the phrases of this one, for limits that change often.
 
@@ -144,14 +144,14 @@ class NeighbourSearch:
 
         Arguments:
             min_strength: only phrases with at least so many occurrences.
-            lengths: only phrases of these numbers of tokens.
+            lengths: only phrases of this number of tokens, or of these.
 
         Raises:
             ParameterError: the limits are wider, or leave no phrase.
 
         >>> search = NeighbourSearch(table, min_strength=2).within(min_strength=5)
         >>> [one.phrase for one in search.nearest("the king", k=2)]
-        ['the cat', 'the duchess']
+        ['the gryphon', 'the hatter']
         """
         own, part = self._options, self._part
         options = dict(own)
@@ -183,7 +183,6 @@ class NeighbourSearch:
 
         Arguments:
             bits: uint64[n_words], of the focal phrase.
-            most: number of rows.
             radius: maximum Hamming distance.
         """
         inside = self._inside
@@ -240,7 +239,7 @@ class NeighbourSearch:
         k: int | None = 10,
         threshold: float | None = None,
         among: int | None = None,
-    ) -> Found | None:
+    ) -> NeighbourList | None:
         """Return neighbours as `nearest` and `above` do, and how many were left out.
 
         Arguments:
@@ -285,10 +284,26 @@ class NeighbourSearch:
             focal = replace(focal, stored=focal.stored.sum(signs))
         return self._found(focal, k).neighbours
 
+    def of_vector(self, vector: np.ndarray, *, k: int = 10) -> Results[Neighbour]:
+        """Return the k phrases nearest to a vector; one with such a vector is among them.
+
+        Arguments:
+            vector: float[n_dimensions], as `SignatureTable.vectors` gives them, of any length.
+            k: maximum number of results.
+
+        Raises:
+            ParameterError: the vector is of another shape, 0 or no number in places, or k is no
+                whole number above 0.
+        """
+        stored = self._estimator.of_vector(vector)
+        return self._found(
+            _Focal("", np.empty(0, np.int64), stored), whole_number(k, "k", 1)
+        ).neighbours
+
     def _found(
         self, focal: "_Focal", k: int | None, threshold: float | None = None,
         among: int | None = None,
-    ) -> Found:  # fmt: skip
+    ) -> NeighbourList:  # fmt: skip
         """Return the neighbours of a focal vector, with the number of near-duplicates left out."""
         table, by_bits = self._table, self._estimator.name == "bits"
         radius = _radius(threshold, table.n_bits, 0.0 if by_bits else _LENIENCE)
@@ -311,7 +326,7 @@ class NeighbourSearch:
             Neighbour(table.text(row), cosine, strength, composed)
             for row, cosine, strength in zip(*(c.tolist() for c in columns), strict=True)
         ]
-        return Found(Results(named), hidden)
+        return NeighbourList(Results(named), hidden)
 
     def _rings(
         self, focal: "_Focal", wanted: int, threshold: float | None, radius: int, among: int | None
@@ -382,7 +397,6 @@ class NeighbourSearch:
         Arguments:
             at, distances: int64[n], places of the ring's rows, and their Hamming distances.
             before: int64, the places of what earlier rings have listed.
-            no_more: list no more than `wanted`.
         """
         part, table = self._part, self._table
         rows = self._rows(at)
@@ -399,10 +413,11 @@ class NeighbourSearch:
                     variants[place] = _bare_letters(table.text(other)) == _bare_letters(
                         focal.normal
                     )
+            by_core = frozen(np.argsort(cores.keys[: order.size]))
             chosen = choose_distinctive(
                 frozen(distances[order]), frozen(variants), cores.strengths, cores.tokens,
-                cores.keys, cores.bare, cores.starts, cores.words, frozen(core), frozen(words),
-                wanted if no_more else at.size,
+                cores.keys, cores.bare, cores.starts, cores.words, by_core, frozen(core),
+                frozen(words), wanted if no_more else at.size,
             )  # fmt: skip
             shown = chosen[:wanted]
             passed = order.size if shown.size < wanted else int(shown[-1]) + 1
@@ -472,7 +487,7 @@ class _Near(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Part:
+class _SearchRows:
     """The rows of a table that are searched.
 
     Attributes:
@@ -510,7 +525,7 @@ def _part_of(
     min_strength: int | None,
     lengths: tuple[int, ...] | None,
     distinct: bool | None,
-) -> _Part:
+) -> _SearchRows:
     """Return the part of a table that is searched, made once where no candidates are named."""
     if distinct is None:
         distinct = candidates is None and table.fingerprint.composition is not None
@@ -526,16 +541,12 @@ def _part_of(
             while len(parts) >= _KEPT_PARTS:
                 del parts[next(iter(parts))]
             parts[key] = _made_part(table, distinctive, None, *key)
-        part: _Part = parts[key]
+        part: _SearchRows = parts[key]
         return part
 
 
 def usual_strength(table: StoredTable) -> int:
-    """Return the `min_strength` of a distinct search that is given none.
-
-    Arguments:
-        table: of the search.
-    """
+    """Return the `min_strength` of a distinct search that is given none."""
     with _LOCKS["making"]:
         return _usual_strength(_distinctive(table))
 
@@ -559,7 +570,7 @@ def _made_part(
     min_strength: int,
     lengths: tuple[int, ...] | None,
     distinct: bool,
-) -> _Part:
+) -> _SearchRows:
     if not len(table):
         raise ParameterError(
             f"{table.path}: holds no phrases: none occurs {table.parameters.get('min_count')} "
@@ -590,7 +601,7 @@ def _made_part(
         if is_small and rows.size <= _COPIED_SHARE * len(table):
             bits = frozen(bits[rows])
         rows = frozen(rows.astype(np.uint32))
-    return _Part(
+    return _SearchRows(
         min_strength,
         rows,
         bits,
@@ -620,10 +631,14 @@ def _ranges(lengths: tuple[int, ...]) -> str:
     return ", ".join(map(str, lengths))
 
 
-def _lengths(lengths: Iterable[int], longest: int) -> tuple[int, ...]:
+def _each(lengths: int | Iterable[int]) -> list[int]:
+    return [lengths] if isinstance(lengths, int | np.integer) else list(lengths)
+
+
+def _lengths(lengths: int | Iterable[int], longest: int) -> tuple[int, ...]:
     """Return numbers of tokens, ascending; of a range, however long, those that phrases have."""
     try:
-        given = list(lengths[:1]) if isinstance(lengths, range) else list(lengths)
+        given = list(lengths[:1]) if isinstance(lengths, range) else _each(lengths)
     except TypeError:
         raise ParameterError(f"lengths: is {shown(lengths)}, wanted numbers of tokens") from None
     found = {whole_number(one, f"lengths[{n}]", 1) for n, one in enumerate(given)}
@@ -699,7 +714,7 @@ class SearchOptions(TypedDict, total=False):
 
     candidates: Iterable[str] | None
     min_strength: int | None
-    lengths: Iterable[int] | None
+    lengths: int | Iterable[int] | None
     distinct: bool | None
     estimate: str | None
 
@@ -754,7 +769,7 @@ def neighbours(
             number.
 
     >>> [one.phrase for one in neighbours(table, "the king", k=2, min_strength=5)]
-    ['the cat', 'the duchess']
+    ['the gryphon', 'the hatter']
     """
     if by is not None and threshold is not None:
         raise ParameterError("`threshold` is of the table's estimates: leave it out beside `by`")

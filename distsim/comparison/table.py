@@ -1,6 +1,6 @@
 """A signature table with methods that compare its phrases."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self, Unpack
 
@@ -8,15 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distsim.base.arguments import Texts, one_or_many_texts, whole_number
-from distsim.base.errors import UnknownPhraseError
+from distsim.base.errors import ParameterError, UnknownPhraseError
+from distsim.base.parallel import Progress, no_progress
 from distsim.comparison import measures, nearest
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import PhraseSource
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.signatures import signing
-from distsim.signatures.estimates import Estimator
+from distsim.signatures import merge, signing
+from distsim.signatures.estimates import Estimator, Stored
 from distsim.signatures.recipe import Recipe
 from distsim.signatures.table import StoredTable
+
+Terms = Texts | NDArray[np.float32] | Iterable[str | NDArray[np.float32]]
+_FIRST = np.zeros(1, np.int64)
 
 
 class SignatureTable(StoredTable):
@@ -65,11 +69,11 @@ class SignatureTable(StoredTable):
                 generator, a column, or rows with a field `text`. They are read once and indexed
                 at `path`, and that index is signed. It stays where signing fails.
             path: the table's folder; inside the index where None. Of texts, the index's folder.
-            recipe: how contexts become bits; where None, the source's usual one: PRESETS["learnt"]
+            recipe: how contexts become bits; where None, the source's usual one: PRESETS["learned"]
                 of an index, VECTORS of word vectors.
             selection: which phrases; those of 1 to 4 tokens that occur 5 times where None.
-            projection: a learnt projection, or a table that has one, for a recipe that wants it;
-                where None one is learnt, unless the table at `path` or the index's own has it.
+            projection: a learned projection, or a table that has one, for a recipe that wants it;
+                where None one is learned, unless the table at `path` or the index's own has it.
             keep_parts: keep the real vectors of the words of which phrases were composed, so that
                 phrases which are not in the table can be composed too; True where left out.
             keep_features: keep all weighted features, 12 bytes each, for exact cosines without an
@@ -83,7 +87,7 @@ class SignatureTable(StoredTable):
         Raises:
             ArtifactError: something that is no table, or another table without `force`, is at
                 `path`, or it is being written.
-            IncompatibleError: the projection was learnt from other contexts or weights.
+            IncompatibleError: the projection was learned from other contexts or weights.
             InputError: what the source reads is at fault.
             ParameterError: the source cannot give what the recipe wants, there is too little text
                 to learn a projection from, or no phrase is frequent enough.
@@ -114,8 +118,8 @@ class SignatureTable(StoredTable):
         Raises:
             UnknownPhraseError: a phrase has none; it is a KeyError.
 
-        >>> learnt["king"].shape, float(learnt["king"] @ learnt["king"]) > 0.999
-        ((384,), True)
+        >>> learned["king"].shape, float(learned["king"] @ learned["king"]) > 0.999
+        ((512,), True)
         """
         phrases = one_or_many_texts(phrase, "phrase")
         found = self.vectors(phrases)
@@ -142,8 +146,8 @@ class SignatureTable(StoredTable):
         Raises:
             ParameterError: a phrase is empty.
 
-        >>> learnt.vectors(["king", "the queen"]).shape, table.vectors("king").shape
-        ((2, 384), (1, 256))
+        >>> learned.vectors(["king", "the queen"]).shape, table.vectors("king").shape
+        ((2, 512), (1, 256))
         """
         estimator = Estimator(self)
         stored = estimator.known([self.normal_form(one) for one in one_or_many_texts(phrases)])
@@ -152,16 +156,17 @@ class SignatureTable(StoredTable):
         return found
 
     def most_similar(
-        self, positive: Texts = (), *, negative: Texts = (), topn: int = 10
+        self, positive: Terms = (), *, negative: Terms = (), topn: int = 10
     ) -> list[tuple[str, float]]:
         """Return the phrases most similar to a sum of phrases, with their similarities.
 
         In the form of gensim's method of this name; of one phrase, what `neighbours` finds. The
-        given phrases, and those that say the same as they do, are left out.
+        given phrases, and those that say the same as they do, are left out; beside vectors, the
+        given phrases alone.
 
         Arguments:
-            positive: phrases that are added, one or several.
-            negative: phrases that are subtracted.
+            positive: phrases or vectors that are added, one or several.
+            negative: phrases or vectors that are subtracted.
             topn: how many are returned at most.
 
         Raises:
@@ -169,16 +174,156 @@ class SignatureTable(StoredTable):
             ParameterError: no phrase is given, or one is empty, or they cancel each other out.
 
         >>> [phrase for phrase, _ in table.most_similar("the king", topn=2)]
-        ['the cat', 'the duchess']
+        ['the gryphon', 'the hatter']
         """
         topn = whole_number(topn, "topn", 1)
+        added, taken = _terms(positive), _terms(negative)
+        if any(isinstance(one, np.ndarray) for one in (*added, *taken)):
+            return self._near_sum(added, taken, topn)
         positive, negative = (
             one_or_many_texts(given, name)
-            for given, name in ((positive, "positive"), (negative, "negative"))
+            for given, name in ((added, "positive"), (taken, "negative"))
         )
         _ = self[[*positive, *negative]]  # refuses what is not known
         near = nearest.NeighbourSearch(self).of_sum(positive, negative, k=topn) or ()
         return [(one.phrase, one.similarity) for one in near]
 
+    def _near_sum(self, added: list[Any], taken: list[Any], topn: int) -> list[tuple[str, float]]:
+        given = [(one, 1) for one in added] + [(one, -1) for one in taken]
+        vectors = [sign * (self[one] if isinstance(one, str) else one) for one, sign in given]
+        phrases = {self.normal_form(one) for one, _ in given if isinstance(one, str)}
+        near = self.similar_by_vector(np.sum(vectors, axis=0), topn=topn + len(phrases))
+        return [one for one in near if one[0] not in phrases][:topn]
+
+    def similar_by_vector(self, vector: NDArray[Any], *, topn: int = 10) -> list[tuple[str, float]]:
+        """Return the phrases most similar to a vector, with their similarities; gensim's name.
+
+        No phrase is left out.
+
+        Arguments:
+            vector: float[n], of as many numbers as `vectors` gives; its length is immaterial.
+            topn: how many are returned at most.
+
+        Raises:
+            ParameterError: the vector is of another shape, or 0.
+
+        >>> learned.similar_by_vector(learned["the king"], topn=1)[0][0]
+        'the king'
+        """
+        topn = whole_number(topn, "topn", 1)
+        near = nearest.NeighbourSearch(self, distinct=False, min_strength=0)
+        return [(one.phrase, one.similarity) for one in near.of_vector(vector, k=topn)]
+
+    def n_similarity(self, first: Texts, second: Texts) -> float:
+        """Return the similarity of the sums of two sets of phrases; gensim's name.
+
+        Arguments:
+            first, second: phrases, one or more of each.
+
+        Raises:
+            UnknownPhraseError: nothing is known of a phrase; it is a KeyError.
+            ParameterError: a set is empty, or its phrases cancel each other out.
+
+        >>> table.n_similarity(["king", "queen"], ["king", "queen"])
+        1.0
+        """
+        estimator = Estimator(self)
+        a, b = (self._sum(estimator, phrases)[1] for phrases in (first, second))
+        return float(estimator.cosines(a, b, _FIRST, _FIRST)[0])
+
+    def doesnt_match(self, phrases: Texts) -> str:
+        """Return the phrase least similar to the sum of all of them; gensim's name.
+
+        Arguments:
+            phrases: one or more.
+
+        Raises:
+            UnknownPhraseError: nothing is known of a phrase; it is a KeyError.
+            ParameterError: there is none.
+
+        >>> learned.doesnt_match(["king", "queen", "duchess", "said"])
+        'said'
+        """
+        phrases, estimator = one_or_many_texts(phrases, "phrases"), Estimator(self)
+        each, total = self._sum(estimator, phrases)
+        order = np.arange(len(phrases))
+        return phrases[int(estimator.cosines(each, total, order, np.zeros_like(order)).argmin())]
+
+    def _sum(self, estimator: Estimator, phrases: Texts) -> tuple[Stored, Stored]:
+        """Return what is stored of phrases, and of their sum."""
+        given = one_or_many_texts(phrases, "phrases")
+        if not given:
+            raise ParameterError("no phrase is given: give at least one")
+        _ = self[given]  # refuses what is not known
+        stored = estimator.known([self.normal_form(one) for one in given])
+        return stored, stored.sum(np.ones(len(given)))
+
+    @property
+    def index_to_key(self) -> list[str]:
+        """All phrases by their rows, as iteration yields them; gensim's name."""
+        return list(self)
+
+    @property
+    def key_to_index(self) -> dict[str, int]:
+        """The row of each phrase; gensim's name."""
+        return {phrase: row for row, phrase in enumerate(self)}
+
+
+def _terms(given: Terms) -> list[Any]:
+    """Return phrases or vectors, given as one or as several."""
+    if isinstance(given, str) or (
+        isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind == "f"
+    ):
+        return [given]
+    return list(given)
+
 
 sign = SignatureTable.build
+
+
+def merge_tables(
+    tables: Sequence[str | Path],
+    path: str | Path,
+    *,
+    min_count: int | None = None,
+    keep_sums: bool = False,
+    force: bool = False,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> SignatureTable:
+    """Return the table of all the text of several tables, from their kept sums, without the text.
+
+    It is that of the whole text, bit for bit (Van Durme and Lall 2010: sums of random vectors add
+    up); the memory that it takes does not grow with the tables.
+
+    Arguments:
+        tables: folders of tables, or of indexes signed in place, signed with `keep_sums`.
+        path: of the new table.
+        min_count: phrases that occur less often in all are left out; as the tables were signed
+            where None.
+        keep_sums: store the added sums in the new table, so that it can be merged again.
+        force: replace a table that exists at `path`.
+        jobs: number of threads; None: one for each core.
+        progress: called with (stage, done, total).
+
+    Raises:
+        ArtifactError: a table has no sums, or they are damaged.
+        IncompatibleError: two tables were made with different settings; both are named.
+        ParameterError: fewer than two tables, one given twice, or a minimum below 1.
+
+    >>> from distsim import PRESETS, Selection, sign
+    >>> from distsim.contexts import NgramCounts
+    >>> parts = []
+    >>> for name in ("one", "two"):
+    ...     _ = (folder / name).write_text("a b\\t3\\na\\t3\\nb\\t3\\n")
+    ...     part = sign(NgramCounts(folder / name), folder / f"{name}.table", keep_sums=True,
+    ...                 recipe=PRESETS["thesis"], selection=Selection(min_count=5))
+    ...     parts.append(part.path)
+    >>> sorted(merge_tables(parts, folder / "both.table"))
+    ['a', 'b']
+    """
+    merged = merge.merge(
+        tables, path, min_count=min_count, keep_sums=keep_sums, force=force, jobs=jobs,
+        progress=progress,
+    )  # fmt: skip
+    return SignatureTable.open(merged.path)

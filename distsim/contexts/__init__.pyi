@@ -4,6 +4,7 @@ from distsim.contexts.ngram import NgramModel as NgramModel
 from distsim.contexts.ngram import named_contexts as named_contexts
 from distsim.contexts.selection import Selection as Selection
 from distsim.contexts.sources.annotated import AnnotatedText as AnnotatedText
+from distsim.contexts.sources.counts import NgramCounts as NgramCounts
 from distsim.contexts.sources.vectors import GivenVectors as GivenVectors
 from distsim.contexts.sources.vectors import VectorFile as VectorFile
 from distsim.contexts.syntax.model import SyntaxModel as SyntaxModel

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath
-from distsim.contexts.ngram import PhraseWeigher, family_names, phrase_contexts
+from distsim.base.arguments import AnyPath, whole_number
+from distsim.contexts.ngram import NgramModel, PhraseWeigher, family_names, phrase_contexts
 from distsim.contexts.weights import Weighting
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 
@@ -14,9 +14,9 @@ from distsim.indexes.corpus_index import CorpusIndex, opened_index
 class ContrastedContext(NamedTuple):
     """A word beside two phrases.
 
-    place: `l1` is right before them, `r1` right behind. word: the context word. weight_a, weight_b:
-    its weight beside either; those below 0 are 0: it is beside that phrase no more often than by
-    chance. count_a, count_b: how often it is there.
+    place: `l1` is right before them, `r1` right behind, `l1-5` within five words before. word: the
+    context word. weight_a, weight_b: its weight beside either; those below 0 are 0: it is beside
+    that phrase no more often than by chance. count_a, count_b: how often it is there.
     """
 
     place: str
@@ -49,7 +49,7 @@ def contrast(
     b: str,
     *,
     k: int = 15,
-    window: int = 1,
+    window: int | NgramModel = 1,
     weighting: Weighting | None = None,
     weigher: PhraseWeigher | None = None,
 ) -> Contrast:
@@ -59,9 +59,9 @@ def contrast(
         index: where contexts are counted.
         a, b: the phrases.
         k: the most contexts of each kind.
-        window: words on either side, 1 to 3.
+        window: words on either side, 1 to 3, each place apart; or a model of contexts.
         weighting: how counts become weights; log-llr where None.
-        weigher: of the same window and weighting, where it was made before.
+        weigher: of the same contexts and weighting, where it was made before.
 
     Raises:
         ParameterError: a phrase is empty, or the window is out of range.
@@ -71,10 +71,15 @@ def contrast(
     'said _'
     """
     index = opened_index(index)
-    names = family_names(window)
+    whole_number(k, "`k`", 0)
+    if not isinstance(window, NgramModel):
+        window = NgramModel(whole_number(window, "`window`", 1, 3))
+    model = window
+    names = family_names(*model.shape)
     if weigher is None:
-        weigher = PhraseWeigher(index, window, weighting or Weighting("log-llr"))
-    rows = [phrase_contexts(index, one, window) for one in (a, b)]
+        weighting = weighting or Weighting("log-llr")
+        weigher = PhraseWeigher(index, model.window, weighting, *model.shape[1:])
+    rows = [phrase_contexts(index, one, *model.shape) for one in (a, b)]
     features = np.union1d(rows[0].features, rows[1].features).astype(np.int64)
     table = np.zeros((4, features.size))  # weight and count of a, of b
     for number, found in enumerate(rows):

@@ -3,6 +3,7 @@
 `positions`: a family for every place (`l1:revise`), the thesis's model (5.2.1).
 `sides`: a family for either side (`l1-5:revise`), a neighbour counting the more the nearer it
 is: window for the next one, 1 for the last.
+`sides` with `narrow`: both, the nearest words a second time by positions.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath
+from distsim.base.arguments import AnyPath, check_types
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
 from distsim.contexts.features import ContextCounts, FeatureSpace
@@ -21,26 +22,30 @@ from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.indexes.phrase_walk import PhraseChunk
 from distsim.indexes.shard import Shard
 from distsim.kernels.compiled import frozen
-from distsim.kernels.contexts import add_rows, count_neighbours, count_sides
+from distsim.kernels.contexts import add_rows, count_around
 
 WIDEST = 3
 WIDEST_SIDES = 10
 
 
-def family_names(window: int, sides: bool = False) -> tuple[str, ...]:
+def family_names(window: int, sides: bool = False, narrow: int = 0) -> tuple[str, ...]:
     """Return the names of the families of features: side and distance, nearest first.
 
     Arguments:
         window: tokens on either side.
         sides: one family for either side.
+        narrow: tokens on either side that have families by positions too, with `sides`.
 
     >>> family_names(2)
     ('l1', 'r1', 'l2', 'r2')
     >>> family_names(5, sides=True)
     ('l1-5', 'r1-5')
+    >>> family_names(5, sides=True, narrow=1)
+    ('l1-5', 'r1-5', 'l1', 'r1')
 
     Raises:
-        ParameterError: the window is not 1 to 3, or 1 to 10 with `sides`.
+        ParameterError: the window is not 1 to 3, or 1 to 10 with `sides`; `narrow` is not 0 to 3,
+            or is given without `sides`.
     """
     widest = WIDEST_SIDES if sides else WIDEST
     if not 1 <= window <= widest:
@@ -48,8 +53,13 @@ def family_names(window: int, sides: bool = False) -> tuple[str, ...]:
             f"window {window}: choose 1 to {widest} tokens a side with features by "
             f"{'sides' if sides else 'positions'}"
         )
+    if not 0 <= narrow <= (WIDEST if sides else 0):
+        raise ParameterError(
+            f"narrow {narrow}: choose 0 to {WIDEST} tokens a side, beside features by sides"
+        )
     if sides:
-        return f"l1-{window}", f"r1-{window}"
+        nearest = family_names(narrow) if narrow else ()
+        return f"l1-{window}", f"r1-{window}", *nearest
     return tuple(f"{side}{distance}" for distance in range(1, window + 1) for side in "lr")
 
 
@@ -60,9 +70,10 @@ class NgramModel:
     Arguments:
         window: tokens on either side, 1 to 3; 1 to 10 with `sides`.
         sides: a family of features for either side and not for every place.
+        narrow: beside these, a family for each of so many places on either side, 0 to 3.
 
     Raises:
-        ParameterError: the window is out of range or no whole number.
+        ParameterError: a window is out of range or no whole number.
 
     >>> NgramModel(2).manifest()
     {'name': 'ngram', 'window': 2, 'families': ['l1', 'r1', 'l2', 'r2']}
@@ -72,18 +83,31 @@ class NgramModel:
     window: int = 1
     _: KW_ONLY
     sides: bool = False
+    narrow: int = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.window, int) or not isinstance(self.sides, bool):
+        check_types(self)
+        whole = isinstance(self.window, int) and isinstance(self.narrow, int)
+        if not whole or not isinstance(self.sides, bool):
             raise ParameterError(
-                f"`window` {self.window!r}, `sides` {self.sides!r}: give a whole number and "
-                "True or False"
+                f"`window` {self.window!r}, `sides` {self.sides!r}, `narrow` {self.narrow!r}: "
+                "give whole numbers and, for sides, True or False"
             )
-        family_names(self.window, self.sides)
+        family_names(*self.shape)
+
+    @property
+    def shape(self) -> tuple[int, bool, int]:
+        """Window, sides, narrow."""
+        return self.window, self.sides, self.narrow
+
+    @property
+    def spans(self) -> tuple[int, int]:
+        """Words on either side that are counted by sides, and by places."""
+        return (self.window, self.narrow) if self.sides else (0, self.window)
 
     def manifest(self) -> dict[str, Any]:
         """Return the settings for a fingerprint."""
-        families = list(family_names(self.window, self.sides))
+        families = list(family_names(*self.shape))
         return {"name": self.name, "window": self.window, "families": families}
 
     @classmethod
@@ -93,27 +117,31 @@ class NgramModel:
         Arguments:
             values: as `manifest` returns them.
         """
-        sides = values["families"] == list(family_names(values["window"], sides=True))
-        return cls(values["window"], sides=sides)
+        families = values["families"]
+        sides = families[:2] == list(family_names(values["window"], sides=True))
+        return cls(values["window"], sides=sides, narrow=len(families) // 2 - 1 if sides else 0)
 
 
-def feature_space(index: CorpusIndex, window: int, sides: bool = False) -> FeatureSpace:
+def feature_space(
+    index: CorpusIndex, window: int, sides: bool = False, narrow: int = 0
+) -> FeatureSpace:
     """Return the features of an index: every word in every family; number = family * words + id.
 
     A feature's marginal is the word's count, its family's total the number of places of that
-    kind: tokens that have another so far away in their sentence. With `sides` both count
-    every place as often as its distance weighs.
+    kind: tokens that have another so far away in their sentence. By sides both count every
+    place as often as its distance weighs.
 
     Arguments:
         index: of the text.
         window: context words on either side, in tokens.
         sides: two families, left and right, nearer words counting more; else one for each place.
+        narrow: with `sides`, words on either side that have families by places too.
     """
     counts = index.word_counts()
     counts[0] = 0
     return space_of_words(
         index.vocabulary.text, index.vocabulary.offsets, counts, neighbour_slots(index, window),
-        window, sides,
+        window, sides, narrow,
     )  # fmt: skip
 
 
@@ -135,6 +163,7 @@ def space_of_words(
     slots: Sequence[int],
     window: int,
     sides: bool = False,
+    narrow: int = 0,
 ) -> FeatureSpace:
     """Return the features of words: each in every family; number = family * words + id.
 
@@ -145,27 +174,29 @@ def space_of_words(
         slots: the number of tokens that have another 1, 2 ... `window` places away.
         window: context words on either side, in tokens.
         sides: two families, left and right, nearer words counting more; else one for each place.
+        narrow: with `sides`, words on either side that have families by places too.
     """
-    names = family_names(window, sides)
-    marginals = counts * _times_counted(window, sides)
+    shape = window, sides, narrow
+    names = family_names(*shape)
     return FeatureSpace(
         family_names=names,
         families=np.repeat(np.arange(len(names), dtype=np.uint8), counts.size),
         hashes=np.concatenate([hash_blob(text, offsets, f"{name}:".encode()) for name in names]),
-        marginals=np.tile(marginals, len(names)),
-        totals=_family_totals(slots, window, sides),
+        marginals=np.concatenate([counts * times for times in _times_counted(*shape)]),
+        totals=_family_totals(slots, *shape),
     )
 
 
-def _times_counted(window: int, sides: bool) -> float:
-    """Return the weight with which each occurrence of a word counts in a family."""
-    return window * (window + 1) / 2 if sides else 1.0
+def _times_counted(window: int, sides: bool, narrow: int) -> list[float]:
+    """Return how often each occurrence of a word counts in each family."""
+    by_sides = [window * (window + 1) / 2] * 2 if sides else []
+    return by_sides + [1.0] * 2 * (narrow if sides else window)
 
 
-def _family_totals(slots: Sequence[int], window: int, sides: bool) -> np.ndarray:
-    places = [float(n) for n in slots[:window]]
+def _family_totals(slots: Sequence[int], window: int, sides: bool, narrow: int) -> np.ndarray:
+    places = [float(n) for n in slots[: narrow if sides else window]]
     if sides:
-        places = [sum((window - k) * n for k, n in enumerate(places))]
+        places = [sum((window - k) * float(n) for k, n in enumerate(slots[:window])), *places]
     return np.repeat(places, 2)
 
 
@@ -176,14 +207,13 @@ class NgramCounter:
         n_words: words of the index.
         window: context words on either side, in tokens.
         sides: two families, left and right, nearer words counting more; else one for each place.
+        narrow: with `sides`, words on either side that have families by places too.
     """
 
-    def __init__(self, n_words: int, window: int, sides: bool = False) -> None:
-        n_families = len(family_names(window, sides))
+    def __init__(self, n_words: int, window: int, sides: bool = False, narrow: int = 0) -> None:
+        n_families = len(family_names(window, sides, narrow))
         self._n_words = n_words
-        self._window = window
-        self._sides = sides
-        self._count = count_sides if sides else count_neighbours
+        self._spans = (window, narrow) if sides else (0, window)
         self._seen = np.zeros(n_families * n_words, np.uint32)
 
     def count_runs(
@@ -197,9 +227,9 @@ class NgramCounter:
             length: tokens of each phrase.
         """
         return ContextCounts(
-            *self._count(
+            *count_around(
                 frozen(chunk.rows), frozen(lows), frozen(highs), chunk.before, length,
-                self._window, self._n_words, self._seen[: self._n_words],
+                *self._spans, self._n_words, self._seen[: self._n_words],
             )
         )  # fmt: skip
 
@@ -211,8 +241,7 @@ class NgramCounter:
             words: int64[n], ids.
         """
         rows = [
-            shard.beside_words(words, self._window, self._sides, self._n_words, self._seen)
-            for shard in shards
+            shard.beside_words(words, *self._spans, self._n_words, self._seen) for shard in shards
         ]
         if len(rows) == 1:
             return ContextCounts(*rows[0])
@@ -223,7 +252,7 @@ class NgramCounter:
 
 
 def phrase_contexts(
-    index: CorpusIndex, phrase: str, window: int, sides: bool = False
+    index: CorpusIndex, phrase: str, window: int, sides: bool = False, narrow: int = 0
 ) -> ContextCounts:
     """Return the contexts of one phrase, features ascending; a single empty row if unseen.
 
@@ -232,12 +261,13 @@ def phrase_contexts(
         phrase: words separated by spaces.
         window: context words on either side, in tokens.
         sides: two families, left and right, nearer words counting more; else one for each place.
+        narrow: with `sides`, words on either side that have families by places too.
 
     Raises:
         ParameterError: the phrase is empty or the window out of range.
     """
-    family_names(window, sides)
-    features, counts = index.beside(phrase, window, sides=sides)
+    family_names(window, sides, narrow)
+    features, counts = index.beside(phrase, window, sides=sides, narrow=narrow)
     return ContextCounts(np.array([0, features.size]), features, counts)
 
 
@@ -251,6 +281,7 @@ class PhraseWeigher:
         index: of the text.
         window: context words on either side, in tokens.
         sides: two families, left and right, nearer words counting more; else one for each place.
+        narrow: with `sides`, words on either side that have families by places too.
         weighting: how counts become weights.
         counts: uint64[n_words], occurrences by id; counted where None.
     """
@@ -261,23 +292,26 @@ class PhraseWeigher:
         window: int,
         weighting: Weighting,
         sides: bool = False,
+        narrow: int = 0,
+        *,
         counts: np.ndarray | None = None,
     ) -> None:
-        self.family_names = family_names(window, sides)
+        self.family_names = family_names(window, sides, narrow)
         self._weighting = weighting
         self._counts = index.word_counts() if counts is None else counts
-        self._times = _times_counted(window, sides)
-        self._totals = _family_totals(neighbour_slots(index, window), window, sides)
+        self._times = np.array(_times_counted(window, sides, narrow))
+        self._totals = _family_totals(neighbour_slots(index, window), window, sides, narrow)
         # Of a word in one pair of families for all, or in each where a share of each counts.
         self._of_words: list[tuple[np.ndarray, np.ndarray | None]] = []
         if weighting.needs.probabilities:
-            pairs = len(self._totals) // 2 if weighting.subsample is not None else 1
+            alike = weighting.subsample is None and not narrow
+            pairs = 1 if alike else len(self._totals) // 2
             self._of_words = [self._prepared(2 * pair) for pair in range(pairs)]
 
     def _prepared(self, family: int) -> tuple[np.ndarray, np.ndarray | None]:
         """Return (ln P, the share that counts, None for all of it) of every word in a family."""
         families, no_names = np.zeros(self._counts.size, np.uint8), np.empty(0, np.uint64)
-        marginals, total = self._counts * self._times, self._totals[family : family + 1]
+        marginals, total = self._counts * self._times[family], self._totals[family : family + 1]
         marginals[0] = 0.0
         words = FeatureSpace(("w",), families, no_names, marginals, total)
         kept = None
@@ -302,7 +336,7 @@ class PhraseWeigher:
                     kept[mine] = word_kept[words[mine]]
         space = FeatureSpace(
             self.family_names, families.astype(np.uint8), np.empty(0, np.uint64),
-            self._counts[words] * self._times, self._totals, log_p, kept,
+            self._counts[words] * self._times[families], self._totals, log_p, kept,
         )  # fmt: skip
         numbered = np.arange(words.size, dtype=np.uint32)
         counted = ContextCounts(contexts.starts, numbered, contexts.counts)
@@ -324,12 +358,12 @@ class NamedContext(NamedTuple):
 @overload
 def named_contexts(
     index: CorpusIndex | AnyPath, phrase: str, *, window: int = ...,
-    weighting: Weighting | None = ..., sides: bool = ...,
+    weighting: Weighting | None = ..., sides: bool = ..., narrow: int = ...,
 ) -> Results[NamedContext]: ...  # fmt: skip
 @overload
 def named_contexts(
     index: CorpusIndex | AnyPath, phrase: Sequence[str], *, window: int = ...,
-    weighting: Weighting | None = ..., sides: bool = ...,
+    weighting: Weighting | None = ..., sides: bool = ..., narrow: int = ...,
 ) -> list[Results[NamedContext]]: ...  # fmt: skip
 def named_contexts(
     index: CorpusIndex | AnyPath,
@@ -338,6 +372,7 @@ def named_contexts(
     window: int = 1,
     weighting: Weighting | None = None,
     sides: bool = False,
+    narrow: int = 0,
 ) -> Results[NamedContext] | list[Results[NamedContext]]:
     """Return a phrase's contexts, or those of each of several, strongest first, then by count.
 
@@ -346,6 +381,7 @@ def named_contexts(
         phrase: one or several, as typed.
         window: context words on either side, in tokens.
         sides: two families, left and right, nearer words counting more; else one for each place.
+        narrow: with `sides`, words on either side that have families by places too.
         weighting: how counts become weights; raw counts where None.
 
     Raises:
@@ -355,10 +391,11 @@ def named_contexts(
     ['r1:turtle', 'l1:the']
     """
     index = opened_index(index)
-    weigher = PhraseWeigher(index, window, weighting or Weighting(), sides)
+    shape = window, sides, narrow
+    weigher = PhraseWeigher(index, window, weighting or Weighting(), sides, narrow)
     if isinstance(phrase, str):
-        return _named(index, phrase_contexts(index, phrase, window, sides), weigher)
-    return [_named(index, phrase_contexts(index, one, window, sides), weigher) for one in phrase]
+        return _named(index, phrase_contexts(index, phrase, *shape), weigher)
+    return [_named(index, phrase_contexts(index, one, *shape), weigher) for one in phrase]
 
 
 def _named(

@@ -71,6 +71,8 @@ class PhraseStore:
         ParameterError: there is too little memory.
     """
 
+    n_unknown: int = 0  # phrases with contexts that were never added, after `blocks`
+
     def __init__(self, longest: int, folder: Path, memory: int) -> None:
         if memory < FEWEST_BYTES:
             raise ParameterError(f"`memory` {memory:,} bytes: give at least {FEWEST_BYTES:,}")
@@ -122,6 +124,7 @@ class PhraseStore:
         Arguments:
             min_count: the lowest count of a phrase.
         """
+        self.n_unknown = 0
         phrases = _Phrases(self._phrases.partitions(), self._longest)
         for contexts in self._contexts.partitions():
             block = phrases.up_to(int(contexts.phrases[-1]))
@@ -136,10 +139,11 @@ class PhraseStore:
         self._phrases.close()
         self._contexts.close()
 
-    def _joined(self, block: "_Block", contexts: Partition, min_count: int) -> CountedPhrases:
+    def _joined(self, block: "_PhraseBlock", contexts: Partition, min_count: int) -> CountedPhrases:
         """Return phrases with their contexts; those that have none get an empty row."""
         rows = find_sorted(frozen(contexts.phrases), frozen(block[0]))
         found = rows >= 0
+        self.n_unknown += contexts.phrases.size - int(np.count_nonzero(found))
         kept = block[3] >= min_count
         block, rows, found = _rows(block, kept), rows[kept], found[kept]
         sizes = np.zeros(found.size, np.int64)
@@ -152,7 +156,7 @@ class PhraseStore:
 
 
 # Columns beside each other: hashes, words, lengths, strengths as in CountedPhrases.
-_Block = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+_PhraseBlock = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 class _Phrases:
@@ -163,7 +167,7 @@ class _Phrases:
         self._longest = longest
         self._rest = self._empty()
 
-    def up_to(self, last: int) -> _Block:
+    def up_to(self, last: int) -> _PhraseBlock:
         """Return the next phrases, those with hashes up to `last`."""
         blocks = [self._empty()]
         while True:
@@ -179,14 +183,14 @@ class _Phrases:
             self._rest = block
         return _concatenated(blocks)
 
-    def next_block(self) -> _Block | None:
+    def next_block(self) -> _PhraseBlock | None:
         """Return some more phrases, None after the last."""
         if self._rest[0].size:
             block, self._rest = self._rest, self._empty()
             return block
         return self._read()
 
-    def _read(self) -> _Block | None:
+    def _read(self) -> _PhraseBlock | None:
         part = next(self._partitions, None)
         if part is None:
             return None
@@ -198,17 +202,17 @@ class _Phrases:
             )
         return part.phrases, words, lengths, part.counts[part.starts[:-1]]
 
-    def _empty(self) -> _Block:
+    def _empty(self) -> _PhraseBlock:
         return (
             np.empty(0, np.uint64), np.empty((0, self._longest), np.uint32),
             np.empty(0, np.int64), np.empty(0, np.uint64),
         )  # fmt: skip
 
 
-def _rows(block: _Block, rows: slice | np.ndarray) -> _Block:
+def _rows(block: _PhraseBlock, rows: slice | np.ndarray) -> _PhraseBlock:
     return block[0][rows], block[1][rows], block[2][rows], block[3][rows]
 
 
-def _concatenated(blocks: list[_Block]) -> _Block:
+def _concatenated(blocks: list[_PhraseBlock]) -> _PhraseBlock:
     hashes, words, lengths, strengths = map(np.concatenate, zip(*blocks, strict=True))
     return hashes, words, lengths, strengths

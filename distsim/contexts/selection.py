@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from distsim.base.arguments import in_range
+from distsim.base.arguments import check_types, in_range
 from distsim.base.errors import ParameterError
 
 LONGEST = 8
@@ -29,6 +29,7 @@ class Selection:
     max_phrases: int | None = None
 
     def __post_init__(self) -> None:
+        check_types(self)
         for name in ("min_count", "max_length", "max_phrases"):
             value = getattr(self, name)
             wanted = isinstance(value, int) and not isinstance(value, bool)

@@ -139,7 +139,8 @@ class TripleStore:
             if 2 * self._size > self._capacity:  # else most were repeats: go on gathering
                 self._spill_buffer()
             return
-        size = min(self._capacity, max(_FEWEST_TRIPLES, self._size + wanted, 2 * self._size))
+        # Four times as many: pages that are never written cost nothing, copies do.
+        size = min(self._capacity, max(_FEWEST_TRIPLES, self._size + wanted, 4 * self._size))
         grown = np.empty((3, size), _COLUMN)
         grown[:, : self._size] = self._buffer[:, : self._size]
         self._buffer = grown
@@ -182,7 +183,7 @@ def _cut(triples: np.ndarray) -> Partition:
     return Partition(phrases, starts, triples[1], triples[2])
 
 
-class _Run(NamedTuple):
+class _TripleRun(NamedTuple):
     """Sorted triples in the temporary file, column by column from byte `offset` on.
 
     size: triples. prefixes: int64[4097], how many have a phrase with lower leading 12 bits.
@@ -200,7 +201,7 @@ class _Spill:
         self._folder = folder
         self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (see close)
         self._end = 0
-        self._runs: list[_Run] = []
+        self._runs: list[_TripleRun] = []
 
     @property
     def n_triples(self) -> int:
@@ -218,7 +219,7 @@ class _Spill:
                 data = data[written:]
         prefixes = np.arange(_PREFIXES, dtype=np.uint64) << _PREFIX_SHIFT
         starts = np.searchsorted(triples[0], prefixes)
-        self._runs.append(_Run(begin, triples.shape[1], np.append(starts, triples.shape[1])))
+        self._runs.append(_TripleRun(begin, triples.shape[1], np.append(starts, triples.shape[1])))
 
     def ranges(self, most: int) -> Iterator[tuple[int, int]]:
         """Yield ranges low..high (inclusive) of phrase hashes with about `most` triples each.
@@ -264,7 +265,7 @@ class _Spill:
         """Return (start, stop) of the phrases low..high in each run."""
         return [(self._first(run, low), self._first(run, high + 1)) for run in self._runs]
 
-    def _first(self, run: _Run, phrase: int) -> int:
+    def _first(self, run: _TripleRun, phrase: int) -> int:
         """Return the number of triples of a run with a lower phrase."""
         prefix, rest = divmod(phrase, 1 << int(_PREFIX_SHIFT))
         if rest == 0:

@@ -41,11 +41,7 @@ class VectorModel:
 
 
 def dimension_space(n: int) -> FeatureSpace:
-    """Return the feature space of a vector's dimensions.
-
-    Arguments:
-        n: the number of dimensions.
-    """
+    """Return the feature space of a vector's dimensions."""
     names = [b"dimension:%d" % number for number in range(n)]
     return FeatureSpace(
         family_names=("dimension",),
@@ -74,10 +70,5 @@ def dimension_counts(vectors: np.ndarray) -> ContextCounts:
 
 
 def no_counts(n: int, dtype: type[np.number[Any]] = np.float32) -> ContextCounts:
-    """Return empty rows, for phrases whose contexts are not counted.
-
-    Arguments:
-        n: the number of rows.
-        dtype: of the counts.
-    """
+    """Return empty rows, for phrases whose contexts are not counted."""
     return ContextCounts(np.zeros(n + 1, np.int64), np.empty(0, np.uint32), np.empty(0, dtype))

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from distsim.base.arguments import one_of
+from distsim.base.arguments import check_types, one_of
 from distsim.base.errors import ParameterError
 from distsim.contexts.features import ContextCounts, FeatureSpace, FirstCached, MarginalCounts
 from distsim.kernels import contexts as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.schemes import SCHEMES, Scheme
-from distsim.storage.keys import from_stored, to_stored
+from distsim.storage.checksums import from_stored, to_stored
 
 __all__ = ["SCHEMES", "Weigher", "Weighting"]
 
@@ -74,6 +74,7 @@ class Weighting:
     min_weight: float = 0.0
 
     def __post_init__(self) -> None:
+        check_types(self)
         one_of(self.scheme, SCHEMES, "weights")
         for name, (least, most, wanted) in _RANGES.items():
             value = getattr(self, name)
@@ -122,11 +123,7 @@ class Weighting:
 
 
 def known_logarithms(n: int) -> np.ndarray:
-    """Return ln i of i = 0 .. n - 1, 0 for 0, float64[n], as kernels look them up.
-
-    Arguments:
-        n: the number of logarithms.
-    """
+    """Return ln i of i = 0 .. n - 1, 0 for 0, float64[n], as kernels look them up."""
     return frozen(np.log(np.maximum(1, np.arange(n))))
 
 
@@ -162,7 +159,6 @@ class Weigher:
         """Return the weight of every feature of every row, float64, beside contexts.features.
 
         Arguments:
-            contexts: counted features.
             space: the space in which they are numbered.
         """
         weights: np.ndarray = kernel.weigh(
@@ -177,11 +173,7 @@ class Weigher:
         return self._weighting.uses_marginals
 
     def prepared(self, space: FeatureSpace) -> FeatureSpace:
-        """Return the space with ln P and kept share of each feature, where the scheme needs them.
-
-        Arguments:
-            space: the features to be weighed.
-        """
+        """Return the space with ln P and kept share of features, where the scheme needs them."""
         weighting = self._weighting
         if not weighting.needs.probabilities or space.log_p is not None:
             return space
@@ -260,10 +252,6 @@ def family_log_totals(whole: MarginalCounts, weighting: Weighting) -> np.ndarray
     """Return ln of the sum of m^alpha over all features of each family, float64[n_families].
 
     Summed exactly, so that it does not depend on the order of the features.
-
-    Arguments:
-        whole: the counts of all features.
-        weighting: its alpha and its subsample.
     """
     log_totals = np.zeros(whole.totals.size)
     for family in range(whole.totals.size):

@@ -1,20 +1,129 @@
-"""Reads annotated files, with or without separate files of trees."""
+"""Reads annotated files, with or without separate files of trees.
 
-from collections.abc import Iterator, Sequence
+The line format of the thesis's toolkit has one sentence a line: `parse ||| lemmas ||| token/NER
+... ||| basic ||| collapsed ||| collapsed-propagated`; a dependency is `dependent-governor-type`,
+in a newer version `type-governor-dependent`, tokens counted from 1, 0 the root. Words and parts of
+speech are those of the parse.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
+from xml.sax.saxutils import unescape
 
 from distsim.base.arguments import one_or_many_paths
-from distsim.base.distribution import how_to_install
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, how_to_install
 from distsim.corpus import spacy_text, stanza_text
-from distsim.corpus.annotation import AnnotatedSentence, fault
-from distsim.corpus.blocks import read_blocks
+from distsim.corpus.annotation import (
+    NO_HEAD,
+    ROOT,
+    AnnotatedSentence,
+    Arc,
+    Normalised,
+    TreeReader,
+    check_tree,
+    fault,
+    read_trees,
+)
+from distsim.corpus.blocks import Block, read_blocks
 from distsim.corpus.conllu import first_text, read_conllu
 from distsim.corpus.sources import Source, find_sources
-from distsim.corpus.toolkit import SEPARATOR, read_toolkit
-from distsim.corpus.trees import read_trees
+from distsim.storage.files import open_output
+
+SEPARATOR = " ||| "
+_FIELDS = 6
+_ENTITIES = {"&quot;": '"', "&apos;": "'"}
+
+
+def read_toolkit(blocks: Iterable[Block], sources: Sequence[Source]) -> Iterator[AnnotatedSentence]:
+    """Yield the annotated sentences in the blocks of files in the toolkit's line format.
+
+    A token that no basic dependency mentions (punctuation, in Stanford's) has no head.
+
+    Arguments:
+        sources: the files; a block's `source` is an index into it.
+
+    Raises:
+        InputError: a line is not in this format; file and line are named.
+    """
+    normal = Normalised()
+    trees = TreeReader()
+    for block in blocks:
+        file = sources[block.source].path
+        for line, text in enumerate(block.lines(), block.first_line):
+            if text.strip():
+                try:
+                    yield _sentence(text.rstrip("\r"), normal, trees, file, line)
+                except ValueError as error:
+                    raise fault(file, line, str(error)) from None
+
+
+def _sentence(
+    text: str, normal: Normalised, trees: TreeReader, file: str, line: int
+) -> AnnotatedSentence:
+    fields = [field.strip() for field in unescape(text, _ENTITIES).split("|||")]
+    if len(fields) < _FIELDS:
+        raise ValueError(f"{len(fields)} fields, wanted {_FIELDS} separated by |||: mend the line")
+    tree = trees.parse(fields[0])
+    n = len(tree.leaves)
+    lemmas = fields[1].split()
+    entities = fields[2].split()
+    if not len(lemmas) == len(entities) == n:
+        raise ValueError(
+            f"{n} leaves, {len(lemmas)} lemmas and {len(entities)} entity classes: "
+            "give each token one of each"
+        )
+    heads = [NO_HEAD] * n
+    types = ["_"] * n
+    for arc in _arcs(fields[3], n):
+        if heads[arc.dependent] != NO_HEAD:
+            raise ValueError(f"token {arc.dependent + 1} has two basic heads: leave one")
+        heads[arc.dependent] = arc.governor
+        types[arc.dependent] = arc.type
+    if heads.count(NO_HEAD) < n and (wrong := check_tree(heads)):
+        raise ValueError(wrong)
+    return AnnotatedSentence(
+        [normal[leaf] for leaf in tree.leaves],
+        [normal[lemma] for lemma in lemmas],
+        tree.tags,
+        [normal[entity.rpartition("/")[2]] for entity in entities],
+        heads,
+        types,
+        collapsed=_arcs(fields[4], n),
+        propagated=_arcs(fields[5], n),
+        nodes=tree.nodes,
+        file=file,
+        line=line,
+    )
+
+
+def _arcs(field: str, n: int) -> list[Arc]:
+    arcs = []
+    for entry in field.split():
+        first, _, rest = entry.partition("-")
+        if first.isdecimal():
+            dependent = first
+            governor, _, kind = rest.partition("-")
+        else:
+            rest, _, dependent = entry.rpartition("-")
+            kind, _, governor = rest.rpartition("-")
+        try:
+            arc = Arc(int(dependent) - 1, int(governor) - 1, kind)
+        except ValueError:
+            raise ValueError(
+                f"dependency {entry!r}: write dependent-governor-type or type-governor-dependent"
+            ) from None
+        if not (kind and 0 <= arc.dependent < n and ROOT <= arc.governor < n):
+            raise ValueError(
+                f"dependency {entry!r}, wanted tokens of 1 to {n}, or 0 for the root: mend it"
+            )
+        if arc.dependent == arc.governor:
+            raise ValueError(f"dependency {entry!r} of a token on itself: mend it")
+        arcs.append(arc)
+    return arcs
 
 
 def read_annotated(
@@ -108,3 +217,77 @@ def _with_trees(
             raise fault(
                 file, line, f"a tree too many after {number} sentences: give one for each sentence"
             )
+
+
+_TREE = "# constituency = "
+
+
+class Written(NamedTuple):
+    """Numbers of lines written, and of those with words but without a tree (`treeless`)."""
+
+    lines: int
+    treeless: int
+
+
+def write_line_files(
+    annotated: str | Path,
+    trees: str | Path | None = None,
+    tags: str | Path | None = None,
+    lines_of: Sequence[str | Path | Source] = (),
+) -> Written:
+    """Return the numbers of lines written: trees and part-of-speech tags of an annotated file.
+
+    Arguments:
+        trees, tags: the files to write, compressed where their names end in .gz; tags are XPOS, or
+            UPOS where that is missing, separated by spaces.
+        lines_of: the tokenised text that was annotated, a sentence a line: line n of trees and
+            tags then stands for its line n, an empty line for one without tokens.
+
+    A sentence without a tree that fits its words has an empty line.
+
+    Raises:
+        InputError: the text is not the one that was annotated.
+    """
+    sentences = _tokens_of_sentences(annotated)
+    written = treeless = 0
+    with ExitStack() as stack:
+        out = [stack.enter_context(open_output(path)) if path else None for path in (trees, tags)]
+        for tree, line_tags in _by_line(sentences, lines_of) if lines_of else sentences:
+            for writer, line in zip(out, (tree, " ".join(line_tags)), strict=True):
+                if writer is not None:
+                    writer.write(line.encode() + b"\n")
+            written += 1
+            treeless += bool(line_tags and not tree)
+    return Written(written, treeless)
+
+
+def _tokens_of_sentences(annotated: str | Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield (bracketed tree or nothing, tags) of every sentence."""
+    tree, tags = "", []
+    for block in read_blocks(find_sources([annotated])):
+        for line in block.lines():
+            if line.startswith(_TREE):
+                tree = line[len(_TREE) :]
+            elif line and line[0] != "#":
+                columns = line.split("\t")
+                if columns[0].isdecimal():
+                    tags.append(columns[4] if columns[4] != "_" else columns[3])
+            elif not line and tags:
+                yield tree, tags
+                tree, tags = "", []
+
+
+def _by_line(
+    sentences: Iterator[tuple[str, list[str]]], lines_of: Sequence[str | Path | Source]
+) -> Iterator[tuple[str, list[str]]]:
+    sources = find_sources(lines_of)
+    for block in read_blocks(sources):
+        for number, line in enumerate(block.lines(), block.first_line):
+            n_tokens = len(line.split())
+            found = next(sentences, ("", [])) if n_tokens else ("", [])
+            if len(found[1]) != n_tokens:
+                raise InputError(
+                    f"{sources[block.source].label}, line {number}: {n_tokens} tokens, "
+                    f"{len(found[1])} were annotated: annotate the text anew"
+                )
+            yield found

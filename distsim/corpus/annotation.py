@@ -1,10 +1,14 @@
-"""Annotated sentences, and the checks that every reader of them makes."""
+"""Annotated sentences and their checks, bracketed trees, `Entity=` brackets of CoNLL-U."""
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from distsim.base.errors import InputError
+from distsim.corpus.blocks import read_blocks
 from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.sources import Source
 
 ROOT = -1  # the governor of the sentence's root
 NO_HEAD = -2  # a token that the basic dependencies leave out
@@ -25,7 +29,7 @@ class Arc(NamedTuple):
     type: str
 
 
-class Node(NamedTuple):
+class Constituent(NamedTuple):
     """A constituent over the tokens start..stop, half-open, counted from 0.
 
     label: such as NP.
@@ -57,7 +61,7 @@ class AnnotatedSentence:
     enhanced: list[Arc] = field(default_factory=list)
     collapsed: list[Arc] = field(default_factory=list)
     propagated: list[Arc] = field(default_factory=list)
-    nodes: list[Node] = field(default_factory=list)
+    nodes: list[Constituent] = field(default_factory=list)
     file: str = ""
     line: int = 0
 
@@ -71,12 +75,7 @@ class Normalised(dict[str, str]):
 
 
 def fault(file: str, line: int, what: str) -> InputError:
-    """Return the InputError for an invalid line; `what` names the fault and the remedy.
-
-    Arguments:
-        file, line: the place.
-        what: the fault and the remedy.
-    """
+    """Return the InputError for an invalid line; `what` names the fault and the remedy."""
     return InputError(f"{file}, line {line}: {what}")
 
 
@@ -106,3 +105,161 @@ def check_tree(heads: list[int]) -> str | None:
         for step in path:
             reached[step] = 1
     return None
+
+
+_TREE_PIECE = re.compile(r"\(\s*([^\s()]*)|([^\s()]+)|\)")
+_CATEGORY = re.compile(r"[^-=]+")  # without what follows it in NP-SBJ-1, NP=2; not of -LRB-
+_ROOTS = frozenset(("", "ROOT", "TOP"))
+_TRACE = "-NONE-"
+
+
+class Tree(NamedTuple):
+    """A parsed constituency tree.
+
+    nodes: constituents from the top down, the root left out. leaves, tags: of each token.
+    """
+
+    nodes: list[Constituent]
+    leaves: list[str]
+    tags: list[str]
+
+
+class TreeReader:
+    """Parser of bracketed trees.
+
+    >>> TreeReader().parse("(ROOT (NP-SBJ (DT the) (NN end)))").nodes
+    [Constituent(start=0, stop=2, label='NP'), Constituent(start=0, stop=1, label='DT'), Constituent(start=1, stop=2, label='NN')]
+    """  # noqa: E501
+
+    def __init__(self) -> None:
+        self._categories: dict[str, str] = {}
+
+    def parse(self, text: str) -> Tree:
+        """Return the tree in a line; labels end before - or =; traces (-NONE-) are left out.
+
+        Raises:
+            ValueError: the brackets do not match, or there is more or less than one tree.
+        """
+        nodes: list[list[Any]] = []  # [start, stop, label] from the top down
+        open_nodes: list[list[Any]] = []
+        leaves: list[str] = []
+        tags: list[str] = []
+        categories = self._categories
+        for piece in _TREE_PIECE.finditer(text):
+            label, leaf = piece.groups()
+            if label is not None:
+                if nodes and not open_nodes:
+                    raise ValueError("text follows the tree: write one tree a line")
+                node = [len(leaves), 0, label]
+                nodes.append(node)
+                open_nodes.append(node)
+            elif leaf is not None:
+                if not open_nodes:
+                    raise ValueError(f"{leaf!r} is outside the brackets: write (ROOT ...)")
+                if open_nodes[-1][2] != _TRACE:
+                    tags.append(open_nodes[-1][2])
+                    leaves.append(leaf)
+            else:
+                if not open_nodes:
+                    raise ValueError("a ) too many: balance the brackets")
+                open_nodes.pop()[1] = len(leaves)
+        if open_nodes:
+            raise ValueError(f"{len(open_nodes)} ) missing: balance the brackets")
+        if not nodes:
+            raise ValueError("no tree: write (ROOT ...)")
+        kept = []
+        for number, (start, stop, label) in enumerate(nodes):
+            if start == stop or (number == 0 and label in _ROOTS):
+                continue
+            category = categories.get(label)
+            if category is None:
+                found = _CATEGORY.match(label)
+                category = categories[label] = found[0] if found else label
+            kept.append(Constituent(start, stop, category))
+        return Tree(kept, leaves, tags)
+
+
+def read_trees(sources: Sequence[Source]) -> Iterator[tuple[Tree | None, str, int]]:
+    """Yield (tree, file, line) for every line of the files; None where the line is blank.
+
+    Raises:
+        InputError: a file cannot be read or a tree is broken; file and line are named.
+    """
+    reader = TreeReader()
+    for block in read_blocks(sources):
+        file = sources[block.source].path
+        for line, text in enumerate(block.lines(), block.first_line):
+            if not text.strip():
+                yield None, file, line
+                continue
+            try:
+                tree = reader.parse(text)
+            except ValueError as error:
+                raise fault(file, line, f"the tree is broken: {error}") from None
+            yield tree, file, line
+
+
+# An opening bracket with its fields, perhaps closed at once; or the end of a mention by id.
+_ENTITY_PIECE = re.compile(r"\(([^()]+)(\)?)|([^()]+)\)")
+
+
+class Mentions:
+    """Open entity mentions, tracked from token to token.
+
+    >>> mentions = Mentions()
+    >>> mentions.innermost("(1-person-new(2-place-new)")
+    'place'
+    >>> mentions.innermost(None), mentions.innermost("1)"), mentions.innermost(None)
+    ('person', 'person', 'o')
+    """
+
+    def __init__(self) -> None:
+        self._open: list[tuple[str, str]] = []
+
+    @property
+    def open(self) -> bool:
+        """Whether any mention is open."""
+        return bool(self._open)
+
+    def innermost(self, brackets: str | None) -> str:
+        """Return the class of the innermost mention over the next token, `o` if there is none.
+
+        brackets: the token's `Entity=` value, None where it has none. The class is the second
+        field between hyphens.
+
+        Raises:
+            ValueError: the brackets do not match what is open, or a mention has no class.
+        """
+        if brackets is None:
+            return self._open[-1][1] if self._open else OUTSIDE
+        here: list[tuple[str, str]] = []  # mentions of this token alone
+        ended = []
+        place = 0
+        for piece in _ENTITY_PIECE.finditer(brackets):
+            if piece.start() != place:
+                break
+            place = piece.end()
+            opened, closed, ends = piece.groups()
+            if opened is None:
+                ended.append(ends)
+                continue
+            fields = opened.split("-", 2)
+            if len(fields) < 2 or not fields[1]:
+                raise ValueError(f"the mention {opened!r} has no class: write (id-class-...")
+            mention = (fields[0], fields[1])
+            if closed:
+                here.append(mention)
+            else:
+                self._open.append(mention)
+        if place != len(brackets):
+            raise ValueError(f"Entity={brackets} is not made of (id-class... and id): mend it")
+        covering = here or self._open
+        found = covering[-1][1] if covering else OUTSIDE
+        for ends in ended:
+            for number in range(len(self._open) - 1, -1, -1):
+                if self._open[number][0] == ends:
+                    del self._open[number]
+                    break
+            else:
+                raise ValueError(f"{ends}) closes a mention that is not open: open it before")
+        return found

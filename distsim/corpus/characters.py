@@ -16,7 +16,10 @@ WHITE_SPACE = (
 )  # fmt: skip
 NEWLINE = 0x0A
 
+# Characters of scripts whose words no spaces part: each is a token, with the marks on it. Thai and
+# Lao, Burmese, Khmer; kana; Han.
 _IDEOGRAPHS = (
+    (0x0E00, 0x0F00), (0x1000, 0x10A0), (0x1780, 0x1800),
     (0x3041, 0x30A0), (0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x323B0),
 )  # fmt: skip
 # Planes 4 to 13 are not assigned, and those for private use are of no class, as a test holds.
@@ -30,16 +33,59 @@ _CATEGORY_CLASS = {
     "Pe": kernel.CLOSE, "Pf": kernel.CLOSE, "Ps": kernel.OPEN, "Pi": kernel.OPEN,
 }  # fmt: skip
 _CHARACTER_CLASS = {
-    kernel.APOSTROPHE: "'’",
+    # Curly, reversed, acute and grave ones, of full width, the Armenian one. Letters that look like
+    # them (U+02BB, U+02BC) are letters.
+    kernel.APOSTROPHE: "'’‘‛´`\uff07\u055a",
     kernel.HYPHEN: "-\u2010\u2011",
     kernel.PERIOD: ".",
     kernel.COMMA: ",",
-    kernel.STOP: "!?…‼⁇⁈⁉؟।॥",
-    kernel.WIDE_STOP: "。！？｡",
-    kernel.QUOTE: '"',
+    kernel.STOP: "!?…‼⁇⁈⁉؟۔।॥։።፧",
+    kernel.WIDE_STOP: "。！？｡။។៕",
+    kernel.QUOTE: '"\uff02',
+    kernel.MARK: "՛՜՞׳״",  # inside Armenian and Hebrew words
     kernel.SPACE: "\u200b\ufeff",
     kernel.NEWLINE: "\n",
 }
+
+APOSTROPHES = "'’‘‛‚´`ʼʻ\uff07\u05f3\u055a\ua78b\ua78c"
+QUOTES = '"“”„‟\uff02\u05f4〝〞'
+# Unicode's characters that are ignored by default, fillers of Hangul and Khmer apart.
+_INVISIBLE = (
+    0xAD, 0x34F, 0x61C, *range(0x180B, 0x1810), *range(0x200B, 0x2010), *range(0x202A, 0x202F),
+    *range(0x2060, 0x2070), *range(0xFE00, 0xFE10), 0xFEFF, *range(0xFFF0, 0xFFF9),
+    *range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B), *range(0xE0000, 0xE1000),
+)  # fmt: skip
+# Latin, Armenian and Hebrew ligatures, Arabic letters in their shapes.
+_LIGATURES = (
+    (0x132, 0x134), (0x149, 0x14A), (0x1C4, 0x1CD), (0x1F1, 0x1F4), (0xFB00, 0xFB07),
+    (0xFB13, 0xFB18), (0xFB4F, 0xFB50), (0xFB50, 0xFE00), (0xFE70, 0xFEFD),
+)  # fmt: skip
+
+
+@cache
+def variants() -> dict[int, str]:
+    """Return what stands for a character that is a variant of others, by code point.
+
+    Empty for those that are invisible.
+
+    >>> "“hallo”, co\u00adop, ofﬁce".translate(variants())
+    '"hallo", coop, office'
+    """
+    folded = dict.fromkeys(_INVISIBLE, "")
+    for first, stop in _LIGATURES:
+        for code in range(first, stop):
+            letters = unicodedata.normalize("NFKC", chr(code))
+            if letters.isalpha():  # some are marks on a space
+                folded[code] = letters
+    folded[0x149] = "'n"
+    folded |= {ord(one): "'" for one in APOSTROPHES[1:]}
+    return folded | {ord(one): '"' for one in QUOTES[1:]}
+
+
+@cache
+def variant_characters() -> frozenset[str]:
+    """Return the characters for which `variants` has others."""
+    return frozenset(map(chr, variants()))
 
 
 @cache

@@ -10,16 +10,16 @@ from distsim.corpus.annotation import (
     OUTSIDE,
     AnnotatedSentence,
     Arc,
+    Mentions,
     Normalised,
+    TreeReader,
     check_tree,
     fault,
 )
 from distsim.corpus.blocks import Block
-from distsim.corpus.entities import Mentions
 from distsim.corpus.lines import LINE_BYTES
 from distsim.corpus.numbers import plain_count
 from distsim.corpus.sources import Source
-from distsim.corpus.trees import TreeReader
 
 COLUMNS = 10
 _MOST_KEPT = 1 << 18  # of what repeats: parsed once
@@ -37,7 +37,6 @@ def read_conllu(blocks: Iterable[Block], sources: Sequence[Source]) -> Iterator[
     `# constituency = (ROOT ...)` is the sentence's tree.
 
     Arguments:
-        blocks: of whole lines.
         sources: the files; a block's `source` is an index into it.
 
     Raises:
@@ -275,8 +274,6 @@ def word_rows(
 
     Arguments:
         rows: the columns of each line.
-        at: the lines' numbers.
-        file: its name, for messages.
 
     Raises:
         InputError: a row has another number of columns, a word another number, or there is none.
@@ -377,11 +374,7 @@ def _real_governors(node: str, empty_nodes: _EmptyNodes, seen: set[str], file: s
 
 
 def first_text(block: Block) -> tuple[str, int]:
-    """Return the first line that is neither blank nor a comment, and its number; or ("", 0).
-
-    Arguments:
-        block: of the file.
-    """
+    """Return the first line that is neither blank nor a comment, and its number; or ("", 0)."""
     for number, line in enumerate(block.lines(), block.first_line):
         if line.strip() and not line.startswith("#"):
             return line, number

@@ -7,6 +7,7 @@ that comes out never takes much more memory than is asked for.
 """
 
 import bz2
+import codecs
 import io
 import lzma
 import os
@@ -30,11 +31,15 @@ class DamagedArchiveError(Exception):
     """Damaged compressed file; the message names the fault."""
 
 
+class OtherEncodingError(Exception):
+    """Text that is not of the encoding that was named; the message names the fault."""
+
+
 class UnpackLimitError(Exception):
     """Compressed file that expands to much more than any text would."""
 
 
-class _Compression(NamedTuple):
+class _CompressionFormat(NamedTuple):
     """A compression format.
 
     new: returns a decompressor. read_bytes: its input at a time. is_bounded: it takes a limit of
@@ -49,7 +54,7 @@ class _Compression(NamedTuple):
 class _Stream:
     """Decompressor of one stream; `rest` is input after the stream's end."""
 
-    def __init__(self, compression: _Compression) -> None:
+    def __init__(self, compression: _CompressionFormat) -> None:
         self._stream = compression.new()
         self._bounds = (_PIECE_BYTES,) if compression.is_bounded else ()
         self.read_bytes = compression.read_bytes
@@ -80,13 +85,13 @@ def _new_zstd() -> Any:
     return zstandard.ZstdDecompressor().decompressobj()
 
 
-_GZ = _Compression(partial(zlib.decompressobj, 31))
-_BZ2 = _Compression(bz2.BZ2Decompressor)
-_XZ = _Compression(partial(lzma.LZMADecompressor, lzma.FORMAT_XZ))
-_ZSTD = _Compression(_new_zstd, _ZSTD_READ_BYTES, is_bounded=False)
+_GZ = _CompressionFormat(partial(zlib.decompressobj, 31))
+_BZ2 = _CompressionFormat(bz2.BZ2Decompressor)
+_XZ = _CompressionFormat(partial(lzma.LZMADecompressor, lzma.FORMAT_XZ))
+_ZSTD = _CompressionFormat(_new_zstd, _ZSTD_READ_BYTES, is_bounded=False)
 
 
-def _compression(magic: bytes) -> _Compression | None:
+def _compression(magic: bytes) -> _CompressionFormat | None:
     """Return the compression format by a file's first bytes, None for an uncompressed file."""
     if magic.startswith(b"\x1f\x8b"):
         return _GZ
@@ -199,6 +204,11 @@ class _Rejoined(io.RawIOBase):
         buffer[: len(data)] = data
         return len(data)
 
+    def close(self) -> None:
+        if not self.closed:
+            self._rest.close()
+        super().close()
+
 
 def decompressed(raw: io.BufferedReader, unpack_limit: int) -> BinaryIO:
     """Return a stream of a file's bytes, uncompressed and without a byte order mark.
@@ -222,11 +232,58 @@ def decompressed(raw: io.BufferedReader, unpack_limit: int) -> BinaryIO:
     return text
 
 
+class _Recoded(io.RawIOBase):
+    """Stream of a text in UTF-8 whose bytes are of another encoding."""
+
+    def __init__(self, stream: BinaryIO, encoding: str) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._ready = memoryview(b"")
+        self._n_bytes = 0
+        self._is_over = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready and not self._is_over:
+            data = self._stream.read(_READ_BYTES)
+            self._is_over = not data
+            try:
+                text = self._decoder.decode(data, self._is_over)
+                self._ready = memoryview(text.encode())
+            except UnicodeError as error:
+                begin = self._n_bytes + getattr(error, "start", 0)
+                reason = getattr(error, "reason", str(error))
+                raise OtherEncodingError(f"{reason} at byte {begin + 1:,}") from None
+            self._n_bytes += len(data)
+        size = min(len(buffer), len(self._ready))
+        buffer[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
+
+
+def recoded(stream: BinaryIO, encoding: str) -> BinaryIO:
+    """Return a stream of a text in UTF-8, without a byte order mark.
+
+    Arguments:
+        stream: of its bytes.
+        encoding: of these, known to Python.
+
+    Raises, while it is read:
+        OtherEncodingError: they are not of that encoding.
+    """
+    text: Any = io.BufferedReader(_Recoded(stream, encoding), _PIECE_BYTES)
+    head, text = peeked(text, len(BYTE_ORDER_MARK))
+    if head == BYTE_ORDER_MARK:
+        text.read(len(head))
+    return cast(BinaryIO, text)
+
+
 def peeked(stream: io.BufferedReader, size: int) -> tuple[bytes, io.BufferedReader]:
     """Return the first bytes of a stream, fewer only where it ends, and the whole stream.
 
     Arguments:
-        stream: read up to there.
         size: number of bytes.
     """
     head = stream.peek(size)[:size]

@@ -2,8 +2,10 @@
 
 import csv
 import json
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +13,8 @@ import numpy as np
 
 from distsim.base.arguments import shown
 from distsim.base.errors import InputError, ParameterError
-from distsim.corpus.blocks import BLOCK_BYTES, Block, Documents
-from distsim.corpus.lines import read_lines
+from distsim.corpus.blocks import BLOCK_BYTES, Block, BlockDocuments
+from distsim.corpus.lines import decoded, read_lines
 from distsim.corpus.sources import Source
 
 _FILE_COLUMNS = ("file", "filename", "path")
@@ -29,8 +31,9 @@ class Document(NamedTuple):
     None. fields: values by name: text, numbers, dates, None for a missing one. line: where the
     document is in its file, from 1, shown with every place in it, or where each line of the
     text is; where None, lines are counted as in a file of all documents with a blank line
-    behind each. annotations: lemma and tag of each token of a tokenised text. continues: the text
-    goes on where that of the document before ended.
+    behind each. annotations: lemma and tag of each token of a tokenised text; where the reader
+    has dependencies also its coarse tag, its relation, and how many tokens behind it its head is.
+    continues: the text goes on where that of the document before ended.
 
     >>> Document("Hello, Alice.", "letter-1", {"year": 1865}).fields["year"]
     1865
@@ -40,7 +43,7 @@ class Document(NamedTuple):
     id: str | None = None
     fields: Mapping[str, Any] = {}
     line: int | Sequence[int] | None = None
-    annotations: Sequence[tuple[str, str]] | None = None
+    annotations: Sequence[tuple[Any, ...]] | None = None
     continues: bool = False
 
 
@@ -57,6 +60,18 @@ def without_id(fields: Mapping[str, Any]) -> dict[str, Any]:
     if ID_FIELD in fields:
         others["given_id"] = fields[ID_FIELD]
     return others
+
+
+def without_unnamed(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of a table without columns that have no name, as the row numbers of pandas.
+
+    Arguments:
+        row: values by column.
+
+    >>> without_unnamed({"": "0", "year": "1850"})
+    {'year': '1850'}
+    """
+    return {name: value for name, value in row.items() if name}
 
 
 def source_of_texts(texts: Iterable[Any], metadata: Iterable[Any] | None = None) -> Source:
@@ -133,7 +148,6 @@ def document_blocks(
 
     Arguments:
         source: with `documents`, which are read once; those without a line of text are passed over.
-        number: of the source.
         watch: called with the text of each document as a file has it: without blank lines, and a
             blank line behind it.
         block_bytes: of a block; a longer document makes a longer one.
@@ -181,7 +195,7 @@ class _BlockOfDocuments:
         self._ordinals: list[int] = []
         self._lines: list[int] = []
         self._n_lines: list[int] = []
-        self.annotations: list[tuple[str, str]] = []
+        self.annotations: list[tuple[Any, ...]] = []
         self.n_bytes = 0
 
     def add(self, document: Document, ordinal: int, text: bytes, line_numbers: list[int]) -> None:
@@ -195,7 +209,7 @@ class _BlockOfDocuments:
     def block(self) -> Block:
         of_lines = np.repeat(np.arange(len(self._n_lines)), self._n_lines)
         lines = np.array(self._lines, np.int64)
-        about = Documents(
+        about = BlockDocuments(
             self._documents, np.array(self._ordinals), of_lines, lines, self.annotations
         )  # fmt: skip
         return Block(b"\n".join([*self._texts, b""]), self._number, 1, about)
@@ -221,25 +235,29 @@ class FileFields:
     """
 
     def __init__(self, fields: Mapping[str, Mapping[str, Any]], label: str = "") -> None:
-        self._fields = fields
+        self._fields = {_of_file(name): row for name, row in fields.items()}
+        # Names of file systems without case, where no two differ in it alone.
+        folded = Counter(name.casefold() for name in self._fields)
+        self._in_other_case = {
+            name.casefold(): name for name in self._fields if folded[name.casefold()] == 1
+        }
         self._label = label
         self._used: set[str] = set()
         self._unknown: set[str] = set()
 
     def of(self, name: str) -> Mapping[str, Any] | None:
-        """Return the fields of a file; None where there are none of any file.
-
-        Arguments:
-            name: of the file.
-        """
+        """Return the fields of a file; None where there are none of any file."""
         if not self._fields:
             return None
-        known = name
+        known = _of_file(name)
         while known not in self._fields:  # the name may be given without its endings
             shorter = str(Path(known).with_suffix(""))
             if shorter == known:
-                self._unknown.add(name)
-                return {}
+                known = self._in_other_case.get(_of_file(name).casefold(), "")
+                if not known:
+                    self._unknown.add(name)
+                    return {}
+                break
             known = shorter
         self._used.add(known)
         return self._fields[known]
@@ -263,14 +281,16 @@ class FileFields:
                 notice(f"{self._label}: {told}: {shown}")
 
 
+def _of_file(name: str) -> str:
+    """Return a file's name of composed characters; file systems may decompose them."""
+    return unicodedata.normalize("NFC", name).strip()
+
+
 def read_file_fields(path: str | Path) -> FileFields:
     """Return the fields of files from a table: CSV, TSV (`.tsv`) or JSONL (`.jsonl`).
 
     One column, `file`, `filename` or `path`, has the name of the file, with or without endings such
     as `.txt.gz`; the others are its fields.
-
-    Arguments:
-        path: of the table.
 
     Raises:
         InputError: it cannot be read, has no such column, or a file has two rows.
@@ -285,7 +305,7 @@ def read_file_fields(path: str | Path) -> FileFields:
                 f"{label}, line {line}: has no column {' or '.join(_FILE_COLUMNS)}, but "
                 f"{', '.join(map(str, row))}: name the column of files so"
             )
-        name = str(row.pop(column))
+        name = str(row.pop(column)).strip()
         if name in fields:
             raise InputError(f"{label}, line {line}: {name} is named twice: keep one row a file")
         fields[name] = row
@@ -307,18 +327,14 @@ def _json_rows(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _table_rows(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    def lines() -> Iterator[str]:
-        for number, line in read_lines(path):
-            try:
-                yield line.decode("utf-8-sig")
-            except UnicodeDecodeError:
-                raise InputError(f"{path}, line {number}: not UTF-8: convert it") from None
-
-    mark = "\t" if str(path).removesuffix(".gz").endswith(".tsv") else ","
-    rows = csv.reader(lines(), delimiter=mark, strict=True)
+    text = (decoded(line, str(path), number) for number, line in read_lines(path))
+    first = next(text, "")
+    is_tsv = str(path).removesuffix(".gz").endswith(".tsv")
+    mark = "\t" if is_tsv else max(",;\t", key=first.count)
+    rows = csv.reader(chain([first], text), delimiter=mark, strict=True)
     try:
-        names = next(rows, [])
-        if twice := [name for number, name in enumerate(names) if name in names[:number]]:
+        names = [name.strip() for name in next(rows, [])]
+        if twice := [name for number, name in enumerate(names) if name and name in names[:number]]:
             raise InputError(f"{path}, line 1: two columns are named {twice[0]!r}: rename one")
         for row in rows:
             if len(row) > len(names):
@@ -326,6 +342,6 @@ def _table_rows(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
                     f"{path}, line {rows.line_num}: {len(row)} fields, wanted {len(names)}"
                 )
             if row:
-                yield rows.line_num, dict(zip(names, row, strict=False))
+                yield rows.line_num, without_unnamed(dict(zip(names, row, strict=False)))
     except csv.Error as error:
         raise InputError(f"{path}, line {rows.line_num}: {error}: correct it") from None

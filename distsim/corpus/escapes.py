@@ -30,6 +30,46 @@ def unescape(token: str) -> str:
     return _PENN.get(token.lower(), token)
 
 
+_ESCAPES = {character: name for name, character in reversed(_ENTITIES.items())}
+_PENN_OF: dict[str, list[str]] = {}
+for _name, _character in _PENN.items():
+    _PENN_OF.setdefault(_character, []).append(_name)
+
+
+def escaped_forms(token: str) -> list[str]:
+    """Return the tokens that are escapes of a token, of those that are usual.
+
+    Arguments:
+        token: without escapes.
+
+    >>> escaped_forms("'s"), escaped_forms("("), escaped_forms('"'), escaped_forms("a")
+    (['&apos;s'], ['-lrb-'], ['&quot;', '``', "''"], [])
+    """
+    escaped = escape(token)
+    return [*([escaped] if escaped != token else []), *_PENN_OF.get(token, ())]
+
+
+def escape(token: str) -> str:
+    """Return a token with the escapes of Moses.
+
+    Arguments:
+        token: without escapes.
+
+    >>> escape("l'"), escape("a|b")
+    ('l&apos;', 'a&#124;b')
+    """
+    return "".join(_ESCAPES.get(character, character) for character in token)
+
+
+def has_escapes(text: str) -> bool:
+    """Return whether a text has escapes of Moses.
+
+    Arguments:
+        text: tokenised.
+    """
+    return _ENTITY.search(text) is not None
+
+
 def undo_moses_escapes(text: bytes) -> bytes:
     """Return a text with the entities of Moses' tokenizer replaced by characters.
 

@@ -13,6 +13,7 @@ from distsim.corpus.lines import read_lines
 
 NONE = "none"
 DEFAULT = "english"
+OF_LANGUAGE = {"en": "english", "de": "german", "fr": "french"}  # what ships
 _CACHED_WORDS = 1 << 16
 _SHORTEST = 2
 
@@ -74,7 +75,7 @@ class Inflections:
 
     @classmethod
     def open(cls, name: str | Path = DEFAULT) -> "Inflections":
-        """Return the rules of an included language (`english`), of a file, or none (`none`).
+        """Return the rules of an included language (`OF_LANGUAGE`), of a file, or none (`none`).
 
         Arguments:
             name: of the language.
@@ -90,7 +91,8 @@ class Inflections:
             return cls._read(str(name))
         if not shipped.is_file():
             raise ParameterError(
-                f"inflections {str(name)!r}: give {DEFAULT}, {NONE} or a file of rules"
+                f"inflections {str(name)!r}: give {', '.join(OF_LANGUAGE.values())}, {NONE} or a "
+                "file of rules"
             )
         return cls._read(str(shipped))
 

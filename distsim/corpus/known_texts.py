@@ -106,7 +106,6 @@ def digests_from_manifest(kept: Any, n_sources: int) -> list[TextDigest | None]:
 
     Arguments:
         kept: the stored value, None in an older manifest.
-        n_sources: number of sources.
 
     Raises:
         ValueError, TypeError: the stored value is not a list of digests.

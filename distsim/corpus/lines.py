@@ -4,6 +4,7 @@ A line is what ends at a newline; the newline, a carriage return before it and a
 the end all stay.
 """
 
+import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -14,6 +15,7 @@ from distsim.corpus.sources import Source, find_file, find_texts, open_source
 BLOCK_BYTES = 1 << 22
 LINE_BYTES = 4 << 20  # of a line of any format; readers hold several times as much
 TEXT_LINE_BYTES = 64 << 20  # of plain text, which may be a whole book in one line
+_SAMPLE_BYTES = 1 << 13  # on either side of a byte that is not UTF-8
 _PIECE_BYTES = 1 << 16  # so much at most of a damaged archive is not looked at
 
 
@@ -35,7 +37,6 @@ def read_line_blocks(
     Arguments:
         path: plain or compressed; `-` for standard input; or a source.
         longest: bytes of a line; LINE_BYTES where None.
-        block_bytes: size of a block.
 
     Raises:
         InputError: the file cannot be opened, is compressed and damaged, or has a line that is
@@ -146,11 +147,45 @@ def split_lines(text: bytes) -> list[bytes]:
     return [*lines, last] if last else lines
 
 
+def decoded(text: bytes, label: str, line: int = 1) -> str:
+    """Return whole lines of a file as text.
+
+    Arguments:
+        text: the lines. label: of the file, for the message. line: number of the first.
+
+    Raises:
+        InputError: it is not valid UTF-8; line and byte are named, and the encoding that it looks
+            like.
+    """
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        number = line + text.count(b"\n", 0, error.start)
+        column = error.start - text.rfind(b"\n", 0, error.start)
+        around = text[max(0, error.start - _SAMPLE_BYTES) : error.start + _SAMPLE_BYTES]
+        encoding = _likely_encoding(around)
+        raise InputError(
+            f"{label}, line {number}, byte {column}: not UTF-8 (found 0x{text[error.start]:02x}"
+            + (f", looks like {encoding}" if encoding else "")
+            + "): convert the file to UTF-8, or name its encoding with `encoding`"
+            + (f" {encoding}" if encoding else "")
+        ) from None
+
+
+def _likely_encoding(sample: bytes) -> str:
+    """Return the likely encoding of a text that is not UTF-8; empty where none fits."""
+    from charset_normalizer import from_bytes
+
+    logging.getLogger("charset_normalizer").setLevel(logging.CRITICAL)
+    best = from_bytes(sample).best()
+    name = "" if best is None else best.encoding.replace("_", "-")
+    return "" if name in ("utf-8", "ascii") else name
+
+
 def decoded_line(line: bytes, place: str) -> str:
     """Return a line as text, without its end.
 
     Arguments:
-        line: with its end.
         place: file and line, for the message.
 
     Raises:
@@ -159,10 +194,8 @@ def decoded_line(line: bytes, place: str) -> str:
     >>> decoded_line(b"a king\\n", "notes.txt, line 1")
     'a king'
     """
-    try:
-        return line.decode().rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise InputError(f"{place}: not UTF-8: convert the file to UTF-8") from None
+    label, _, number = place.rpartition(", line ")
+    return decoded(line, label or place, int(number) if number.isdecimal() else 1).rstrip("\r\n")
 
 
 def is_utf8(line: bytes) -> bool:

@@ -19,6 +19,27 @@ _HTML_NAMES = re.compile(
 )
 _HTML = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.I)
 _XML = re.compile(r"<(?:\?xml\b|!doctype\b)", re.I)
+_PROLOG = re.compile(r"(?:\s+|<\?.*?\?>|<!--.*?-->|<!doctype[^\[>]*(?:\[.*?\]\s*)?>)*", re.S | re.I)
+_ROOT = re.compile(r"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)")
+# Kinds of XML by their root element.
+_ROOTS = {
+    "html": "HTML", "TEI": "TEI", "TEI.2": "TEI", "teiCorpus": "TEI", "teiCorpus.2": "TEI",
+    "tmx": "TMX", "alto": "ALTO", "xliff": "XLIFF", "PcGts": "PAGE XML",
+    "FictionBook": "FictionBook",
+    "rss": "a news feed", "feed": "a news feed", "tt": "TTML subtitles",
+    "mediawiki": "a dump of a wiki",
+    "doc.kaf": "KAF", "NAF": "NAF", "D-Spin": "TCF", "FoLiA": "FoLiA",
+}  # fmt: skip
+_DOCBOOK = re.compile(r"docbook\.org/ns/docbook|-//OASIS//DTD DocBook", re.I)
+# A structure of a vertical file: what ends, its name, its attributes, whether it is empty.
+TAG_LINE = re.compile(
+    r"<(/?)([A-Za-z_][\w.:-]*)"
+    r"((?:\s+[\w.:-]+\s*=\s*(?:\"[^\"\t]*\"|'[^'\t]*'))*)\s*(/?)>\s*"
+)
+_VERTICAL_NAMES = {"s", "text", "doc", "document", "g", "p", "article", "sentence"}
+_SRT = re.compile(r"\s*\d+\s*\n\s*\d+:\d\d:\d\d[,.]\d+\s*-->\s*\d+:\d\d:\d\d")
+_CHAT = re.compile(r"@UTF8\s*\n|@Begin\s*\n")
+_CHAT_TIER = re.compile(r"^\*[A-Z][A-Z0-9]*:\t", re.M)
 _BEFORE = re.compile(r"(?:\s|<!--.*?-->)*", re.S)
 _OPENED = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?>")
 _CLOSED = re.compile(r"</([A-Za-z][\w:.-]*)\s*>|<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?/>")
@@ -46,17 +67,28 @@ _IN_ZIP = (
 )
 _READ_BY_INDEX = {
     "HTML": "html", "JSON lines": "jsonl", "CSV": "csv", "TSV": "tsv", "Parquet": "parquet",
-    "CoNLL-U": "conllu",
+    "CoNLL-U": "conllu", "TEI": "tei", "DocBook": "docbook", "ALTO": "alto", "docx": "docx",
+    "a vertical file": "vertical", "SubRip subtitles": "subtitles", "WebVTT subtitles": "subtitles",
+    "ASS subtitles": "subtitles",
 }  # fmt: skip
 _PANDOC = "convert it first (pandoc -t plain FILE -o FILE.txt)"
 _REMEDIES = {
     "PDF": "convert it first (pdftotext FILE.pdf)",
-    "docx": _PANDOC, "EPUB": _PANDOC, "ODT": _PANDOC, "RTF": _PANDOC,
+    "EPUB": _PANDOC, "ODT": _PANDOC, "RTF": _PANDOC,
     "a document of an old word processor": "save it as plain text there",
     "a ZIP archive": "unpack it first",
     "JSON": "write an object a line (jq -c '.[]' FILE > FILE.jsonl), or take the file as it is "
     "with `as_is`",
-    "UTF-16 or binary data": "convert text to UTF-8 (iconv -f UTF-16 -t UTF-8), leave out the rest",
+    "UTF-16 or binary data": "convert text to UTF-8 (iconv -f UTF-16 -t UTF-8), or name its "
+    "encoding with `encoding`; leave out the rest",
+    "TMX": "give its two languages to `distsim align`: FILE.tmx:en FILE.tmx:de",
+    "XLIFF": "convert it to TMX or to text first (Translate Toolkit)",
+    "a CHAT transcript": "take the words of its main lines first (CLAN's flo, or pylangacq), or "
+    "take the file as it is with `as_is`",
+    "FictionBook": _PANDOC,
+    "TTML subtitles": "convert them to SRT or WebVTT first (ffmpeg -i FILE FILE.srt)",
+    "PAGE XML": "export it as ALTO or TEI first",
+    "a dump of a wiki": "extract its text first (wikiextractor)",
 }  # fmt: skip
 _CONLLU_ROW = re.compile(r"\d+(?:[-.]\d+)?\t(?:[^\t]*\t){8}[^\t]*")
 
@@ -70,6 +102,7 @@ _FEWEST_BARE_ROWS = 20  # of tabs and nothing else that tells
 _MOST_SPACES = 0.1  # fields that begin with a blank, as after the commas of a sentence
 _LEAST_QUOTED = 0.2  # rows with a field in quotation marks
 _LONGEST_NAME = 40  # characters
+_MOST_COLUMNS = 40  # of a token
 _NAME = re.compile(r"[A-Za-z_](?:[\w ()/%.-]*[\w)%])?")
 _NUMBER = re.compile(r"[-+]?\d+(?:[.:/-]\d+)*(?:[eE][-+]?\d+)?%?")
 
@@ -79,7 +112,6 @@ def looks_like(head: bytes, is_whole: bool) -> str | None:
 
     Arguments:
         head: about HEAD_BYTES of them, unpacked, without a byte order mark.
-        is_whole: these are all.
 
     >>> looks_like(b"<!DOCTYPE html><p>the king</p>", True)
     'HTML'
@@ -103,15 +135,16 @@ def looks_like(head: bytes, is_whole: bool) -> str | None:
     words = next((row for row in rows if row[0] != "#"), "")
     if _CONLLU_ROW.fullmatch(words):
         return "CoNLL-U"
+    if found := _subtitles(start) or ("a CHAT transcript" if _is_chat(start) else None):
+        return found
+    if _is_vertical(rows):
+        return "a vertical file"
     found = _markup(start, text) if "<" in text else None
     return found or _json(start, is_whole) or _table(rows, is_whole)
 
 
 def remedy(found: str) -> str:
     """Return the remedy for a file of a format that looks_like names.
-
-    Arguments:
-        found: the format.
 
     >>> remedy("PDF")
     'convert it first (pdftotext FILE.pdf)'
@@ -124,12 +157,66 @@ def remedy(found: str) -> str:
     return f"{read}extract the text first, or take the file as it is with `as_is`"
 
 
+def _subtitles(start: str) -> str | None:
+    """Return the kind of subtitles, None for other text."""
+    if start.startswith("WEBVTT") and start[6:7] in ("", "\n", " ", "\t"):
+        return "WebVTT subtitles"
+    if start.startswith("[Script Info]"):
+        return "ASS subtitles"
+    return "SubRip subtitles" if _SRT.match(start) else None
+
+
+def _is_chat(start: str) -> bool:
+    """Return whether a text is a transcript in CHAT, of CHILDES and TalkBank."""
+    return _CHAT.match(start) is not None and _CHAT_TIER.search(start) is not None
+
+
+def _is_vertical(rows: Sequence[str]) -> bool:
+    """Return whether lines are tokens with tags and lemmas, one a line, between structures.
+
+    Without a structure a row must be a mark alone, in a table without a column of numbers.
+    """
+    tokens = [
+        row for row in rows if TAG_LINE.fullmatch(row) is None and row[:2] not in ("<?", "<!")
+    ]
+    n_tags = len(rows) - len(tokens)
+    table = [row.split("\t") for row in tokens]
+    if not table or (n_tags == 0 and len(table) < _FEWEST_COMMA_ROWS):
+        return False
+    widths = [len(row) for row in table]
+    width = max(set(widths), key=widths.count)
+    table = [row for row in table if len(row) == width]
+    words = [row[0] for row in table]
+    if len(table) < _LEAST_ALIKE * len(tokens) or any(len(word) > _LONGEST_NAME for word in words):
+        return False
+    if not all(words) or sum(" " in word for word in words) * 50 > len(words):
+        return False
+    if n_tags:
+        names = {match[2] for row in rows if (match := TAG_LINE.fullmatch(row)) is not None}
+        return bool(names & _VERTICAL_NAMES) if width == 1 else width <= _MOST_COLUMNS
+    has_mark = any(not any(map(str.isalnum, word)) for word in words)
+    columns = list(zip(*table, strict=True))[1:]
+    has_numbers = any(all(map(_NUMBER.fullmatch, column)) for column in columns)
+    has_texts = any(" " in cell for column in columns for cell in column)
+    is_of_tokens = has_mark and not has_numbers and not has_texts and all(map(all, columns))
+    return 2 <= width <= _MOST_COLUMNS and is_of_tokens
+
+
 def _markup(start: str, text: str) -> str | None:
-    """Return "HTML" or "XML" by the beginning or the share of tags, None for other text."""
+    """Return the kind of markup by its root or the share of tags, None for other text."""
+    body = start[_PROLOG.match(start).end() :]  # type: ignore[union-attr]
+    root = _ROOT.match(body)
+    kind = _ROOTS.get(root[1]) if root else None
+    if kind is None and root and root[1].lower() == "html":
+        kind = "HTML"
+    if kind and (kind == "TEI" or body[: len(root[0]) + 1].isascii()):  # type: ignore[index]
+        return kind
+    if root and _DOCBOOK.search(start[:4000]):
+        return "DocBook"
+    if _XML.match(start) and not re.match(r"<!doctype\s+html", start, re.I):
+        return "XML"
     if _HTML.match(start):
         return "HTML"
-    if _XML.match(start):
-        return "HTML" if _HTML.search(start[:4000]) else "XML"
     closed = [one for one in _CLOSED.finditer(text) if one[1] not in _SENTENCE_MARKS]
     opened = [one for one in _OPENED.finditer(text) if one[1] not in _SENTENCE_MARKS]
     share = sum(len(one[0]) for one in [*opened, *closed]) / len(text)
@@ -141,7 +228,7 @@ def _markup(start: str, text: str) -> str | None:
         return "HTML" if is_html else None
     if len(closed) < _FEWEST_CLOSED and not start.rstrip().endswith(f"</{first[1]}>"):
         return None
-    return "HTML" if is_html else "XML"
+    return "HTML" if is_html and _HTML_NAMES.fullmatch(first[1]) else "XML"
 
 
 def _json(start: str, is_whole: bool) -> str | None:

@@ -6,25 +6,29 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from distsim.base.arguments import real_path
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.decompression import (
     DEFAULT_UNPACK_LIMIT,
     LARGEST_RATIO,
     DamagedArchiveError,
+    OtherEncodingError,
     UnpackLimitError,
     decompressed,
     peeked,
+    recoded,
 )
 from distsim.corpus.plain_text import HEAD_BYTES, looks_like, remedy
 
 STANDARD_INPUT = "-"
 _SPOOL_BYTES = 1 << 20
+# What can be read but once and whose head was read: by path, (sys.stdin of then, the whole stream).
+_read_ahead: dict[str, tuple[Any, io.BufferedReader]] = {}
 _CLOSED = "is closed: give it something to read, or name a file"
 _unpack_limit = DEFAULT_UNPACK_LIMIT
 
@@ -34,6 +38,7 @@ class Source:
     """One file to read. name: as concordances show it. path: its location, empty in memory.
 
     given: what messages call it, where that is not its path: it was copied from there.
+    encoding: of its text; UTF-8 where it is empty.
     is_text: it is refused, when it is opened, where it looks like markup, JSON or a table.
     documents: returns its documents (distsim.corpus.documents.Document), where it is not read as
     plain text.
@@ -42,6 +47,7 @@ class Source:
     name: str
     path: str
     given: str = ""
+    encoding: str = ""
     is_text: bool = False
     documents: Callable[["Source"], Iterable[Any]] | None = None
 
@@ -93,7 +99,6 @@ def find_sources(
     Arguments:
         written: files and folders that are made of these: passed over in a folder, so that
             nothing reads its own output when it is run again.
-        paths: files and folders.
 
     Raises:
         InputError: a path is empty, does not exist or is one of those `written`, a folder contains
@@ -165,7 +170,6 @@ def find_texts(
     Arguments:
         as_is: take them as they are, whatever they look like.
         written: files and folders that are made of these, which are passed over.
-        paths: files and folders.
 
     Raises:
         InputError: as find_sources; a file looks like something else; it cannot be read.
@@ -190,27 +194,25 @@ def find_texts(
 def open_source(source: Source) -> Iterator[BinaryIO]:
     """Yield the bytes of a source as a stream: uncompressed, without a byte order mark.
 
-    Arguments:
-        source: the file.
-
     Raises:
         InputError: the file cannot be opened, or is compressed and damaged, cut short or
             suspiciously large (found while reading, inside the `with` block).
     """
     label = source.label
     try:
-        if source.path != STANDARD_INPUT:
-            raw = open(source.path, "rb")  # noqa: SIM115 (closed below)
-        elif sys.stdin is None or sys.stdin.buffer.closed:
-            raise InputError(f"{label}: {_CLOSED}")
-        else:
-            raw = cast(io.BufferedReader, sys.stdin.buffer)
+        raw = _opened(source)
     except OSError as error:
         raise InputError(f"{label}: cannot be opened: {error.strerror}") from None
     with raw:
         try:
             text = decompressed(raw, _unpack_limit)
+            if source.encoding:
+                text = recoded(text, source.encoding)
             yield _required_plain(text, label) if source.is_text else text
+        except OtherEncodingError as error:
+            raise InputError(
+                f"{label}: is not {source.encoding} ({error}): name its encoding with `encoding`"
+            ) from None
         except EOFError:
             raise InputError(
                 f"{label}: the archive is cut short: fetch or pack the file again"
@@ -230,25 +232,52 @@ def open_source(source: Source) -> Iterator[BinaryIO]:
             ) from None
 
 
-def read_head(source: Source) -> bytes:
-    """Return the first HEAD_BYTES of a regular file, uncompressed; fewer where it ends.
+def _opened(source: Source) -> io.BufferedReader:
+    of_stdin, stream = _read_ahead.pop(source.path, (None, None))
+    if stream is not None and (source.path != STANDARD_INPUT or of_stdin is sys.stdin):
+        return stream
+    if source.path != STANDARD_INPUT:
+        return open(source.path, "rb")
+    if sys.stdin is None or sys.stdin.buffer.closed:
+        raise InputError(f"{source.label}: {_CLOSED}")
+    return cast(io.BufferedReader, sys.stdin.buffer)
 
-    Arguments:
-        source: the file.
+
+def read_head(source: Source) -> bytes:
+    """Return the first HEAD_BYTES of a file, uncompressed; fewer where it ends.
+
+    What can be read but once, such as standard input, can still be opened and read whole; of a
+    compressed one the head may be shorter.
 
     Raises:
         InputError: as open_source.
     """
-    with open_source(source) as stream:
-        return peeked(cast(io.BufferedReader, stream), HEAD_BYTES)[0]
+    if is_regular(source.path):
+        with open_source(source) as stream:
+            return peeked(cast(io.BufferedReader, stream), HEAD_BYTES)[0]
+    try:
+        packed, stream = peeked(_opened(source), HEAD_BYTES)
+    except OSError as error:
+        if error.errno == errno.EBADF:
+            raise InputError(f"{source.label}: {_CLOSED}") from None
+        raise InputError(f"{source.label}: cannot be opened: {error.strerror}") from None
+    _read_ahead[source.path] = sys.stdin, stream
+    head = b""
+    with suppress(
+        EOFError, DamagedArchiveError, OtherEncodingError, UnpackLimitError
+    ):  # told when it is read
+        text = decompressed(io.BufferedReader(io.BytesIO(packed)), _unpack_limit)
+        if source.encoding:
+            text = recoded(text, source.encoding)
+        while len(head) < HEAD_BYTES and (piece := text.read1(HEAD_BYTES)):  # type: ignore[attr-defined]
+            head += piece
+    return head[:HEAD_BYTES]
 
 
 def refuse_bomb(source: Source, n_bytes: int, size: int) -> None:
     """Raise where a file of `size` bytes has unpacked to `n_bytes` and that is suspicious.
 
     Arguments:
-        source: the file.
-        n_bytes: unpacked so far.
         size: bytes of the file.
 
     Raises:
@@ -277,9 +306,6 @@ def _required_plain(text: BinaryIO, label: str) -> BinaryIO:
 def require_readable(source: Source) -> None:
     """Raise, before any work, where a file cannot be opened.
 
-    Arguments:
-        source: the file.
-
     Raises:
         InputError: its permissions forbid it.
     """
@@ -290,9 +316,6 @@ def require_readable(source: Source) -> None:
 def require_files(paths: Sequence[str | Path]) -> None:
     """Raise where other machines could not read a path: standard input, pipes.
 
-    Arguments:
-        paths: as given.
-
     Raises:
         InputError: one of them is no file or folder.
     """
@@ -301,13 +324,32 @@ def require_files(paths: Sequence[str | Path]) -> None:
             raise InputError(f"{file_label(path)} cannot be read on many machines: name files")
 
 
+def in_encoding(sources: Sequence[Source], encoding: str | None) -> list[Source]:
+    """Return sources whose text is of an encoding; as they are where it is None.
+
+    Arguments:
+        sources: files.
+        encoding: such as cp1252, as Python names it.
+
+    Raises:
+        ParameterError: Python knows no such encoding of text.
+    """
+    if encoding is None:
+        return list(sources)
+    try:
+        "".encode(encoding)
+    except LookupError:
+        raise ParameterError(
+            f"`encoding` is {encoding!r}: name one that Python knows, such as cp1252, latin-1, "
+            "utf-16, gb18030, shift-jis"
+        ) from None
+    return [replace(source, encoding=encoding) for source in sources]
+
+
 def set_unpack_limit(n_bytes: int) -> None:
     """Set the largest uncompressed size of an archive in this process, in bytes.
 
     One that unpacks to more is refused if it is more than a thousand times its size.
-
-    Arguments:
-        n_bytes: the limit.
     """
     global _unpack_limit  # noqa: PLW0603 (a setting of the process)
     _unpack_limit = n_bytes
@@ -336,11 +378,7 @@ def spooled(path: str | Path, again: bool = True) -> Iterator[str | Path]:
 
 @contextmanager
 def spooled_sources(sources: Sequence[Source]) -> Iterator[list[Source]]:
-    """Yield sources that can be read again, with the same names and labels.
-
-    Arguments:
-        sources: files, in order.
-    """
+    """Yield sources that can be read again, with the same names and labels."""
     with ExitStack() as stack:
         found = []
         for source in sources:
@@ -357,11 +395,7 @@ def spooled_sources(sources: Sequence[Source]) -> Iterator[list[Source]]:
 
 
 def is_regular(path: str | Path) -> bool:
-    """Return whether a path can be opened again; True where it does not exist.
-
-    Arguments:
-        path: of a file.
-    """
+    """Return whether a path can be opened again; True where it does not exist."""
     if str(path) == STANDARD_INPUT:
         return False
     try:

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
-from distsim.base.distribution import how_to_install
+from distsim.base.errors import how_to_install
 from distsim.corpus.annotating import Annotated, Report, refuse
 from distsim.corpus.annotation import check_tree
 from distsim.storage.checksums import checksum_of_file

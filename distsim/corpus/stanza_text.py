@@ -7,10 +7,9 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
-from distsim.base.distribution import how_to_install
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, how_to_install
 from distsim.corpus.annotating import Annotated, Report, refuse
-from distsim.corpus.trees import TreeReader
+from distsim.corpus.annotation import TreeReader
 from distsim.storage.checksums import checksum_of_file
 
 FETCH = "fetch models with stanza.download('en', model_dir=DIR) and name DIR as `models`"
@@ -150,7 +149,6 @@ def conllu_text(text: str, parsed: bool = True) -> Annotated:
 
     Arguments:
         text: CoNLL-U written by stanza.
-        parsed: whether dependencies were asked for.
     """
     kept: list[str] = []
     reader = TreeReader()

@@ -1,6 +1,5 @@
 """Tokenisers: cut text at white space, or running text into tokens and sentences."""
 
-import re
 from functools import cache
 from typing import NamedTuple, get_args
 
@@ -60,60 +59,22 @@ def cut(text: bytes, text_format: TextFormat) -> Cut:
     return Cut(*kernel.cut_running_text(data, running_text_classes(), _abbreviations()))
 
 
-_LOOKED_AT_BYTES = 1 << 16
-_GLUED = re.compile(r"[^\W\d_][,;:!?]$")
-_ESCAPED = re.compile(r"&(?:apos|quot|amp|lt|gt|#9[13]|#124);|@-@")
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")  # Thai, Lao, Burmese, Khmer
-_LEAST_UNSPACED = 0.3  # of all characters
-_LONG_UNSPACED = 12  # characters of a piece on average; words that were cut have about four
-_STANDS_ALONE = frozenset([",", ";", ":", "!", "?"])
-_FEWEST_SIGNS = 5
-
-
-def doubted_format(text: bytes, text_format: TextFormat) -> str:
-    """Return why the beginning of a text does not fit its format; an empty text if it does.
+def is_abbreviation(word: str) -> bool:
+    """Return whether the period behind a word may be its own: initials, `u.s`, `Mr`.
 
     Arguments:
-        text: UTF-8.
-        text_format: `lines` or `text`.
+        word: without the period.
 
-    >>> doubted_format(b"no, he said: wait; why? well, go!\\n" * 2, "lines")[:30]
-    'looks untokenised (`no,`): its'
-    >>> doubted_format(b"no , he said : wait ; why ? go !\\n" * 2, "lines")
-    ''
+    >>> is_abbreviation("Mr"), is_abbreviation("u.s"), is_abbreviation("king")
+    (True, True, False)
     """
-    pieces = text[:_LOOKED_AT_BYTES].decode(errors="replace").split()
-    unspaced = [piece for piece in pieces if _UNSPACED.search(piece)]
-    n_unspaced = sum(len(_UNSPACED.findall(piece)) for piece in unspaced)
-    is_cut = text_format == "lines" and n_unspaced <= _LONG_UNSPACED * len(unspaced)
-    if n_unspaced > _LEAST_UNSPACED * sum(map(len, pieces)) and not is_cut:
-        return (
-            "looks like Thai, Lao, Burmese or Khmer, whose words no spaces part: cut the text "
-            "into words first, with spaces between them, and give `text_format` lines"
-        )
-    if text_format == "lines":
-        glued = [piece for piece in pieces if _GLUED.search(piece) and not _ESCAPED.search(piece)]
-        alone = sum(piece in _STANDS_ALONE for piece in pieces)
-        if len(glued) >= _FEWEST_SIGNS and len(glued) > alone:
-            return (
-                f"looks untokenised (`{glued[0]}`): its words keep their "
-                "punctuation; running text wants `text_format` text"
-            )
-        return ""
-    escaped = [piece for piece in pieces if _ESCAPED.search(piece)]
-    if len(escaped) >= _FEWEST_SIGNS:
-        return (
-            f"looks tokenised and escaped as by Moses (`{escaped[0]}`): "
-            "tokenised text wants `text_format` lines"
-        )
-    return ""
+    return len(word) == 1 or "." in word or word.lower() in _ABBREVIATIONS.split()
 
 
 def tokens_of(text: str, text_format: TextFormat) -> list[str]:
     """Return the tokens of a text as strings, not normalised.
 
     Arguments:
-        text: to be cut.
         text_format: `lines` or `text`.
 
     >>> tokens_of("The king's 3,000 well-fed men (all of them) ran.", "text")

@@ -37,7 +37,7 @@ _NO_VECTORS = {
 }
 
 
-class WordVectors(NamedTuple):
+class VectorFileContents(NamedTuple):
     """Words and their vectors.
 
     words: as written in a file. vectors: float32[n, dimensions].
@@ -47,7 +47,7 @@ class WordVectors(NamedTuple):
     vectors: NDArray[np.float32]
 
 
-def read_vectors(path: str | Path) -> WordVectors:
+def read_vectors(path: str | Path) -> VectorFileContents:
     """Return the words and vectors of a file of word2vec's, GloVe's or fastText's text format.
 
     Arguments:
@@ -148,11 +148,11 @@ class _Gathered:
                 )
         self._blocks.append(vectors)
 
-    def result(self) -> WordVectors:
+    def result(self) -> VectorFileContents:
         """Return all words and vectors."""
         if not self._places:
             raise InputError(f"{self.label}: holds no word: name a file of word vectors")
-        return WordVectors(list(self._places), np.concatenate(self._blocks))
+        return VectorFileContents(list(self._places), np.concatenate(self._blocks))
 
     def require_promised(self, promised: int) -> None:
         """Raise where the header has another number of words."""
@@ -163,7 +163,7 @@ class _Gathered:
             )
 
 
-def _read_text(source: Source) -> WordVectors:
+def _read_text(source: Source) -> VectorFileContents:
     label = source.label
     gathered = _Gathered(label)
     lines = WholeLines(label, BLOCK_BYTES, BLOCK_BYTES)

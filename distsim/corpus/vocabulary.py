@@ -23,7 +23,7 @@ DROPPED = 0xFFFFFFFF  # in place of a word id: the token vanishes
 _EMPTY_SLOT = 0xFFFFFFFF
 _ALL_BITS = (1 << 64) - 1
 _NO_PREFIX = frozen(np.empty(0, np.uint8))
-_FEW = 64  # texts or hashes that are looked up without a kernel, so that no numba is imported
+_FEW = 64  # texts or hashes that are looked up without a kernel: avoids importing numba
 
 
 def hash_texts(texts: Sequence[bytes], prefix: bytes = b"") -> np.ndarray:

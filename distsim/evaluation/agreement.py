@@ -68,8 +68,6 @@ def spearman_interval(
     Arguments:
         a, b: float64[n].
         groups: name of the group of each pair of values; groups are drawn whole.
-        samples: number of bootstrap samples.
-        seed: of the random draw.
     """
     return _interval(_members(groups), lambda rows: spearman(a[rows], b[rows]), samples, seed)
 
@@ -80,8 +78,6 @@ def mean_interval(values: np.ndarray, groups: Sequence[str], samples: int, seed:
     Arguments:
         values: float64[n].
         groups: name of the group of each value; groups are drawn whole.
-        samples: number of bootstrap samples.
-        seed: of the random draw.
     """
     return _interval(_members(groups), lambda rows: float(values[rows].mean()), samples, seed)
 
@@ -91,8 +87,6 @@ def area_interval(positive: np.ndarray, negative: np.ndarray, samples: int, seed
 
     Arguments:
         positive, negative: float64, scores of both classes.
-        samples: number of bootstrap samples.
-        seed: of the random numbers.
     """
     generator = np.random.default_rng(seed)
     values = [

@@ -1,4 +1,4 @@
-"""Evaluates similarity measures against gold sets."""
+"""Evaluates similarity measures against gold sets; the line of settings under the results."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import in_range, whole_number
-from distsim.base.errors import ParameterError
+from distsim.base.arguments import Pair, in_range, whole_number
+from distsim.base.errors import ParameterError, program_version
 from distsim.base.results import Results
 from distsim.comparison.measures import Coverage, Estimate, Similarity
+from distsim.comparison.table import SignatureTable
 from distsim.evaluation.agreement import (
     area_interval,
     area_under_curve,
@@ -17,7 +18,32 @@ from distsim.evaluation.agreement import (
     spearman,
     spearman_interval,
 )
-from distsim.evaluation.gold import GoldSet, Pair
+from distsim.evaluation.gold import GoldSet
+from distsim.signatures.estimates import estimate_of
+
+
+def signature_line(
+    table: SignatureTable, samples: int, seed: int, estimate: str | None = None
+) -> str:
+    """Return the settings of an evaluation in one line: fingerprint, corpus, bootstrap, version.
+
+    The estimate is a part of the line unless it is `bits`.
+
+    Arguments:
+        samples: number of bootstrap samples. seed: seed of the bootstrap.
+        estimate: how the table's cosines are estimated; None: the table's default.
+    """
+    way = estimate_of(table, estimate)
+    fields = {
+        **table.fingerprint.fields(),
+        "min-count": table.parameters.get("min_count"),
+        "corpus": str(table.parameters.get("corpus"))[:12],
+        **({} if way == "bits" else {"estimate": way}),
+        "bootstrap": f"{samples},seed={seed}",
+        "version": program_version(),
+    }
+    return "|".join(f"{name}:{value}" for name, value in fields.items())
+
 
 SAMPLES = 1000
 _ROUNDS = 20
@@ -64,11 +90,7 @@ class Named(Similarity):
         self._measure = measure
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
-        """Return the similarity of every pair.
-
-        Arguments:
-            pairs: (phrase, phrase).
-        """
+        """Return the similarity of every pair."""
         return self._measure.estimates(pairs)
 
 
@@ -124,7 +146,7 @@ def evaluate(
         gold: the sets.
         antonyms: a list of pairs.
         seed: of the random pairs and samples.
-        measures: such as EstimatedCosine, ExactCosine or LearntCosine; anything that has a name
+        measures: such as EstimatedCosine, ExactCosine or LearnedCosine; anything that has a name
             and estimates.
         samples: bootstrap samples for the intervals; 0: none.
 
@@ -216,10 +238,6 @@ def random_pairs(pairs: Sequence[Pair], seed: int) -> list[Pair]:
     """Return random pairs of the same phrases, as many as there are pairs, none of them given.
 
     Fewer where the list contains nearly all pairs that its phrases could make.
-
-    Arguments:
-        pairs: (phrase, phrase).
-        seed: of the random numbers.
     """
     taken = {frozenset(pair) for pair in pairs}
     generator = np.random.default_rng(seed)

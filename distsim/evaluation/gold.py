@@ -12,14 +12,14 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Literal
 
+from distsim.base.arguments import Pair
 from distsim.base.errors import InputError
 from distsim.corpus.blocks import read_blocks
 from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import find_file
 
-Pair = tuple[str, str]
-Layout = Literal["scored", "judged", "pairs"]
-Row = tuple[int, list[str]]  # line number, fields
+GoldLayout = Literal["scored", "judged", "pairs"]
+GoldRow = tuple[int, list[str]]  # line number, fields
 
 _MOST_LINES = 1_000_000
 _SEPARATORS = ("\t", ",", None)  # None: white space
@@ -47,7 +47,7 @@ class GoldSet:
     """
 
     name: str
-    layout: Layout
+    layout: GoldLayout
     pairs: tuple[Pair, ...]
     scores: tuple[float, ...]
     groups: tuple[str, ...]
@@ -117,7 +117,7 @@ def read_gold(path: str | Path, *, columns: tuple[int, int, int] | None = None) 
     return _scored(name, path, rows, (1, 2, score + 1))
 
 
-def _scored(name: str, path: str, rows: list[Row], columns: tuple[int, int, int]) -> GoldSet:
+def _scored(name: str, path: str, rows: list[GoldRow], columns: tuple[int, int, int]) -> GoldSet:
     first, second, score = (column - 1 for column in columns)
     if len(rows) > 1 and _number_at(rows[0][1], score) is None:
         rows = rows[1:]  # a header
@@ -142,7 +142,7 @@ def _named_columns(header: list[str]) -> tuple[int, int, int] | None:
     return first, second, score
 
 
-def _judged(name: str, path: str, rows: list[Row]) -> GoldSet:
+def _judged(name: str, path: str, rows: list[GoldRow]) -> GoldSet:
     if plain_number(rows[0][1][0]) is None:
         rows = rows[1:]  # a header
     pairs = tuple(_pair(path, line, fields, 2, 3) for line, fields in rows)

@@ -24,10 +24,6 @@ PRECIS_LAMBDA = 10.0
 def ngrams(tokens: Sequence[str], length: int) -> list[tuple[str, ...]]:
     """Return the n-grams of a sentence, in order.
 
-    Arguments:
-        tokens: of the sentence.
-        length: n.
-
     >>> ngrams("a b c".split(), 2)
     [('a', 'b'), ('b', 'c')]
     """
@@ -73,9 +69,6 @@ class SariCounts:
 
         For adding, keeping and deleting, and n = 1 to 4 of each: n-grams on which the rewriting
         and the references agree, then those of the rewriting plus those of the references.
-
-        Arguments:
-            tokens: of the rewriting.
         """
         rows = np.empty((3, _LONGEST, 2))
         for k, (source, references) in enumerate(self._parts):
@@ -94,9 +87,6 @@ def sari_tokens(text: str) -> list[str]:
     """Return the tokens of a sentence for corpus-level SARI: lower case, 13a.
 
     13a is the tokenisation of mteval-v13a and the default of sacrebleu (Post 2018).
-
-    Arguments:
-        text: the sentence.
 
     >>> sari_tokens("He said: <skipped> 3,000.")
     ['he', 'said', ':', '3,000', '.']
@@ -171,11 +161,7 @@ class SentenceSari:
             self._parts.append((of_source, of_references, kept, to_add))
 
     def parts(self, tokens: Sequence[str]) -> tuple[float, float, float]:
-        """Return (F1 of added, F1 of kept, precision of deleted n-grams), each 0 to 1.
-
-        Arguments:
-            tokens: of the rewriting.
-        """
+        """Return (F1 of added, F1 of kept, precision of deleted n-grams), each 0 to 1."""
         tokens = [token.lower() for token in tokens]
         added = kept = deleted = 0.0
         for length, (of_source, of_references, good, to_add) in enumerate(self._parts, 1):
@@ -203,11 +189,7 @@ class SentenceSari:
         return added / _LONGEST, kept / _LONGEST, deleted / _LONGEST
 
     def score(self, tokens: Sequence[str]) -> float:
-        """Return SARI, 0 to 1.
-
-        Arguments:
-            tokens: of the rewriting.
-        """
+        """Return SARI, 0 to 1."""
         return sum(self.parts(tokens)) / 3
 
 
@@ -237,11 +219,7 @@ class Bleu:
             self._most.append(most)
 
     def score(self, tokens: Sequence[str]) -> float:
-        """Return BLEU, 0 to 1.
-
-        Arguments:
-            tokens: of the rewriting.
-        """
+        """Return BLEU, 0 to 1."""
         right, tried, (n, nearest) = np.split(self.counts(tokens), [_LONGEST, 2 * _LONGEST])
         if not right[0]:
             return 0.0
@@ -291,10 +269,7 @@ def verbosity(source_words: float, words: float, phi: float, weight: float) -> f
     Thesis 4.2.2; the weight (lambda) is 10 there.
 
     Arguments:
-        source_words: i.
-        words: c.
         phi: the share of words that is asked for.
-        weight: lambda.
 
     >>> verbosity(10, 7, 0.75, 10.0), round(verbosity(10, 10, 0.75, 10.0), 4)
     (1.0, 0.0821)
@@ -324,10 +299,6 @@ class Precis:
         self._source, self._phi, self._weight = len(source), phi, weight
 
     def score(self, tokens: Sequence[str]) -> float:
-        """Return PRÉCIS, 0 to 1.
-
-        Arguments:
-            tokens: of the rewriting.
-        """
+        """Return PRÉCIS, 0 to 1."""
         factor = verbosity(self._source, len(tokens), self._phi, self._weight)
         return self._bleu.score(tokens) * factor

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim.base.arguments import one_of, whole_number
-from distsim.base.distribution import how_to_install
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, how_to_install
 from distsim.corpus.lines import decoded_line, read_text_lines
 from distsim.evaluation.rewriting_scores import (
     PRECIS_LAMBDA,
@@ -42,7 +41,7 @@ class System(NamedTuple):
     sentences: list[str]
 
 
-class Row(NamedTuple):
+class SystemRow(NamedTuple):
     """Measures of one system, and their differences from the baseline's.
 
     values: corpus-level SARI and its three parts, mean SARI of sentences, BLEU, chrF, TER, PRECIS:
@@ -83,10 +82,6 @@ def read_sentences(path: str | Path, wanted: int | None = None, as_is: bool = Fa
 def truncated(source: str, words: int) -> str:
     """Return the first words of a sentence, its last mark of punctuation kept.
 
-    Arguments:
-        source: the sentence.
-        words: how many.
-
     >>> truncated("a b c d .", 3)
     'a b .'
     """
@@ -99,13 +94,7 @@ def truncated(source: str, words: int) -> str:
 
 
 def shortened(source: str, words: int, draw: random.Random) -> str:
-    """Return a sentence with words deleted at random until `words` are left.
-
-    Arguments:
-        source: the sentence.
-        words: how many are left.
-        draw: random numbers.
-    """
+    """Return a sentence with words deleted at random until `words` are left."""
     tokens = source.split()
     kept = sorted(draw.sample(range(len(tokens)), min(len(tokens), max(words, 1))))
     return " ".join(tokens[i] for i in kept)
@@ -113,9 +102,6 @@ def shortened(source: str, words: int, draw: random.Random) -> str:
 
 def with_nonsense(source: str) -> str:
     """Return a sentence with its longest word, the first of equal ones, replaced by nonsense.
-
-    Arguments:
-        source: the sentence.
 
     >>> with_nonsense("the old king slept")
     'the old king zzqq'
@@ -127,13 +113,7 @@ def with_nonsense(source: str) -> str:
 
 
 def controls(source: Sequence[str], systems: Sequence[System], seed: int) -> Iterator[System]:
-    """Yield control systems: the copy, nonsense, truncation and deletion to systems' lengths.
-
-    Arguments:
-        source: the sentences.
-        systems: whose lengths are taken.
-        seed: of the random numbers.
-    """
+    """Yield control systems: the copy, nonsense, truncation and deletion to systems' lengths."""
     yield System(COPY, list(source))
     yield System("nonsense", [with_nonsense(one) for one in source])
     for one in systems:
@@ -248,15 +228,13 @@ class Evaluation:
 
     def rows(
         self, systems: Sequence[System], *, baseline: str = COPY, samples: int = 1000, seed: int = 1
-    ) -> Iterator[Row]:
+    ) -> Iterator[SystemRow]:
         """Yield each system's measures and their differences from one of the systems.
 
         Paired bootstrap (Koehn 2004): the same samples of sentences for all systems.
 
         Arguments:
-            systems: with their rewritings.
             baseline: the name of one of them.
-            samples, seed: of the bootstrap.
 
         Raises:
             ParameterError: no system has the baseline's name.
@@ -272,7 +250,7 @@ class Evaluation:
         first = self.values(self.counts(by_name[baseline].sentences), everything)
         for one in systems:
             if one.name == baseline:
-                yield Row(one.name, first[0], {})
+                yield SystemRow(one.name, first[0], {})
                 continue
             mine = self.values(self.counts(one.sentences), everything)
             differences = {}
@@ -281,14 +259,13 @@ class Evaluation:
                 low, high = np.quantile(gaps[1:], (0.025, 0.975)).tolist()
                 p = 2 * min(float(np.mean(gaps[1:] <= 0)), float(np.mean(gaps[1:] >= 0)))
                 differences[name] = float(gaps[0]), low, high, min(p, 1.0)
-            yield Row(one.name, mine[0], differences)
+            yield SystemRow(one.name, mine[0], differences)
 
 
-def one_person(source: Sequence[str], references: Sequence[Sequence[str]]) -> Row:
+def one_person(source: Sequence[str], references: Sequence[Sequence[str]]) -> SystemRow:
     """Return the measures of one person's rewritings against the others', the mean over people.
 
     Arguments:
-        source: sentences.
         references: for each of two or more people the rewritings of all sentences.
     """
     n = len(references)
@@ -297,7 +274,7 @@ def one_person(source: Sequence[str], references: Sequence[Sequence[str]]) -> Ro
         evaluation = Evaluation(source, [*references[:k], *references[k + 1 :]])
         found += evaluation.values(evaluation.counts(mine), np.ones((1, len(source))))
     means = {name: sum(values[name] for values in found) / n for name in found[0]}
-    return Row("one person", means, {})
+    return SystemRow("one person", means, {})
 
 
 def _kept(source: Sequence[str], tokens: Sequence[str]) -> int:

@@ -3,7 +3,7 @@ from distsim.grammar.alignment import TrainingOptions as TrainingOptions
 from distsim.grammar.decomposition import decompose as decompose
 from distsim.grammar.extraction.extract import ExtractReport as ExtractReport
 from distsim.grammar.extraction.extract import extract_rules as extract_rules
-from distsim.grammar.extraction.options import ExtractOptions as ExtractOptions
+from distsim.grammar.extraction.extract_options import ExtractOptions as ExtractOptions
 from distsim.grammar.learned_weights import LearnedWeights as LearnedWeights
 from distsim.grammar.packs.grammar_index import GrammarIndex as GrammarIndex
 from distsim.grammar.packs.grammar_index import PackedRule as PackedRule
@@ -28,3 +28,6 @@ from distsim.grammar.score_report import ScoreReport as ScoreReport
 from distsim.grammar.score_writer import OutputOptions as OutputOptions
 from distsim.grammar.scoring import RuleScorer as RuleScorer
 from distsim.grammar.scoring import ScoreOptions as ScoreOptions
+from distsim.grammar.terms import Term as Term
+from distsim.grammar.terms import bitext_terms as bitext_terms
+from distsim.grammar.terms import tbx_lines as tbx_lines

@@ -5,7 +5,7 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from distsim.base.arguments import in_range, one_of
+from distsim.base.arguments import check_types, in_range, one_of
 from distsim.base.choices import Align, Aligner
 from distsim.bitext.link_model import LinkModel
 from distsim.corpus.escapes import unescape
@@ -18,7 +18,7 @@ from distsim.kernels.compiled import frozen
 ALIGN: tuple[str, ...] = get_args(Align)
 
 SHORTEST_PREFIX = 4
-Tokens = list[str]
+TokenList = list[str]
 
 
 class Alignment(NamedTuple):
@@ -40,7 +40,7 @@ class TrainingOptions:
     """How links are learned for rules that have none.
 
     Arguments:
-        aligner: `learnt`: a link model is trained on the grammar's own rules; `evidence`: only
+        aligner: `learned`: a link model is trained on the grammar's own rules; `evidence`: only
             gaps, like words and words between linked neighbours are linked.
         sample: the largest number of rules that the model is trained on.
 
@@ -48,13 +48,14 @@ class TrainingOptions:
         ParameterError: there is no such aligner, or `sample` is below 1.
 
     >>> TrainingOptions(sample=1000).aligner
-    'learnt'
+    'learned'
     """
 
-    aligner: Aligner = "learnt"
+    aligner: Aligner = "learned"
     sample: int = 20_000
 
     def __post_init__(self) -> None:
+        check_types(self)
         one_of(self.aligner, get_args(Aligner), "`aligner`")
         TrainingSample(self.sample)  # refuses what cannot be
 
@@ -95,7 +96,7 @@ class RuleAligner:
     @property
     def needs_training(self) -> bool:
         """Whether a link model is still to be trained on the grammar."""
-        learns = self.mode != "none" and self.training.aligner == "learnt"
+        learns = self.mode != "none" and self.training.aligner == "learned"
         return learns and self.learned is None
 
     def wanted(self, block: RuleBlock) -> tuple[np.ndarray, np.ndarray]:
@@ -195,7 +196,7 @@ class TrainingSample:
         in_range(size, "`sample`", 1)
         self._size = size
         self._hashes = np.empty(0, np.uint64)
-        self._pairs: list[tuple[Tokens, Tokens]] = []
+        self._pairs: list[tuple[TokenList, TokenList]] = []
 
     def __len__(self) -> int:
         return len(self._pairs)
@@ -204,7 +205,6 @@ class TrainingSample:
         """Add the wanted rules of a block to the candidates; wanted: bool[n].
 
         Arguments:
-            block: parsed rules.
             wanted: bool[n], rules that may be trained on.
         """
         data = np.frombuffer(block.text, np.uint8)
@@ -222,14 +222,14 @@ class TrainingSample:
         self._hashes = self._hashes[order]
         self._pairs = [self._pairs[number] for number in order.tolist()]
 
-    def pairs(self) -> tuple[list[Tokens], list[Tokens]]:
+    def pairs(self) -> tuple[list[TokenList], list[TokenList]]:
         """Return the source and the target sides of the sample."""
         return [source for source, _ in self._pairs], [target for _, target in self._pairs]
 
 
 def _sides(
     block: RuleBlock, rules: np.ndarray, words: np.ndarray, texts: list[str]
-) -> tuple[list[Tokens], list[Tokens]]:
+) -> tuple[list[TokenList], list[TokenList]]:
     """Return the source and target sides of rules for the link model.
 
     Words are folded, a gap is `[1]`.

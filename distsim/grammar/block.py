@@ -1,17 +1,20 @@
 """Parsed rules of a block of lines: symbols, gaps, links and features as arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.errors import ParameterError
 from distsim.corpus.lines import LineBlock, is_utf8, split_lines
 from distsim.corpus.numbers import plain_count
 from distsim.grammar.fields import tokens
-from distsim.grammar.formats.layout import GrammarFormat
+from distsim.grammar.formats.grammar_format import GrammarFormat
+from distsim.grammar.formats.rules import RULES
+from distsim.grammar.kernels import columns
 from distsim.grammar.kernels import rules as kernel
-from distsim.grammar.kernels.columns import read_columns
-from distsim.grammar.texts import texts_of
+from distsim.grammar.numbering import texts_of
 from distsim.kernels.compiled import frozen
 
 TERMINAL = kernel.TERMINAL
@@ -33,6 +36,7 @@ class RuleBlock:
     starts, stops: int64[s], the bytes of each symbol. gaps: int64[s], its index or TERMINAL.
     link_stops: int64[n], links up to the end of each rule.
     links: int64[m, 2], symbol of the source side and of the target side, each from 0.
+    written: the lines as they are in the file, where the format writes rules in another way.
     """
 
     text: bytes
@@ -50,6 +54,7 @@ class RuleBlock:
     gaps: np.ndarray
     link_stops: np.ndarray
     links: np.ndarray
+    written: list[bytes] | None = None
 
     def __len__(self) -> int:
         return self.status.size
@@ -151,30 +156,111 @@ def parse_block(block: LineBlock, grammar_format: GrammarFormat) -> RuleBlock:
             lines[number] = b" " * (len(lines[number]) - 1) + lines[number][-1:]
         lines[-1] = lines[-1] if is_utf8(lines[-1]) else b" " * len(lines[-1])
         text = b"".join(lines)
+    written = None
+    if grammar_format.as_rule is not None:
+        written = split_lines(block.text)
+        text = b"".join(map(grammar_format.as_rule, split_lines(text)))
     data = frozen(np.frombuffer(text, np.uint8))
     arrays = kernel.parse_rules(data, frozen(np.array(grammar_format.layout, np.int64)))
     arrays[1][bad] = kernel.NOT_UTF8
-    return RuleBlock(block.text, block.first_line, *arrays)
+    rules = block.text if written is None else text
+    return RuleBlock(rules, block.first_line, *arrays, written=written)  # type: ignore[misc]
+
+
+def single_rule(source: str, target: str, links: Iterable[tuple[int, int]]) -> RuleBlock:
+    """Return a block of one rule.
+
+    Arguments:
+        source, target: the sides, symbols separated by blanks, gaps as `[NP,1]`.
+        links: (source symbol, target symbol), both from 0, gaps counted.
+
+    Raises:
+        ParameterError: a link points outside, or a gap does not occur once on each side.
+    """
+    joined = " ".join(f"{i}-{j}" for i, j in links)
+    line = f"[X] ||| {source} ||| {target} ||| ||| {joined}"
+    block = parse_block(LineBlock(line.encode(), 1), RULES)
+    if block.status[0] != kernel.FINE:
+        raise ParameterError(f"{source!r}, {target!r}: {block.fault(0)}: mend the rule")
+    return block
+
+
+class FeatureColumns(NamedTuple):
+    """The values of some features of each line of a block.
+
+    names: of the features; a whole number is a position among the bare values, from 0.
+    values: float64[n, len(names)], NaN without a number. found: uint8 of the same shape, FOUND or
+    why not (`kernels/columns.py`). places: int64[n, len(names), 2], where each value is written.
+    """
+
+    names: list[str]
+    values: np.ndarray
+    found: np.ndarray
+    places: np.ndarray
+
+    def written(self, block: RuleBlock, row: int, column: int) -> str:
+        """Return a value as it is written, "" without one.
+
+        Arguments:
+            block: of the lines. row: of a line. column: of the feature.
+        """
+        start, stop = self.places[row, column].tolist()
+        return block.text[start:stop].decode(errors="replace")
+
+    def fault(self, block: RuleBlock, row: int, column: int) -> str:
+        """Return what is wrong with a value that is no number, in a few words.
+
+        Arguments:
+            block: of the lines. row: of a line. column: of the feature.
+        """
+        states = {columns.ABSENT: "is not there", columns.NOT_AVAILABLE: "is NA"}
+        state = states.get(int(self.found[row, column]))
+        state = state or f"is {self.written(block, row, column)!r}"
+        return f"feature {self.names[column]} {state}, wanted a number"
 
 
 def read_features(
     block: RuleBlock, names: Sequence[str], fields: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+) -> FeatureColumns:
     """Return the values of some features of each line, and whether they are numbers.
 
     Arguments:
-        block: of lines.
         names: of features; a whole number is a position among the bare values, from 0.
         fields: int64[n, 2], where each line's field starts and stops; that of features where None.
-
-    Returns float64[n, len(names)], NaN without a number; uint8 of the same shape, FOUND or why not
-    (`kernels/columns.py`).
     """
-    places = [plain_count(name) for name in names]
-    read: tuple[np.ndarray, np.ndarray] = read_columns(
+    positions = [plain_count(name) for name in names]
+    arrays = columns.read_columns(
         frozen(np.frombuffer(block.text, np.uint8)),
         frozen(block.features if fields is None else fields),
         *texts_of([name.encode() for name in names]),
-        frozen(np.array([-1 if place is None else place for place in places], np.int64)),
+        frozen(np.array([-1 if place is None else place for place in positions], np.int64)),
     )  # fmt: skip
-    return read
+    return FeatureColumns(list(names), *arrays)
+
+
+class FeatureNames(NamedTuple):
+    """What features some lines have.
+
+    named: the names that are not among the known ones, in the order met. most_bare, fewest_bare:
+    bare values of a line.
+    """
+
+    named: list[str]
+    most_bare: int
+    fewest_bare: int
+
+
+def feature_names(
+    block: RuleBlock, rows: np.ndarray, known: Sequence[str] = (), most: int = 1000
+) -> FeatureNames:
+    """Return what features some lines of a block have.
+
+    Arguments:
+        block: of lines. rows: of some of them. known: names to leave out. most: names at most.
+    """
+    places, most_bare, fewest_bare = columns.new_names(
+        frozen(np.frombuffer(block.text, np.uint8)), frozen(block.features[rows]),
+        *texts_of([name.encode() for name in known]), most,
+    )  # fmt: skip
+    named = [block.text[start:stop].decode() for start, stop in places.tolist()]
+    return FeatureNames(named, most_bare, fewest_bare)

@@ -5,12 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.errors import ParameterError
-from distsim.corpus.lines import LineBlock
-from distsim.grammar.block import RuleBlock, parse_block
-from distsim.grammar.formats.rules import RULES
+from distsim.base.choices import PhrasePairs
+from distsim.grammar.block import RuleBlock, single_rule
 from distsim.grammar.kernels import phrase_pairs as kernel
-from distsim.grammar.kernels.rules import FINE
 from distsim.kernels.compiled import frozen
 
 LONGEST_SPAN = 4
@@ -30,7 +27,12 @@ class SpanPair(NamedTuple):
 
 
 def decompose(
-    source: str, target: str, links: Iterable[tuple[int, int]], *, longest: int = LONGEST_SPAN
+    source: str,
+    target: str,
+    links: Iterable[tuple[int, int]],
+    *,
+    longest: int = LONGEST_SPAN,
+    pairs: PhrasePairs = "thesis",
 ) -> list[SpanPair]:
     """Return the phrase pairs of a rule, in order of the source span's start, then length.
 
@@ -44,6 +46,8 @@ def decompose(
         source, target: the sides, symbols separated by blanks; gaps as `[NP,1]`.
         links: (source symbol, target symbol), both from 0, gaps counted.
         longest: the most symbols of a phrase.
+        pairs: `reference`: those of the authors' implementation: a source phrase begins with a
+            linked symbol and may end with symbols without a link, and the whole pair is not added.
 
     Raises:
         ParameterError: a link points outside, or a gap does not occur once on each side.
@@ -52,12 +56,8 @@ def decompose(
     >>> [pair[:2] for pair in decompose(*sides, [(i, i) for i in range(5)])]
     [('the', 'the'), ('city', 'town'), ('city of', 'town of'), ('of', 'of')]
     """
-    joined = " ".join(f"{i}-{j}" for i, j in links)
-    line = f"[X] ||| {source} ||| {target} ||| ||| {joined}"
-    block = parse_block(LineBlock(line.encode(), 1), RULES)
-    if block.status[0] != FINE:
-        raise ParameterError(f"{source!r}, {target!r}: {block.fault(0)}: mend the rule")
-    _, spans = decompose_block(block, longest=longest)
+    block = single_rule(source, target, links)
+    _, spans = decompose_block(block, longest=longest, pairs=pairs)
     middle = int(block.token_stops[0, 0])
 
     def text(first: int, length: int) -> str:
@@ -73,28 +73,30 @@ def decompose_block(
     block: RuleBlock,
     alignment: tuple[np.ndarray, np.ndarray] | None = None,
     longest: int = LONGEST_SPAN,
+    pairs: PhrasePairs = "thesis",
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the phrase pairs of all rules of a block.
 
     Arguments:
         block: the parsed rules. longest: the most symbols of a phrase.
         alignment: (link_stops, links) instead of the block's own, shapes as there.
+        pairs: which phrase pairs, as in `decompose`.
 
     Returns pair_stops: int64[n], pairs up to the end of each rule; spans: int64[p, 4], first symbol
     in the block and length, of the source span and of the target span.
     """
     stops, links = alignment or (block.link_stops, block.links)
-    pairs: tuple[np.ndarray, np.ndarray] = kernel.decompose(
-        frozen(block.token_stops), frozen(block.gaps), frozen(stops), frozen(links), longest
-    )
-    return pairs
+    found: tuple[np.ndarray, np.ndarray] = kernel.decompose(
+        frozen(block.token_stops), frozen(block.gaps), frozen(stops), frozen(links), longest,
+        pairs == "reference",
+    )  # fmt: skip
+    return found
 
 
 def span_text(block: RuleBlock, span: Sequence[int]) -> str:
     """Return the symbols of a span, as written.
 
     Arguments:
-        block: parsed rules.
         span: (first symbol of the block, number of symbols).
     """
     first, length = span

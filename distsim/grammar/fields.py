@@ -64,9 +64,6 @@ def is_feature_name(text: str) -> bool:
 def require_utf8(feature: str) -> str:
     """Return the name of a feature, checked to be UTF-8, as grammars are.
 
-    Arguments:
-        feature: name of a feature.
-
     Raises:
         ParameterError: it is of bytes that are not UTF-8.
     """
@@ -107,10 +104,6 @@ def join_fields(fields: list[bytes]) -> bytes:
 def append_to_field(field: bytes, text: bytes) -> bytes:
     """Return a field with one more token at its end, before any blanks that close it.
 
-    Arguments:
-        field: of a line.
-        text: the token.
-
     >>> append_to_field(b" 0 1 ", b"0.5")
     b' 0 1 0.5 '
     """
@@ -120,10 +113,6 @@ def append_to_field(field: bytes, text: bytes) -> bytes:
 
 def replace_field(field: bytes, text: bytes) -> bytes:
     """Return a field with other contents and the same blanks around them.
-
-    Arguments:
-        field: of a line.
-        text: the contents.
 
     >>> replace_field(b" 0 1 ", b"2")
     b' 2 '

@@ -61,9 +61,6 @@ class InvalidLines:
     def require_lines(self, n_lines: int) -> None:
         """Check that a file has lines; an empty one is an error under `stop`, else a message.
 
-        Arguments:
-            n_lines: how many it has.
-
         Raises:
             InputError: the file is empty.
         """

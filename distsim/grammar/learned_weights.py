@@ -15,7 +15,6 @@ from distsim.corpus.sources import printable
 
 # A rule has a place in the default order if it has one of these.
 ORDER_NEEDS = ("p(e|f)", "p(f|e)")
-_SIMILARITY = "sim_ngram"
 _COLUMNS = ("feature", "weight", "mean", "scale", "low", "high", "missing")
 
 
@@ -126,32 +125,10 @@ class LearnedWeights:
         return cls(weights, notes=tuple(notes))
 
 
-class RuleOrder(LearnedWeights):
-    """The learned order of rules; a similarity of 1 counts as missing.
-
-    All aligned words of such a rule are equal, so that nothing was compared (*the door*, *the door
-    of the house*).
-    """
-
-    def values(self, names: Sequence[str], matrix: np.ndarray) -> np.ndarray:
-        """Return the scores of many rules, float64[n].
-
-        Arguments:
-            names: names of the features.
-            matrix: float64[n, len(names)], values of the features.
-        """
-        place = names.index(_SIMILARITY)
-        compared = matrix.copy()
-        compared[compared[:, place] == 1, place] = np.nan
-        return super().values(names, compared)
-
-
 @cache
-def rule_order() -> RuleOrder:
-    """Return the weights of the default order of rules.
+def rule_order() -> LearnedWeights:
+    """Return the weights of the default order of rules: the pivot's probabilities and sim_rule.
 
     Features that a rule lacks add nothing; a rule needs one of ORDER_NEEDS.
     """
-    shipped = files("distsim") / "data" / "weights" / "order.weights"
-    read = LearnedWeights.read(str(shipped))
-    return RuleOrder(read.weights, notes=read.notes)
+    return LearnedWeights.read(str(files("distsim") / "data" / "weights" / "order.weights"))

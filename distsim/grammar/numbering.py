@@ -1,8 +1,11 @@
 """Numbers and orders of rows of whole numbers, and of texts."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from distsim.grammar.kernels import pivot as kernel
+from distsim.grammar.kernels.copying import TextColumn
 from distsim.kernels.compiled import frozen
 
 _MOST_KEYS = 1 << 62
@@ -89,3 +92,17 @@ def _one_key(keys: tuple[np.ndarray, ...]) -> np.ndarray | None:
         joined *= n
         joined += key.astype(np.int64)
     return joined
+
+
+def texts_of(texts: Sequence[bytes]) -> TextColumn:
+    """Return texts end to end, read-only.
+
+    Arguments:
+        texts: UTF-8 of each text.
+
+    >>> texts_of([b"ab", b"", b"c"]).offsets.tolist()
+    [0, 2, 2, 3]
+    """
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    return TextColumn(frozen(np.frombuffer(b"".join(texts), np.uint8)), frozen(offsets))

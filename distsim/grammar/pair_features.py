@@ -17,6 +17,7 @@ from math import fsum, log
 
 import numpy as np
 
+from distsim.base.arguments import Pair
 from distsim.base.errors import ParameterError
 from distsim.comparison.measures import EstimatedCosine
 from distsim.comparison.opposites.opposites import NOTHING_TOLD, Opposites
@@ -24,7 +25,6 @@ from distsim.comparison.table import SignatureTable
 from distsim.corpus.escapes import unescape
 from distsim.grammar.formats.rules import gap_of
 
-Pair = tuple[str, str]
 _RARE = 0.001  # a word with this share of the text's tokens weighs half as much as a rare one
 OF_TEXT = ("overlap", "contained", "letters", "words_ratio", "letters_ratio")
 OF_TABLE = ("sim_whole", "rare_overlap", "frequency", "frequency_ratio")
@@ -37,20 +37,12 @@ _OTHERS = frozenset((*OF_TEXT, *OF_TABLE, *OF_SYNTAX, *OF_OPPOSITES))
 
 
 def is_of_vectors(name: str) -> bool:
-    """Return whether a feature is made of vectors: `shared_0`, `apart_17`.
-
-    Arguments:
-        name: of the feature.
-    """
+    """Return whether a feature is made of vectors: `shared_0`, `apart_17`."""
     return _OF_VECTOR.fullmatch(name) is not None
 
 
 def is_feature(name: str) -> bool:
-    """Return whether there is a pair feature of this name.
-
-    Arguments:
-        name: name of a feature.
-    """
+    """Return whether there is a pair feature of this name."""
     return name in _OTHERS or is_of_vectors(name)
 
 
@@ -176,7 +168,7 @@ def _source_of(name: str) -> str:
     if name in OF_OPPOSITES:
         return "an index: name one with `opposites`"
     if is_of_vectors(name):
-        return "a learnt table of so many bits: name one with `ngram`"
+        return "a learned table of so many bits: name one with `ngram`"
     return "a table: name one with `ngram`"
 
 

@@ -20,7 +20,6 @@ def pair_kind(source: Sequence[str], target: Sequence[str], language: Inflection
 
     Arguments:
         source: symbols of the source side, in lower case as the language's file.
-        target: symbols of the target side.
         language: rules of inflection and function words; without any, all pairs of different
             words are `content`.
 

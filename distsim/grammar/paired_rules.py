@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from distsim.grammar.column_meaning import Numbered, settle
 from distsim.grammar.kernels import pivot as kernel
-from distsim.grammar.margins import Numbered, settle
 from distsim.grammar.numbering import first_rows, numbers_of, order_by, order_of_texts
 from distsim.grammar.pivot_options import PivotOptions, PivotReport
 from distsim.grammar.translations import (
@@ -44,8 +44,6 @@ def paired_rules(
     """Return the distinct rules with their probabilities, pruned.
 
     Arguments:
-        translations: the rules read.
-        options: how they are pruned.
         report: counts of rules are added to it.
     """
     label_order = np.array(
@@ -85,7 +83,7 @@ def paired_rules(
         columns.pop(name, None)
         if values is not None:
             columns[name] = values
-    keep = np.ones(order.size, bool)
+    keep = np.minimum(found.forward, found.backward) >= options.min_translation
     if options.max_translations:
         keep[keep] = _most_probable(numbers, found.forward, keep, options.max_translations)
     report.rules_pruned = order.size - int(np.count_nonzero(keep))
@@ -113,7 +111,6 @@ def _most_probable(rules: Numbered, forward: np.ndarray, keep: np.ndarray, most:
     Arguments:
         forward: float64[n], the probability of each rule.
         keep: bool[n].
-        most: of a group.
     """
     group = numbers_of(rules.label[keep], rules.source[keep])
     among = np.ones(group.size, bool)

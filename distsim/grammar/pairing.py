@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.errors import ParameterError
 from distsim.grammar.kernels import pivot as kernel
-from distsim.grammar.numbering import first_rows, numbers_of, order_by
+from distsim.grammar.numbering import first_rows, numbers_of, order_by, texts_of
 from distsim.grammar.paired_rules import PairedRules
 from distsim.grammar.pivot_options import PivotOptions
-from distsim.grammar.texts import texts_of
 from distsim.grammar.translations import (
     E_GIVEN_F,
     E_GIVEN_F_LHS,
@@ -24,6 +24,7 @@ from distsim.grammar.translations import (
     LHS_GIVEN_F,
     RARITY,
     Translations,
+    name_in_bitext,
 )
 from distsim.kernels.compiled import frozen
 
@@ -31,11 +32,20 @@ F_GIVEN_LHS = "p(f|LHS)"
 _LEAST = 1e-300
 _IDENTITY, _LOG_COUNT, _PIVOTS = "Identity", "LogCount", "PivotCount"
 _BITEXTS = "Bitexts"
-_WHOLE = (_BITEXTS, _IDENTITY, _PIVOTS)
+# The features that the sides of a rule tell, as kernels.pivot.type_features writes them.
+TYPES = (
+    "Abstract", "Adjacent", "CharCountDiff", "CharLogCR", "ContainsX", "GlueRule", "Lexical",
+    "Monotonic", "PhrasePenalty", "SourceTerminalsButNoTarget", "SourceWords",
+    "TargetTerminalsButNoSource", "TargetWords", "UnalignedSource", "UnalignedTarget",
+    "WordCountDiff", "WordLenDiff", "WordLogCR",
+)  # fmt: skip
+_DECIMAL = ("CharLogCR", "WordLenDiff", "WordLogCR")
+_WHOLE = (_BITEXTS, _IDENTITY, _PIVOTS, *(name for name in TYPES if name not in _DECIMAL))
+_SWAPPED = {LEX_E_GIVEN_F: LEX_F_GIVEN_E, LEX_F_GIVEN_E: LEX_E_GIVEN_F}  # as PPDB's releases
 _NO_BITS = frozen(np.empty(0, np.uint64))
 
 
-class Made(NamedTuple):
+class ParaphraseLines(NamedTuple):
     """Lines of paraphrase rules of some source sides, and counts for the report.
 
     Attributes:
@@ -78,7 +88,7 @@ class Pairing:
                 translations.n_gaps, translations.link_starts, translations.link_stops,
             )
         )  # fmt: skip
-        self._sides = kernel.Sides(
+        self._sides = kernel.TargetSides(
             frozen(translations.text), starts, stops, n_symbols, n_gaps,
             frozen(translations.links), link_starts, link_stops,
         )  # fmt: skip
@@ -92,8 +102,8 @@ class Pairing:
         has_free = E_GIVEN_F in self._columns and F_GIVEN_E in self._columns
         over_all = has_free and numbers.n_labels > 1
         has_lex = LEX_E_GIVEN_F in self._columns and LEX_F_GIVEN_E in self._columns
-        self._summed = [(E_GIVEN_F_LHS, F_GIVEN_E_LHS)]
-        self._summed += [(E_GIVEN_F, F_GIVEN_E)] * (has_free and not over_all)
+        self._summed = self._with_bitexts(E_GIVEN_F_LHS, F_GIVEN_E_LHS)
+        self._summed += self._with_bitexts(E_GIVEN_F, F_GIVEN_E) * (has_free and not over_all)
         self._summed += [(LEX_E_GIVEN_F, LEX_F_GIVEN_E)] * has_lex
         group = numbers_of(numbers.label, numbers.source)
         self._groups = self._grouped(
@@ -109,13 +119,30 @@ class Pairing:
             first = first_rows(numbers_of(numbers.pair))  # sorted by foreign side
             free = self._grouped(
                 numbers.source[first], numbers.target[first], orders[first], n_gaps[first],
-                self._side_by_side([(E_GIVEN_F, F_GIVEN_E)])[first], rows[first],
+                self._side_by_side(self._with_bitexts(E_GIVEN_F, F_GIVEN_E))[first], rows[first],
             )  # fmt: skip
             self._free = free, order_by(free.targets)
         self.names = self._written_names(has_free, has_lex)
-        self._names = texts_of([f" {name}=".encode() for name in self.names])
+        self._is_ppdb = options.names == "ppdb"
+        if self._is_ppdb:  # columns are in the order of the names that are written
+            self.names = [_SWAPPED.get(name, name) if has_lex else name for name in self.names]
+            written = [_SWAPPED.get(name, name) for name in self.names]
+        else:
+            written = self.names
+        self._written = written
+        self._names = texts_of([f" {name}=".encode() for name in written])
         self._whole = frozen(np.array([name in _WHOLE for name in self.names]))
-        self._labels = texts_of([translations.labels[n] for n in rules.label_order.tolist()])
+        labels = [translations.labels[n] for n in rules.label_order.tolist()]
+        self._labels = texts_of(labels)
+        self._is_x = frozen(np.array([label.strip(b"[]") == b"X" for label in labels], bool))
+
+    def _with_bitexts(self, towards: str, back: str) -> list[tuple[str, str]]:
+        """Return the names of two columns, then those of the same in each bitext, if there are."""
+        pairs = [(towards, back)]
+        while name_in_bitext(towards, len(pairs) - 1) in self._columns:
+            number = len(pairs) - 1
+            pairs.append((name_in_bitext(towards, number), name_in_bitext(back, number)))
+        return pairs
 
     def _side_by_side(self, pairs: list[tuple[str, str]]) -> np.ndarray:
         """Return columns as kernels.pivot.sum_links has them; a rarity of 1 where there is none."""
@@ -136,9 +163,10 @@ class Pairing:
     def _written_names(self, has_free: bool, has_lex: bool) -> list[str]:
         """Return the names of the features, in PPDB's order, which is that of ASCII."""
         has = self._columns.__contains__
-        names = [E_GIVEN_F_LHS, F_GIVEN_E_LHS, _LOG_COUNT, _PIVOTS]
-        names += [_IDENTITY] * (self._options.identities == "mark")
-        names += [_BITEXTS] * self._has_bitexts
+        is_ppdb = self._options.names == "ppdb"
+        names = [E_GIVEN_F_LHS, F_GIVEN_E_LHS, _LOG_COUNT, *(TYPES if is_ppdb else [_PIVOTS])]
+        names += [_IDENTITY] * (self._options.identities == "mark" or is_ppdb)
+        names += [_BITEXTS] * (self._has_bitexts and not is_ppdb)
         names += [E_GIVEN_F, F_GIVEN_E] * has_free + [RARITY] * has(RARITY)
         names += [LHS_GIVEN_E, LHS_GIVEN_F] * has(LHS_GIVEN_E)
         names += [E_GIVEN_LHS, F_GIVEN_LHS] * has(E_GIVEN_LHS)
@@ -172,7 +200,7 @@ class Pairing:
             yield by_source[begin:end]
             begin = end
 
-    def write(self, sources: np.ndarray) -> Made:
+    def write(self, sources: np.ndarray) -> ParaphraseLines:
         """Return the paraphrases whose source sides are those of some rules.
 
         sources: int64, numbers of rules.
@@ -185,40 +213,57 @@ class Pairing:
             groups, sources, runs, options.min_link, options.identities == "mark"
         )
         if not links.sizes.size:
-            return Made(b"", 0, links_pruned, 0, 0, 0, 0)
+            return ParaphraseLines(b"", 0, links_pruned, 0, 0, 0, 0)
         found = self._sums(groups, links, self._bitexts)
         stops, by_line, best = found.stops, found.by_line, found.best
         begins = stops - links.sizes
         ones, twos = by_line[begins].T
         values = self._values(links, found, ones, twos, runs, sources)
         n_links, n_sums = len(by_line), stops.size
-        least = np.minimum(values[E_GIVEN_F_LHS], values[F_GIVEN_E_LHS])
-        fine = least >= options.min_sum
-        if not fine.all():
-            in_fine = np.repeat(fine, links.sizes)
-            before = np.append(0, np.cumsum(in_fine))
-            by_line = by_line[in_fine]
-            stops, best = before[stops][fine], before[best][fine]
-            ones, twos = ones[fine], twos[fine]
-            values = {name: of_sums[fine] for name, of_sums in values.items()}
-        lines = kernel.Lines(
-            *map(frozen, (ones, twos, numbers.label[ones], self._costs(values, ones.size), stops,
-                          by_line, best))
+        lines = kernel.PivotLines(
+            frozen(ones), frozen(twos), frozen(numbers.label[ones]),
+            frozen(np.empty((0, ones.size))), frozen(stops), frozen(by_line), frozen(best),
         )  # fmt: skip
+        if self._is_ppdb:
+            of_sides = kernel.type_features(self._sides, groups.orders, lines, self._is_x)
+            values |= dict(zip(TYPES, of_sides, strict=True))
+        lines = lines._replace(values=self._costs(values, ones.size))
+        least = np.minimum(values[E_GIVEN_F_LHS], values[F_GIVEN_E_LHS])
+        lines = _some_lines(lines, (least >= options.min_sum) & self._within_bounds(lines.values))
+        ones, twos = lines.firsts, lines.seconds
         text = kernel.render_rules(
             self._sides, groups.orders, lines, self._labels, self._names, self._whole
         )
         n_gaps, n_symbols = groups.n_gaps[ones], self._sides.n_symbols
         longest = np.maximum(n_symbols[ones], n_symbols[twos])
-        return Made(
+        return ParaphraseLines(
             text.data, n_links, links_pruned, int(np.count_nonzero(ones == twos)),
             n_sums - ones.size, ones.size, int(np.count_nonzero((n_gaps > 0) & (longest > n_gaps))),
         )  # fmt: skip
 
+    def _within_bounds(self, written: np.ndarray) -> np.ndarray:
+        """Return which lines have all features within the bounds of the options, bool[n].
+
+        written: float64[features, n], as in the lines.
+        """
+        fits = np.ones(written.shape[1], bool)
+        for name, bound in self._options.at_least.items():
+            fits &= written[self._row_of(name)] >= bound
+        for name, bound in self._options.at_most.items():
+            fits &= written[self._row_of(name)] <= bound
+        return fits
+
+    def _row_of(self, name: str) -> int:
+        if name not in self._written:
+            raise ParameterError(
+                f"`at_least` or `at_most` {name!r}: choose of {', '.join(self._written)}"
+            )
+        return self._written.index(name)
+
     def _pairs(
         self, groups: kernel.Groups, sources: np.ndarray, runs: np.ndarray, least: float,
         identities: bool,
-    ) -> tuple[kernel.Links, int]:  # fmt: skip
+    ) -> tuple[kernel.RulePairs, int]:  # fmt: skip
         """Return the links that rules begin, and the number of those that are too weak.
 
         Arguments:
@@ -230,9 +275,11 @@ class Pairing:
             frozen(sources), frozen(runs), groups, self._rules.n_targets, self._n_orders, least,
             identities, n_pairs,
         )  # fmt: skip
-        return kernel.Links(*map(frozen, links)), pruned
+        return kernel.RulePairs(*map(frozen, links)), pruned
 
-    def _sums(self, groups: kernel.Groups, links: kernel.Links, bitexts: np.ndarray) -> kernel.Sums:
+    def _sums(
+        self, groups: kernel.Groups, links: kernel.RulePairs, bitexts: np.ndarray
+    ) -> kernel.Sums:
         """Return the sums of paraphrases over their links.
 
         Arguments:
@@ -241,7 +288,7 @@ class Pairing:
         return kernel.Sums(*kernel.sum_links(links, groups, bitexts))
 
     def _values(
-        self, links: kernel.Links, found: kernel.Sums, ones: np.ndarray, twos: np.ndarray,
+        self, links: kernel.RulePairs, found: kernel.Sums, ones: np.ndarray, twos: np.ndarray,
         runs: np.ndarray, sources: np.ndarray,
     ) -> dict[str, np.ndarray]:  # fmt: skip
         """Return the features of paraphrases of two rules each; probabilities as such.
@@ -258,12 +305,16 @@ class Pairing:
         values[_IDENTITY] = (ones == twos).astype(np.float64)
         for number, name in enumerate(chain(*self._summed)):
             values[name] = found.sums[:, number]
+        for name in (E_GIVEN_F_LHS, F_GIVEN_E_LHS, E_GIVEN_F, F_GIVEN_E):
+            in_bitexts = [x for one, x in values.items() if one.startswith(f"{name} in ")]
+            if in_bitexts:
+                values[name] = np.mean(in_bitexts, axis=0)
         if self._free is not None:
             values[E_GIVEN_F], values[F_GIVEN_E] = self._label_free(links.keys, runs, sources)
         for of_e, of_f in ((LHS_GIVEN_E, LHS_GIVEN_F), (E_GIVEN_LHS, F_GIVEN_LHS)):
             if of_e in self.names:
                 values[of_e], values[of_f] = columns[of_e][twos], columns[of_e][ones]
-        return {name: values[name] for name in self.names}
+        return {name: values[name] for name in self.names if name in values}
 
     def _label_free(
         self, keys: np.ndarray, runs: np.ndarray, sources: np.ndarray
@@ -291,15 +342,16 @@ class Pairing:
         wanted = np.searchsorted(
             links.keys, side_of_run[keys // per_run] * per_run + keys % per_run
         )
-        towards, back = self._sums(groups, links, _NO_BITS).sums[wanted].T
-        return towards, back
+        sums = self._sums(groups, links, _NO_BITS).sums[wanted]
+        if sums.shape[1] > 2:  # of each bitext, after those of all
+            return sums[:, 2::2].mean(axis=1), sums[:, 3::2].mean(axis=1)
+        return sums[:, 0], sums[:, 1]
 
     def _costs(self, values: dict[str, np.ndarray], n: int) -> np.ndarray:
         """Return the features as they are written, float64[features, lines].
 
         Arguments:
             values: float64[n] by name of the feature, probabilities as such.
-            n: lines.
         """
         out = np.empty((len(self.names), n))
         for row, name in zip(out, self.names, strict=True):
@@ -310,3 +362,17 @@ class Pairing:
             else:
                 row[:] = values[name]
         return frozen(out)
+
+
+def _some_lines(lines: kernel.PivotLines, keep: np.ndarray) -> kernel.PivotLines:
+    """Return some of the lines; keep: bool[n]."""
+    if keep.all():
+        return lines
+    sizes = np.diff(lines.stops, prepend=0)
+    of_kept = np.repeat(keep, sizes)
+    before = np.append(0, np.cumsum(of_kept))
+    return kernel.PivotLines(
+        frozen(lines.firsts[keep]), frozen(lines.seconds[keep]), frozen(lines.labels[keep]),
+        frozen(lines.values[:, keep]), frozen(before[lines.stops][keep]),
+        frozen(lines.pairs[of_kept]), frozen(before[lines.best][keep]),
+    )  # fmt: skip

@@ -5,6 +5,7 @@ it was made from, and the checksum of each file it wrote. A step is skipped wher
 """
 
 import json
+import re
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -16,20 +17,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.base.arguments import one_of, one_path, real_path, whole_number
-from distsim.base.choices import Compression
+from distsim.base.arguments import check_types, one_of, one_path, real_path, whole_number
+from distsim.base.choices import Compression, LexicalNames
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.aligner import AlignerOptions
 from distsim.bitext.bitext import Bitext
-from distsim.bitext.build import Given, build_bitext
-from distsim.bitext.reading import BitextOptions, find_pair
+from distsim.bitext.bitext_builder import Given, build_bitext
+from distsim.bitext.sentence_pairs import BitextOptions, find_pair
 from distsim.comparison.table import SignatureTable
+from distsim.corpus.inflections import NONE, OF_LANGUAGE
 from distsim.corpus.sources import find_file
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.extraction.extract import extract_rules
+from distsim.grammar.extraction.extract_options import PRESETS, ExtractOptions
 from distsim.grammar.extraction.numeric import NumericRules
-from distsim.grammar.extraction.options import PRESETS, ExtractOptions
 from distsim.grammar.extraction.pivoting import MAX_TRANSLATIONS, pivot_rules
 from distsim.grammar.learned_weights import rule_order
 from distsim.grammar.packs.grammar_index import GrammarIndex, PackedRule
@@ -45,7 +47,7 @@ STEPS = "steps.json"
 REPORT = "report.txt"
 N_SHOWN = 20
 LONGEST_LOOSE = 5
-_SIM = "sim_ngram"
+_SIM = "sim_rule"
 _A_SPEED = "a CPU second"  # how a line ends that differs from run to run
 _ALL_EQUAL = 0.9999  # as five decimals have it
 
@@ -58,9 +60,14 @@ class MakeOptions:
         preset: which rules are extracted, one of the presets of extract.
         loose: edges of phrases may run on over unlinked words, up to 5 tokens a side: more
             paraphrases, most of all with links of `intersection`.
-        text: how the texts of bitexts are read; aligner: how their links are learnt.
+        text: how the texts of bitexts are read; aligner: how their links are learned.
         max_translations: of a label and foreign side, this many most probable are paired.
         min_sum: paraphrases less probable either way are left out.
+        language: of the paraphrases. `en`: the English side, over the other one; any other: the
+            other side, over English, with the labels of English trees (thesis 6.5).
+        inflections: of that language, which tell kinds: as PackOptions has them; what ships for
+            the language, or `none`, where empty.
+        names: `ppdb`: the lines of PPDB 1.0, with all its features and names.
         compose: a phrase that the table lacks is made of its words, where the table can.
         sizes: which packs are written as text; the index holds all. compression: of text, `gz`
             or `zst`.
@@ -76,25 +83,39 @@ class MakeOptions:
     aligner: AlignerOptions = field(default_factory=AlignerOptions)
     max_translations: int = MAX_TRANSLATIONS
     min_sum: float = 0.0
+    language: str = "en"
+    inflections: str = ""
+    names: LexicalNames = "plain"
     compose: bool = True
     sizes: tuple[str, ...] = ("S", "L", "XXXL")
     compression: Compression = "gz"
     seed: int = 1
 
     def __post_init__(self) -> None:
+        check_types(self)
         one_of(self.preset, PRESETS, "preset")
         whole_number(self.seed, "`seed`", 0)
+        if not re.fullmatch("[a-z]{2,3}", self.language):
+            raise ParameterError(
+                f"`language` {self.language!r}: give two or three letters, as en or de"
+            )
         _ = self.pivoting, self.packing  # they check the rest
 
     @property
     def pivoting(self) -> PivotOptions:
         """Options of pivoting."""
-        return PivotOptions(max_translations=self.max_translations, min_sum=self.min_sum)
+        return PivotOptions(
+            max_translations=self.max_translations, min_sum=self.min_sum, names=self.names,
+            side="english" if self.language == "en" else "other",
+        )  # fmt: skip
 
     @property
     def packing(self) -> PackOptions:
         """Options of packing."""
-        return PackOptions(sizes=self.sizes, compression=self.compression)
+        return PackOptions(
+            sizes=self.sizes, compression=self.compression,
+            inflections=self.inflections or OF_LANGUAGE.get(self.language, NONE),
+        )  # fmt: skip
 
     @property
     def extraction(self) -> ExtractOptions:
@@ -194,7 +215,7 @@ def make_grammar(
         return _Steps(target, options, tables, jobs, progress, say).run(made)
 
 
-class _Texts(NamedTuple):
+class _PlannedBitext(NamedTuple):
     """A bitext that is still to be made.
 
     english, other: files with a sentence a line. trees: of the English sentences, None without.
@@ -209,7 +230,7 @@ class _Texts(NamedTuple):
         return [_state_of(path) for path in self if path is not None]
 
 
-def _opened_or_named(one: Any) -> "Bitext | _Texts":
+def _opened_or_named(one: Any) -> "Bitext | _PlannedBitext":
     """Return a bitext, opened, or the checked paths of the texts that it is to be made of."""
     if not isinstance(one, tuple):
         return Bitext.open(one)
@@ -218,7 +239,7 @@ def _opened_or_named(one: Any) -> "Bitext | _Texts":
     find_pair(*one[:2])
     for tree in one[2:]:
         find_file(tree)
-    return _Texts(Path(one[0]), Path(one[1]), Path(one[2]) if one[2:] else None)
+    return _PlannedBitext(Path(one[0]), Path(one[1]), Path(one[2]) if one[2:] else None)
 
 
 def _state_of(path: Path) -> list[Any]:
@@ -281,7 +302,7 @@ class _Steps:
         self._done: dict[str, Any] = {step: one for step, one in found.items() if _is_entry(one)}
         self._write_steps()
 
-    def run(self, bitexts: Sequence[Bitext | _Texts]) -> MakeReport:
+    def run(self, bitexts: Sequence[Bitext | _PlannedBitext]) -> MakeReport:
         """Do the steps that are not done yet; return the report."""
         options = self._options
         opened: list[Bitext] = []
@@ -311,7 +332,8 @@ class _Steps:
             paraphrases, scored, self._scorer(), jobs=self._jobs, progress=self._progress
         ).lines())  # fmt: skip
         packs = self._folder / "packs"
-        self._step(packs, [found, list(options.sizes), rule_order().text()], lambda: pack_grammar(
+        self._step(packs, [found, list(options.sizes), options.packing.inflections,
+                           rule_order().text()], lambda: pack_grammar(
             scored, packs, options=options.packing, jobs=self._jobs,
             progress=self._progress,
         ).lines())  # fmt: skip
@@ -332,12 +354,12 @@ class _Steps:
                     "that probable in both directions: choose a smaller one"
                 )
             raise InputError(
-                f"{rules}: no two English phrases have a translation in common, so there is no "
+                f"{rules}: no two phrases have a translation in common, so there is no "
                 "paraphrase: give more text"
             )
         return report.lines()
 
-    def _align(self, texts: _Texts, path: Path) -> list[str]:
+    def _align(self, texts: _PlannedBitext, path: Path) -> list[str]:
         made = build_bitext(
             texts.english, texts.other, path, options=self._options.text,
             given=Given(trees=texts.trees), aligner=self._options.aligner,
@@ -386,7 +408,7 @@ class _Steps:
     def _scorer(self) -> RuleScorer:
         compose = self._options.compose and any(table.parts for _, table in self._tables)
         options = ScoreOptions(compose=compose)
-        return RuleScorer(self._tables, options=options, aligner=RuleAligner("none"))
+        return RuleScorer(self._tables, options=options, aligner=RuleAligner("none"), rule=True)
 
     def _look(self, index: GrammarIndex) -> None:
         """Choose the rules that the report shows: the best in the order of packs, some drawn."""

@@ -7,7 +7,8 @@ rules are arrays; pairs are made, summed and written for some source sides at a 
 from pathlib import Path
 
 from distsim.base.choices import OnError
-from distsim.base.parallel import Progress, available_cores, no_progress, ordered_map
+from distsim.base.errors import ParameterError
+from distsim.base.parallel import Progress, Run, available_cores, no_progress, ordered_map
 from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.paired_rules import paired_rules
 from distsim.grammar.pairing import Pairing
@@ -43,7 +44,10 @@ def pivot_grammar(
       them; p(LHS|e) also from joint columns, by their sums;
     - `Lex(e|f)`, `Lex(f|e)`: composed over f and summed like probabilities;
     - `RarityPenalty`; `LogCount`, ln of the number of links (pairs over one f); `PivotCount`,
-      that number; `Identity` where identities are marked.
+      that number; `Identity` where identities are marked;
+    - with `names` ppdb also what the sides tell (tables 3.1 and 6.6 of the thesis), without
+      `PivotCount`: lines of PPDB 1.0. Table 6.6 has LogCount=ln 2 beside RarityPenalty=exp(1 - 10):
+      its LogCount is of links, too, not of occurrences.
 
     Those are written for which the grammar has the columns. Gaps are numbered along the source
     side; the alignment field links gaps by index, and words where all links agree, or as the most
@@ -64,7 +68,8 @@ def pivot_grammar(
 
     Raises:
         InputError: the grammar cannot be read, or a line is invalid and on_error is `stop`.
-        ParameterError: the sums of the columns do not tell what these are.
+        ParameterError: the sums of the columns do not tell what these are, or `estimate` or
+            `side` needs counts, which only numeric rules have.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -75,6 +80,9 @@ def pivot_grammar(
     ('[NN] ||| address ||| speech ||| LogCount=0.00000 PivotCount=', 2)
     """
     options = options or PivotOptions()
+    if options.estimate != "pivot" or options.side == "other":
+        setting = "`side` other" if options.side == "other" else f"`estimate` {options.estimate}"
+        raise ParameterError(f"{setting} needs the counts of rules: pivot what `numeric` wrote")
     report = PivotReport(InvalidLines(grammar, on_error))
     with read_translations(
         grammar, options.features, options.scale, grammar_format, report.faulty, progress
@@ -82,8 +90,7 @@ def pivot_grammar(
         n_rules = translations.label.size
         report.faulty.require_lines(n_rules + report.faulty.kept + report.faulty.dropped)
         return write_paraphrases(
-            translations, path, options, report, jobs=jobs, memory=memory,
-            progress=progress,
+            translations, path, options, report, Run(jobs, memory, progress)
         )  # fmt: skip
 
 
@@ -92,31 +99,29 @@ def write_paraphrases(
     output: str | Path,
     options: PivotOptions,
     report: PivotReport,
-    *,
-    jobs: int | None = None,
-    memory: int = MEMORY_BYTES,
-    progress: Progress = no_progress,
+    run: Run = Run(),
 ) -> PivotReport:
     """Return the completed report after writing the paraphrases of rules in memory.
 
     Arguments:
-        translations: the rules.
-        report: to which counts are added.
-        output: path of the paraphrase grammar.
         options: which pairs become rules, and their features.
-        jobs: threads, all cores where None; the same bytes for any number.
-        memory: bytes that pairs may take beside the rules.
-        progress: called with (stage, done, total).
+        run: its memory is what pairs may take beside the rules, MEMORY_BYTES where None.
     """
     report.read = translations.label.size
     rules = paired_rules(translations, options, report)
     pivot = Pairing(translations, rules, options)
-    most = max(1, min(_MOST_PAIRS, memory // _PAIR_BYTES // (jobs or available_cores())))
+    most = max(
+        1,
+        min(
+            _MOST_PAIRS,
+            (run.memory or MEMORY_BYTES) // _PAIR_BYTES // (run.jobs or available_cores()),
+        ),
+    )
     report.features = pivot.names
     report.notes += pivot.choices()
     total = pivot.n_pairs
     with open_output(output) as out:
-        for made in ordered_map(pivot.write, pivot.chunks(most), jobs):
+        for made in ordered_map(pivot.write, pivot.chunks(most), run.jobs):
             out.write(made.text)
             report.links += made.links
             report.links_pruned += made.links_pruned
@@ -124,7 +129,7 @@ def write_paraphrases(
             report.pruned += made.pruned
             report.written += made.written
             report.gappy += made.gappy
-            progress("pivoting", report.links, total)
+            run.progress("pivoting", report.links, total)
     if options.identities == "drop":
         report.identities = rules.rows.size
     return report

@@ -4,12 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import get_args
 
-from distsim.base.arguments import in_range, one_of
+from distsim.base.arguments import check_types, in_range, one_of
 from distsim.base.choices import Columns as Kind
-from distsim.base.choices import Identities, Scale
+from distsim.base.choices import (
+    Identities,
+    LexicalNames,
+    ParaphrasedSide,
+    PivotEstimate,
+    ProbabilityScale,
+)
+from distsim.grammar.column_meaning import KINDS
 from distsim.grammar.fields import require_utf8
 from distsim.grammar.invalid_lines import InvalidLines
-from distsim.grammar.margins import KINDS
 from distsim.grammar.translations import COLUMNS, SCALES
 
 
@@ -29,7 +35,20 @@ class PivotOptions:
         identities: rules with equal sides are marked (`Identity=1`) or dropped.
         min_link: links, pairs of rules over one foreign side, with p(e2|f) p(f|e1) or the
             reverse below it are dropped before they are summed (thesis 6.4.1.1.1).
+        min_translation: translation rules with p(e|f,LHS) or p(f|e,LHS) below it are left out
+            before they are paired (thesis 4.2.4 has 1e-4).
+        at_least, at_most: bounds of features of paraphrases, as they are written (thesis
+            6.4.1.1.1): `at_most.p(e|f)=6.9` leaves out what is less probable than .001.
         min_sum: paraphrases with p(e2|e1,LHS) or p(e1|e2,LHS) below it are dropped.
+        names: `ppdb` writes the lines of PPDB 1.0: all its features, Lex(e|f) and Lex(f|e) with
+            each other's names, without PivotCount; `plain` leaves out what the sides tell.
+        estimate: `pivot`, or `counts` for virtual counts (Madnani et al. 2007; thesis 3.2.3.3):
+            p(e2|e1) = c(e1,e2) / sum over e of c(e1,e), c(e1,e2) = sum over f of c(e1,f) c(e2,f),
+            equations 3.9 to 3.11. `mean`: p(e2|e1) of each bitext by itself, averaged over
+            bitexts (Callison-Burch 2008, equation 7). Counts are in what `extract --numeric`
+            writes.
+        side: the side that is paraphrased, `english` or `other`; the latter pivots over English,
+            with the labels of the English trees (thesis 6.5), and needs `extract --numeric` too.
         max_translations: keep this many most probable e of each label and f; 0: all.
 
     The rarity penalty of several links is the least (thesis 6.4.1.1.2). p(e2|e1) sums over all
@@ -41,13 +60,20 @@ class PivotOptions:
 
     features: Mapping[str, str] = field(default_factory=dict)
     columns: Kind | None = None
-    scale: Scale | None = None
+    scale: ProbabilityScale | None = None
     identities: Identities = "drop"
     min_link: float = 0.0
     min_sum: float = 0.0
+    min_translation: float = 0.0
+    at_least: Mapping[str, float] = field(default_factory=dict)
+    at_most: Mapping[str, float] = field(default_factory=dict)
     max_translations: int = 0
+    names: LexicalNames = "plain"
+    estimate: PivotEstimate = "pivot"
+    side: ParaphrasedSide = "english"
 
     def __post_init__(self) -> None:
+        check_types(self)
         for name, column in self.features.items():
             one_of(name, COLUMNS, "`features`")
             require_utf8(column)
@@ -55,10 +81,15 @@ class PivotOptions:
             ("columns", self.columns, KINDS),
             ("scale", self.scale, SCALES),
             ("identities", self.identities, get_args(Identities)),
+            ("names", self.names, get_args(LexicalNames)),
+            ("estimate", self.estimate, get_args(PivotEstimate)),
+            ("side", self.side, get_args(ParaphrasedSide)),
         ):
             if value is not None:
                 one_of(value, choices, f"`{argument}`")
-        for argument in ("min_link", "min_sum"):
+        for name in (*self.at_least, *self.at_most):
+            require_utf8(name)
+        for argument in ("min_link", "min_sum", "min_translation"):
             in_range(getattr(self, argument), f"`{argument}`", 0, 1)
         in_range(self.max_translations, "`max_translations`", 0)
 

@@ -1,11 +1,11 @@
 """Learns weights of features from judged pairs, with cross-validation.
 
 A ridge regression on the ranks of the judgements, in two steps: what phrases themselves tell is
-learnt from all pairs, what rules add from those that a rule has, mostly few, on what the first
+learned from all pairs, what rules add from those that a rule has, mostly few, on what the first
 step leaves of their ranks. A phrase recurs on either side, so folds are made of connected
-components of the pairs' graph: what is said of pairs that were not learnt from is said of other
+components of the pairs' graph: what is said of pairs that were not learned from is said of other
 phrases. Where one component holds most pairs, folds are made of first phrases, and of the others
-those are learnt from that share no phrase with the fold. Each feature alone is reported, too,
+those are learned from that share no phrase with the fold. Each feature alone is reported, too,
 on the same pairs.
 """
 
@@ -17,15 +17,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import in_range, whole_number
-from distsim.base.distribution import program_version
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.arguments import Pair, in_range, whole_number
+from distsim.base.errors import InputError, ParameterError, program_version
 from distsim.corpus.lines import read_line_blocks
 from distsim.evaluation.agreement import Interval, spearman, spearman_interval
-from distsim.evaluation.gold import GoldSet, Pair
-from distsim.grammar.block import parse_block
+from distsim.evaluation.gold import GoldSet
+from distsim.grammar.block import feature_names, parse_block, read_features
 from distsim.grammar.formats import find_format
-from distsim.grammar.formats.rules import Features
+from distsim.grammar.kernels.columns import NO_NUMBER
 from distsim.grammar.learned_weights import LearnedWeight, LearnedWeights
 from distsim.grammar.pair_features import PairFeatures, is_feature, without_gaps
 
@@ -52,7 +51,7 @@ class LearnedRanking:
     """Learned weights, and their agreement with the judgements.
 
     weights: of all pairs. alone: each feature, its sign as it agrees best on the pairs that have
-    it, the others at its mean. mixed: the mix, of pairs that it was not learnt from. units: what
+    it, the others at its mean. mixed: the mix, of pairs that it was not learned from. units: what
     folds and intervals were drawn by. penalty: of the ridge, chosen by the folds.
 
     >>> mixed = Agreement("all", 0.5, Interval(0.4, 0.6), 9)
@@ -95,7 +94,7 @@ def learn_ranking(
         grammar: rules; those whose sides are a pair's give it their features too: pivot's, and
             what `score` wrote. The mean where several rules do.
         only_grammar: say agreement, and choose the penalty, on the pairs that a rule has; the
-            others are learnt from as well.
+            others are learned from as well.
         names: only these features, or groups of PairFeatures; all but vectors where None.
         folds: so many parts, each ranked by weights of the others.
         samples: of the bootstrap, by the units of the folds; seed: of its draws, 0 or more.
@@ -110,8 +109,8 @@ def learn_ranking(
     >>> words = [f"{a}{b}{c}" for a in "bcd" for b in "ae" for c in "klmn"]
     >>> judged = [f"{word}\\t{word[: n % 4]}x{n}\\t{n % 4}\\n" for n, word in enumerate(words)]
     >>> _ = (folder / "judged.tsv").write_text("".join(judged))
-    >>> learnt = learn_ranking(read_gold(folder / "judged.tsv"), PairFeatures(), samples=0)
-    >>> learnt.mixed.pairs, "letters" in learnt.weights.names
+    >>> learned = learn_ranking(read_gold(folder / "judged.tsv"), PairFeatures(), samples=0)
+    >>> learned.mixed.pairs, "letters" in learned.weights.names
     (24, True)
     """
     if not gold.scores:
@@ -131,7 +130,7 @@ def learn_ranking(
             f"{gold.name}: {n_pairs:,} pairs of {told} with {len(learning.names)} features that "
             f"differ: too few to learn from in {folds} folds"
         )
-    measure = _Measure(scores, [str(one) for one in units.tolist()], samples, seed)
+    measure = _AgreementMeasure(scores, [str(one) for one in units.tolist()], samples, seed)
     penalty, held_out = _best_penalty(learning, judged, fold)
     mixed = measure.agreement("all, by weights", held_out, n_pairs)
     alone = [
@@ -141,8 +140,8 @@ def learn_ranking(
     ]
     notes = (
         f"distsim rank {program_version()}: {gold.name}, {n_pairs:,} pairs of {told}, "
-        f"{folds} folds, penalty {penalty:g}, learnt from {len(learning.pairs):,} pairs",
-        f"Spearman on pairs not learnt from {mixed.value:.3f}, 95% interval "
+        f"{folds} folds, penalty {penalty:g}, learned from {len(learning.pairs):,} pairs",
+        f"Spearman on pairs not learned from {mixed.value:.3f}, 95% interval "
         f"{mixed.interval.low:.3f} to {mixed.interval.high:.3f}",
         "score: the sum over features of weight * (value held to low .. high - mean) / scale, or "
         "missing where a pair has no value",
@@ -153,7 +152,7 @@ def learn_ranking(
     )
 
 
-class _Measure(NamedTuple):
+class _AgreementMeasure(NamedTuple):
     """Computes the agreement of values with scores.
 
     scores: float64[pairs]. groups: the unit of each pair that the bootstrap draws. samples, seed:
@@ -183,7 +182,7 @@ class _Measure(NamedTuple):
         return self.agreement(f"-{name}", -filled, n_known)
 
 
-class _Learning(NamedTuple):
+class _JudgedPairs(NamedTuple):
     """Training rows: judged pairs with their features.
 
     Attributes:
@@ -208,7 +207,7 @@ def _learning(
     features: PairFeatures,
     grammar: str | Path | None,
     names: Sequence[str] | None,
-) -> _Learning:
+) -> _JudgedPairs:
     """Return the training rows with the features asked for that differ between pairs."""
     pairs = gold.pairs
     wanted, asked = _wanted(features, names)
@@ -235,11 +234,11 @@ def _learning(
     varied = [name for name, column in columns.items() if _varies(column)]
     matrix = np.column_stack([columns[name] for name in varied] or [np.empty((len(pairs), 0))])
     n_of_rules = sum(name in others for name in varied)
-    return _Learning(pairs, np.array(gold.scores), varied, n_of_rules, matrix, has_rule)
+    return _JudgedPairs(pairs, np.array(gold.scores), varied, n_of_rules, matrix, has_rule)
 
 
 def _best_penalty(
-    learning: _Learning, judged: np.ndarray, fold: np.ndarray
+    learning: _JudgedPairs, judged: np.ndarray, fold: np.ndarray
 ) -> tuple[float, np.ndarray]:
     """Return the penalty with the best agreement, and each judged pair's score by the other folds.
 
@@ -249,7 +248,7 @@ def _best_penalty(
     folds = np.full(len(judged), -1)
     folds[judged] = fold
     scores = learning.scores[judged]
-    inside = [_learnt_from(learning.pairs, folds, part) for part in np.unique(fold).tolist()]
+    inside = [_learned_from(learning.pairs, folds, part) for part in np.unique(fold).tolist()]
     best: tuple[float, float, np.ndarray] = (-2.0, 0.0, np.empty(0))
     for penalty in _PENALTIES:
         held_out = np.empty(len(fold))
@@ -262,11 +261,11 @@ def _best_penalty(
     return best[1:]
 
 
-def _fit_in_steps(learning: _Learning, rows: np.ndarray, penalty: float) -> LearnedWeights:
+def _fit_in_steps(learning: _JudgedPairs, rows: np.ndarray, penalty: float) -> LearnedWeights:
     """Return weights of all features; those of rules are fitted to the residuals of the others.
 
-    A rule's features are missing together, mostly: what it tells that no rule has a pair is said
-    by one of them that all pairs with a rule have.
+    Rule features are missing together, mostly: the effect of having no rule is carried by one
+    feature that every pair with a rule has.
 
     Arguments:
         rows: bool[pairs], those to learn from.
@@ -313,10 +312,6 @@ def grammar_features(
 
     Sides are compared as lower-case text. The mean of several rules' values.
 
-    Arguments:
-        grammar: its path.
-        pairs: n of (phrase, phrase).
-
     Raises:
         InputError: the grammar cannot be read or a line is invalid.
     """
@@ -347,15 +342,21 @@ def _rules_of(
         block = parse_block(lines, known)
         for line, fault in block.faults():
             raise InputError(f"{grammar}, line {line}: {fault}: mend the line")
+        rows = {}
         for number in range(len(block)):
-            source, target = block.side_texts(number)
-            sides = _key(source), _key(target)
-            if sides not in wanted:
-                continue
-            features = Features.parse(block.feature_text(number))
-            names = [name.decode() for name in features.named]
-            names += [str(place) for place in range(len(features.bare))]
-            values = [(name, features.number(name, math.nan)) for name in names]
+            source, target = map(_key, block.side_texts(number))
+            if (source, target) in wanted:
+                rows[number] = (source, target)
+        present = feature_names(block, np.array(list(rows), np.int64))
+        features = read_features(block, [*present.named, *map(str, range(present.most_bare))])
+        for number, sides in rows.items():
+            faults = np.flatnonzero(features.found[number] == NO_NUMBER)
+            if faults.size:
+                fault = features.fault(block, number, int(faults[0]))
+                raise InputError(
+                    f"{grammar}, line {block.first_line + number}: {fault}: mend the line"
+                )
+            values = zip(features.names, features.values[number].tolist(), strict=True)
             yield sides, [(name, value) for name, value in values if not math.isnan(value)]
 
 
@@ -365,9 +366,6 @@ def _key(side: str) -> str:
 
 def connected(pairs: Sequence[Pair]) -> np.ndarray:
     """Return the number of each pair's connected component, int64, from 0 in order.
-
-    Arguments:
-        pairs: (phrase, phrase).
 
     >>> connected([("a", "b"), ("c", "d"), ("b", "e")]).tolist()
     [0, 1, 0]
@@ -410,7 +408,7 @@ def _spread(units: np.ndarray, folds: int) -> np.ndarray:
     return found
 
 
-def _learnt_from(pairs: Sequence[Pair], fold: np.ndarray, part: int) -> np.ndarray:
+def _learned_from(pairs: Sequence[Pair], fold: np.ndarray, part: int) -> np.ndarray:
     """Return the pairs outside of a fold that share no phrase with it, bool[n]."""
     held = {phrase for n in np.flatnonzero(fold == part).tolist() for phrase in pairs[n]}
     return np.array([a not in held and b not in held for a, b in pairs], bool)
@@ -436,7 +434,6 @@ def fit_weights(
     Arguments:
         matrix: float64[n, len(names)], NaN where a pair has no such value.
         targets: float64[n], what is to be told but for a constant. penalty: a share of n.
-        names: names of the features.
     """
     n, columns, shapes = len(matrix), [], []
     for column in matrix.T:

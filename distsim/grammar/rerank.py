@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim.base.arguments import in_range
+from distsim.base.arguments import check_types, in_range
 from distsim.base.choices import OnError
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress
@@ -15,13 +15,11 @@ from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.grammar.block import RuleBlock, parse_block, read_features
 from distsim.grammar.fields import (
-    LineFaultError,
     is_feature_name,
     require_utf8,
     with_line_end,
 )
 from distsim.grammar.formats import find_format
-from distsim.grammar.formats.rules import Features
 from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.kernels.columns import FOUND, NO_NUMBER
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
@@ -78,6 +76,7 @@ class Ranking:
     computed: PairFeatures | None = None
 
     def __post_init__(self) -> None:
+        check_types(self)
         if not self.weights and self.learned is None:
             raise ParameterError("nothing to rank by: give the weight of at least one feature")
         if self.write is not None and not is_feature_name(self.write):
@@ -116,6 +115,7 @@ class RerankReport:
         was_grouped: rules of one source side stood together, so that they were not sorted first.
         read, groups: rules, and source sides under a label.
         written: rules.
+        replaced: rules in which the feature that is written stood already.
         notes: sentences for the user.
 
     >>> _ = (folder / "two").write_text("[X] ||| a ||| b ||| p=2\\n[X] ||| a ||| c ||| p=1\\n")
@@ -129,6 +129,7 @@ class RerankReport:
     read: int = 0
     groups: int = 0
     written: int = 0
+    replaced: int = 0
     notes: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
@@ -140,6 +141,10 @@ class RerankReport:
         if faulty.kept or faulty.dropped:
             told[0] += f"; {faulty.kept:,} invalid lines kept, {faulty.dropped:,} dropped"
             told += [f"  {message}" for message in faulty.shown]
+        if self.replaced:
+            told.append(
+                f"{self.replaced:,} rules had such a feature already: replaced in its place"
+            )
         return told
 
 
@@ -184,7 +189,7 @@ def rerank_grammar(
     report = RerankReport(InvalidLines(grammar, on_error))
     known = None
     with scratch_folder() as folder:
-        rules = _ReadRules(Spool(folder), ranking, report)
+        rules = _SpooledGroups(Spool(folder), ranking, report)
         for lines in read_line_blocks(grammar):
             known = known or find_format(grammar_format, lines.text)
             rules.add(parse_block(lines, known))
@@ -196,7 +201,7 @@ def rerank_grammar(
     return report
 
 
-class _ReadRules:
+class _SpooledGroups:
     """The lines of a grammar in a spool, with the group and the sum of each."""
 
     def __init__(self, spool: Spool, ranking: Ranking, report: RerankReport) -> None:
@@ -227,13 +232,13 @@ class _ReadRules:
         """Return the weighted sum of each rule, float64[n], and what is wrong with which lines."""
         ranking, weights = self._ranking, self._ranking.weights
         names = [*weights, *self._learned]
-        values, found = read_features(block, names)
-        bad = found == NO_NUMBER
+        features = read_features(block, names)
+        values, bad = features.values, features.found == NO_NUMBER
         if ranking.missing is None:
-            bad[:, : len(weights)] = found[:, : len(weights)] != FOUND
+            bad[:, : len(weights)] = features.found[:, : len(weights)] != FOUND
         faults = {n: block.fault(n) for n in np.flatnonzero(block.status).tolist()}
         for n in np.flatnonzero(bad.any(axis=1) & (block.status == 0)).tolist():
-            faults[n] = self._fault(Features.parse(block.feature_text(n)))
+            faults[n] = features.fault(block, n, int(bad[n].argmax()))
         total = np.zeros(len(block))
         with np.errstate(over="ignore", invalid="ignore"):
             for weight, column in zip(weights.values(), values.T, strict=False):
@@ -253,17 +258,6 @@ class _ReadRules:
             faults.setdefault(n, "the weighted sum of its features is too large for a number")
         return total, faults
 
-    def _fault(self, features: Features) -> str:
-        """Return what is wrong with the features of a rule that has no sum."""
-        try:
-            for name in self._ranking.weights:
-                features.number(name, self._ranking.missing)
-            for name in self._learned:
-                features.number(name, math.nan)
-        except LineFaultError as fault:
-            return str(fault)
-        raise AssertionError("the kernel and Features read numbers alike")
-
     def _written(self, block: RuleBlock, values: np.ndarray, is_fault: np.ndarray) -> list[bytes]:
         """Return the lines of a block as they are written, with their sums where that is asked.
 
@@ -281,7 +275,9 @@ class _ReadRules:
                 b"" if fault else (b" " if bare else named) + b"%.5f" % (round(value, 5) + 0.0)
                 for value, bare, fault in columns
             ]
-        return [with_line_end(line) for line in lines_with_features(block, added)]
+        written = lines_with_features(block, added, () if name is None else (name,))
+        self._report.replaced += written.replaced
+        return [with_line_end(line) for line in written.lines]
 
     def _numbered(self, block: RuleBlock, shift: np.ndarray) -> np.ndarray:
         """Return the group of each line, int64[n], -1 where it is no rule.
@@ -290,7 +286,6 @@ class _ReadRules:
         in the first line of each group is appended to the spool.
 
         Arguments:
-            block: parsed rules.
             shift: int64[n], where the lines are in the spool.
         """
         fine = np.flatnonzero(block.status == 0)
@@ -303,7 +298,10 @@ class _ReadRules:
         data = frozen(np.frombuffer(block.text, np.uint8))
         numbers, new = self._groups.number(hash_symbols(data, frozen(starts), frozen(stops)))
         self.spool.append("key_start", shift[fine][new])
-        self.spool.append("key_stop", (shift[fine] + stops - starts)[new])
+        sizes = stops - starts
+        if block.written is not None:
+            sizes = np.array([line.find(b"|||") for line in block.written], np.int64)[fine]
+        self.spool.append("key_stop", (shift[fine] + sizes)[new])
         groups = np.full(len(block), -1, np.int64)
         groups[fine] = numbers
         return groups

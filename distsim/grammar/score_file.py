@@ -1,23 +1,64 @@
-"""Writes a grammar file with the scores of its rules as further features."""
+"""Writes a grammar file with the scores of its rules; trains the aligner of its rules."""
 
 import time
+from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
+
 from distsim.base.choices import OnError
-from distsim.base.distribution import program_version
+from distsim.base.errors import program_version
 from distsim.base.parallel import Progress, no_progress, ordered_map
+from distsim.bitext.link_model import LinkModel
 from distsim.corpus.lines import LineBlock, read_line_blocks
 from distsim.corpus.sources import spooled
-from distsim.grammar.alignment import RuleAligner
-from distsim.grammar.block import parse_block
+from distsim.grammar.alignment import RuleAligner, TrainingSample
+from distsim.grammar.block import RuleBlock, parse_block
+from distsim.grammar.explanation import HEADER, explain_block, explanation_lines
 from distsim.grammar.formats import find_format
 from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.score_report import ScoredBlock, ScoreReport
 from distsim.grammar.score_writer import OutputOptions, lines_with_scores
 from distsim.grammar.scoring import RuleScorer
-from distsim.grammar.training import trained
 from distsim.storage.files import open_output
+
+
+def trained(
+    path: str | Path, aligner: RuleAligner, grammar_format: str | None, jobs: int | None
+) -> tuple[RuleAligner, int | None]:
+    """Return the aligner with a link model, and the number of rules that it was trained on.
+
+    The aligner as it is, and None, where it needs no model or no rule lacks links.
+
+    Arguments:
+        path: a grammar. grammar_format: a name in distsim.grammar.formats.FORMATS; inferred from
+            the first lines where None. jobs: threads, all cores where None.
+
+    Raises:
+        InputError: the grammar cannot be read.
+        ParameterError: there is no such format.
+    """
+    if not aligner.needs_training:
+        return aligner, None
+    blocks = read_line_blocks(path)
+    first = next(blocks, None)
+    if first is None:
+        return aligner, None
+    known = find_format(grammar_format, first.text)
+
+    def parsed(block: LineBlock) -> tuple[RuleBlock, np.ndarray]:
+        rules = parse_block(block, known)
+        return rules, aligner.wanted(rules)[1]
+
+    sample = TrainingSample(aligner.training.sample)
+    for rules, wanted in ordered_map(parsed, chain([first], blocks), jobs):
+        if wanted.any():
+            sample.add(rules, wanted)
+    if not len(sample):
+        return aligner, None
+    model = LinkModel(*sample.pairs(), jobs=jobs)
+    return RuleAligner(aligner.mode, learned=model, training=aligner.training), len(sample)
 
 
 def score_grammar(
@@ -68,7 +109,11 @@ def score_grammar(
         scoring = RuleScorer.sharing(scorer, aligner)
         blocks = read_line_blocks(rules)
         first = next(blocks, None)
-        with open_output(path) as out:
+        explained = nullcontext() if options.explain is None else open_output(options.explain)
+        tables = list(zip(scorer.names, (one.table for one in scorer.tables), strict=False))
+        with open_output(path) as out, explained as evidence:
+            if evidence is not None:
+                evidence.write(("\t".join(HEADER) + "\n").encode())
             if first is not None:
                 known = find_format(grammar_format, first.text)
                 named = options.names_features(parse_block(first, known), known)
@@ -76,15 +121,22 @@ def score_grammar(
                 def scored(lines: LineBlock) -> ScoredBlock:
                     block = parse_block(lines, known)
                     scores = scoring.score_block(block)
-                    text = lines_with_scores(
+                    written = lines_with_scores(
                         block, scores, scorer.names, options, named, on_error == "drop"
                     )
-                    return ScoredBlock.of(block, scores, out.pack(text))
+                    packed = out.pack(b"".join(written.lines))
+                    explanation = b""
+                    if evidence is not None:
+                        rows = explain_block(block, scores, tables)
+                        explanation = evidence.pack(explanation_lines(block, rows))
+                    return ScoredBlock.of(block, scores, packed, explanation, written.replaced)
 
                 for block in ordered_map(scored, chain([first], blocks), jobs):
                     for line, fault in block.faults:
                         faulty.keeps(line, fault)
                     out.write_packed(block.packed)
+                    if evidence is not None:
+                        evidence.write_packed(block.explained)
                     report.count(block)
                     progress("scoring", report.read, None)
             faulty.require_lines(report.read + faulty.kept + faulty.dropped)
@@ -94,17 +146,12 @@ def score_grammar(
 
 
 def signature_lines(scorer: RuleScorer, aligner: RuleAligner) -> list[str]:
-    """Return, per table, one line with everything on which the scores depend.
-
-    Arguments:
-        scorer: with its tables.
-        aligner: of rules without links.
-    """
+    """Return, per table, one line with everything on which the scores depend."""
     options = scorer.options
     if aligner.mode == "none":
         how = "none"
     elif aligner.learned is not None:
-        how = f"{aligner.mode}+learnt{aligner.training.sample}"
+        how = f"{aligner.mode}+learned{aligner.training.sample}"
     else:
         how = f"{aligner.mode}+evidence"
     lines = []
@@ -129,8 +176,10 @@ def signature_lines(scorer: RuleScorer, aligner: RuleAligner) -> list[str]:
             "distsim": program_version(),
         }
         lines.append(f"{name}: " + "|".join(f"{key}:{value}" for key, value in settings.items()))
-    if scorer.whole is not None:
-        lines.append(f"sim_whole: table:{scorer.whole.table.fingerprint.short}|whole sides")
+    if scorer.sides is not None:
+        whole = [name for name in ("sim_whole", "sim_rule") if name in scorer.names]
+        short = scorer.sides.table.fingerprint.short
+        lines += [f"{name}: table:{short}|whole sides" for name in whole]
     if scorer.gaps is not None:
         gapped = scorer.gaps.gapped
         corpus = str(gapped.index.parameters["corpus"])[:12]

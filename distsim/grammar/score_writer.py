@@ -1,17 +1,23 @@
 """Writes the scores of rules behind the features of their lines."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
 from distsim.base.choices import FeatureStyle
 from distsim.base.errors import ParameterError
 from distsim.grammar.block import RuleBlock
-from distsim.grammar.fields import is_feature_name
-from distsim.grammar.formats.layout import GrammarFormat
+from distsim.grammar.fields import (
+    append_to_field,
+    is_feature_name,
+    join_fields,
+    split_fields,
+)
+from distsim.grammar.formats.grammar_format import GrammarFormat
 from distsim.grammar.kernels import rules as kernel
 from distsim.grammar.scoring import BlockScores
 
@@ -27,9 +33,12 @@ class OutputOptions:
     Arguments:
         style: `named` writes `sim_ngram=0.12345`, `bare` the value alone; `auto` writes
             bare values where the first lines of the grammar have no named feature.
-        coverage: write the share of phrase pairs that have a similarity, too.
+        coverage: write, too, the share of the words of both sides that stand in a phrase pair with
+            a similarity of its own.
         missing: what is written for a missing score, among bare values; named
             features are left out.
+        explain: a file for the phrase pairs behind the scores, a line each, and the words in no
+            pair; its first line names the columns.
 
     Raises:
         ParameterError: the style is unknown, or `missing` cannot be written in a grammar.
@@ -41,6 +50,7 @@ class OutputOptions:
     style: FeatureStyle = "auto"
     coverage: bool = True
     missing: str = NOT_AVAILABLE
+    explain: str | None = None
 
     def __post_init__(self) -> None:
         if self.style not in FEATURE_STYLES:
@@ -63,6 +73,16 @@ class OutputOptions:
         return grammar_format.named_features and has_names
 
 
+class WrittenLines(NamedTuple):
+    """Lines of a block with further features.
+
+    lines: bytes of each line. replaced: lines in which a feature stood already.
+    """
+
+    lines: list[bytes]
+    replaced: int
+
+
 def lines_with_scores(
     block: RuleBlock,
     scores: BlockScores,
@@ -70,24 +90,22 @@ def lines_with_scores(
     options: OutputOptions,
     named: bool,
     drops: bool,
-) -> bytes:
+) -> WrittenLines:
     """Return the lines of a block with the scores behind their features.
 
     named: as `name=value`. drops: leave out invalid lines instead of keeping them as they are.
 
     Arguments:
-        block: of lines.
-        scores: of its rules.
-        names: of the scores.
         options: how they are written.
     """
     columns: list[list[bytes]] = []
+    features: list[str] = []
     for name, table in zip(names, scores.tables, strict=True):
-        with np.errstate(invalid="ignore"):
-            values = [(name, table.means)]
-            if options.coverage:
-                values.append((f"{name}_coverage", table.scored / table.pairs))
+        values = [(name, table.means)]
+        if options.coverage and table.coverage is not None:
+            values.append((f"{name}_coverage", table.coverage))
         for feature, numbers in values:
+            features.append(feature)
             label = f" {feature}=".encode() if named else b" "
             absent = b"" if named else b" " + options.missing.encode()
             rounded = np.round(numbers, DECIMALS) + 0.0  # no -0.00000
@@ -97,20 +115,98 @@ def lines_with_scores(
             )
     added = [b"".join(row) for row in zip(*columns, strict=True)]
     status = block.status.tolist()
-    lines = lines_with_features(block, [b"" if status[n] else text for n, text in enumerate(added)])
-    return b"".join([line for n, line in enumerate(lines) if not (drops and status[n])])
+    written = lines_with_features(
+        block, [b"" if status[n] else text for n, text in enumerate(added)],
+        features if named else (), options.missing,
+    )  # fmt: skip
+    lines = written.lines
+    if named and not {"AGigaSim", "GoogleNgramSim"}.isdisjoint(names):
+        lines = [line if status[n] else _in_order(line) for n, line in enumerate(lines)]
+    lines = [line for n, line in enumerate(lines) if not (drops and status[n])]
+    return WrittenLines(lines, written.replaced)
 
 
-def lines_with_features(block: RuleBlock, added: Sequence[bytes]) -> list[bytes]:
+def lines_with_features(
+    block: RuleBlock,
+    added: Sequence[bytes],
+    names: Sequence[str] = (),
+    missing: str = NOT_AVAILABLE,
+) -> WrittenLines:
     """Return the lines of a block, each with further features after its last one.
 
+    A feature that a line has already keeps its place and gets the new value.
+
     Arguments:
-        block: parsed rules.
-        added: the bytes to add to each line.
+        added: the features to add to each line, a blank before each.
+        names: of named features that are added to some lines.
+        missing: the value of a feature that stands in a line and is not added to it.
     """
+    if block.written is not None:
+        return WrittenLines(_lines_as_written(block, block.written, added), 0)
     text = block.text
     bounds, ends = block.line_starts.tolist(), block.features[:, 1].tolist()
-    return [
+    lines = [
         text[start:end] + more + text[end:stop] if more else text[start:stop]
         for start, stop, end, more in zip(bounds, bounds[1:], ends, added, strict=False)
     ]
+    standing = [name.encode() for name in names if f"{name}=".encode() in text]
+    if not standing:
+        return WrittenLines(lines, 0)
+    pattern = re.compile(rb"(?<![^ \t])(%s)=[^ \t]*" % b"|".join(map(re.escape, standing)))
+    starts = block.features[:, 0].tolist()
+    replaced = 0
+    for number in np.flatnonzero(block.status == 0).tolist():
+        start, end = starts[number], ends[number]
+        field = text[start:end]
+        if pattern.search(field):
+            field = _with_features(field, pattern, added[number], missing.encode())
+            lines[number] = text[bounds[number] : start] + field + text[end : bounds[number + 1]]
+            replaced += 1
+    return WrittenLines(lines, replaced)
+
+
+def _in_order(line: bytes) -> bytes:
+    """Return a line with its named features in order of their names, as PPDB's releases have them.
+
+    Arguments:
+        line: with label, sides and features, and others behind them.
+    """
+    fields = split_fields(line)
+    features = fields[3].strip()
+    tokens = features.split()
+    if all(b"=" in token for token in tokens):
+        before, after = fields[3].split(features)
+        in_order = sorted(tokens, key=lambda token: token.rpartition(b"=")[0])
+        fields[3] = before + b" ".join(in_order) + after
+    return join_fields(fields)
+
+
+def _with_features(field: bytes, pattern: re.Pattern[bytes], added: bytes, missing: bytes) -> bytes:
+    """Return a field of features with new values in the places of old ones, others at its end.
+
+    Arguments:
+        field: the features. pattern: matches each feature to replace; its group is the name.
+        added: new features, a blank before each. missing: the value of one that is not among them.
+    """
+    new = {token.rpartition(b"=")[0]: token for token in added.split()}
+    standing = {match[1] for match in pattern.finditer(field)}
+    field = pattern.sub(lambda match: new.get(match[1], match[1] + b"=" + missing), field)
+    return field + b"".join(b" " + token for name, token in new.items() if name not in standing)
+
+
+def _lines_as_written(
+    block: RuleBlock, written: Sequence[bytes], added: Sequence[bytes]
+) -> list[bytes]:
+    """Return lines of another form of rules, each with further features after its last one.
+
+    Arguments:
+        block: parsed rules. written: their lines; the third field has the features.
+        added: the features to add to each line, a blank before each.
+    """
+    lines = []
+    for line, more, status in zip(written, added, block.status.tolist(), strict=True):
+        fields = split_fields(line)
+        if more and status == 0:
+            fields[2] = append_to_field(fields[2], more[1:])
+        lines.append(join_fields(fields))
+    return lines

@@ -3,29 +3,26 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import nan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from distsim.base.arguments import in_range
+from distsim.base.arguments import check_types, in_range, one_of
+from distsim.base.choices import PhrasePairs
 from distsim.base.errors import ParameterError
-from distsim.comparison.gapped.patterns import Pattern
+from distsim.comparison.gapped.patterns import GappedPattern
 from distsim.comparison.gapped.signatures import GappedCosine
-from distsim.comparison.measures import EstimatedCosine
 from distsim.comparison.opposites.opposites import Opposites
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.escapes import unescape
 from distsim.corpus.kernels.text import render_phrases
-from distsim.corpus.lines import LineBlock
-from distsim.corpus.vocabulary import HashNumbering
+from distsim.corpus.vocabulary import HashNumbering, hash_blob
 from distsim.grammar.alignment import Alignment, RuleAligner
-from distsim.grammar.block import TERMINAL, RuleBlock, parse_block
+from distsim.grammar.block import TERMINAL, RuleBlock, single_rule
 from distsim.grammar.decomposition import LONGEST_SPAN, decompose_block
-from distsim.grammar.formats.rules import RULES
-from distsim.grammar.kernels.phrase_pairs import hash_spans
-from distsim.grammar.kernels.rules import FINE
-from distsim.grammar.pair_features import without_gaps
-from distsim.grammar.tokens import BlockWords, TokenForms, distinct_words
+from distsim.grammar.kernels.phrase_pairs import has_unknown_alone, hash_spans
+from distsim.grammar.rule_similarity import RuleSimilarity
+from distsim.grammar.tokens import UNKNOWN, BlockWords, TokenForms, distinct_words
 from distsim.kernels.compiled import frozen
 from distsim.signatures.estimates import Estimator, checked_estimate
 
@@ -49,6 +46,9 @@ class ScoreOptions:
             vectors.
         estimate: how cosines are estimated, `bits` or `restored`; what serves a table best where
             None.
+        pairs: `thesis`: phrases whose edges are linked, and the whole sides of short rules;
+            `reference`: those of the authors' implementation, whose source phrases may end with
+            words without a link.
 
     >>> ScoreOptions(min_strength=5).compose
     False
@@ -58,9 +58,12 @@ class ScoreOptions:
     longest: int = LONGEST_SPAN
     compose: bool = False
     estimate: str | None = None
+    pairs: PhrasePairs = "thesis"
 
     def __post_init__(self) -> None:
+        check_types(self)
         in_range(self.min_strength, "`min_strength`", 0)
+        one_of(self.pairs, get_args(PhrasePairs), "`pairs`")
         in_range(self.longest, "longest phrase", 1)
         checked_estimate(self.estimate)
 
@@ -70,15 +73,20 @@ class TableScores(NamedTuple):
 
     similarities: float64 per pair, NaN without one. outcomes: uint8 per pair, SCORED..COMPOSED.
     means: float64 per rule, NaN where no pair has a similarity.
+    coverage: float64 per rule, the share of its words in pairs with a similarity of their own; of
+        scores of whole rules 1 or 0; None where every rule has a score.
     pairs, scored: int64 per rule, phrase pairs that count and those with a similarity.
+    composed: bool per rule, whether a phrase behind its score is made of its words.
     changes: occurrences of tokens that were (unescaped, split, dropped).
     """
 
     similarities: np.ndarray
     outcomes: np.ndarray
     means: np.ndarray
+    coverage: np.ndarray | None
     pairs: np.ndarray
     scored: np.ndarray
+    composed: np.ndarray
     changes: tuple[int, int, int]
 
 
@@ -132,14 +140,18 @@ class TableScorer:
     def __reduce__(self) -> tuple[Any, ...]:
         return TableScorer, (self.table, self._options)
 
-    def score(self, words: BlockWords, pair_stops: np.ndarray, spans: np.ndarray) -> TableScores:
+    def score(
+        self, block: RuleBlock, words: BlockWords, pair_stops: np.ndarray, spans: np.ndarray
+    ) -> TableScores:
         """Return the scores of a block's phrase pairs, averaged by rule.
 
         Arguments:
+            block: of rules.
             words: those of the block.
             pair_stops: int64[rules], how many pairs there are up to the end of each rule.
             spans: int64[pairs, 4], first word and number of words of either phrase.
         """
+        words = self._forms.in_context(block, words)
         forms = self._forms.forms(words.texts)
         occurrences = np.bincount(words.numbers[words.numbers >= 0], minlength=len(words.texts))
         changes = tuple(int(occurrences[(forms.changes & bit) > 0].sum()) for bit in (1, 2, 4))
@@ -165,7 +177,13 @@ class TableScorer:
         similarities[open_pairs], outcomes[open_pairs] = self._estimated(
             phrases, ends, phrase.reshape(2, -1)
         )
-        return self._averaged(similarities, outcomes, pair_stops, changes)
+        composed = np.flatnonzero(outcomes == COMPOSED)
+        of_words = hash_blob(forms.text, forms.offsets)
+        unknown = frozen((forms.changes & UNKNOWN) > 0)
+        alone = has_unknown_alone(frozen(spans[composed]), numbers, unknown, frozen(of_words))
+        similarities[composed[alone]], outcomes[composed[alone]] = np.nan, NOT_IN_TABLE
+        coverage = _coverage(block, spans[(outcomes == SCORED) | (outcomes == IDENTICAL)])
+        return self._averaged(similarities, outcomes, coverage, pair_stops, changes)
 
     def _estimated(
         self, text: np.ndarray, ends: np.ndarray, pairs: np.ndarray
@@ -190,12 +208,14 @@ class TableScorer:
         outcomes[both] = TOO_WEAK
         both &= ~(weak[a] | weak[b])
         values[both] = self._estimator.cosines(stored, stored, a[both], b[both])
-        outcomes[both] = np.where((stored.composed[a] | stored.composed[b])[both], COMPOSED, SCORED)
+        composed = stored.composed.copy()
+        composed[known] |= ~table.has_own_contexts(rows[known])
+        outcomes[both] = np.where((composed[a] | composed[b])[both], COMPOSED, SCORED)
         return values, outcomes
 
     def _averaged(
-        self, similarities: np.ndarray, outcomes: np.ndarray, pair_stops: np.ndarray,
-        changes: tuple[int, ...],
+        self, similarities: np.ndarray, outcomes: np.ndarray, coverage: np.ndarray,
+        pair_stops: np.ndarray, changes: tuple[int, ...],
     ) -> TableScores:  # fmt: skip
         n_rules = pair_stops.size
         owners = np.repeat(np.arange(n_rules), np.diff(pair_stops, prepend=0))
@@ -206,8 +226,40 @@ class TableScorer:
         with np.errstate(invalid="ignore"):
             means = sums / scored
         return TableScores(
-            similarities, outcomes, means, pairs, scored, (changes[0], changes[1], changes[2])
-        )
+            similarities, outcomes, means, coverage, pairs, scored,
+            np.bincount(owners[outcomes == COMPOSED], minlength=n_rules) > 0,
+            (changes[0], changes[1], changes[2]),
+        )  # fmt: skip
+
+
+def _coverage(block: RuleBlock, spans: np.ndarray) -> np.ndarray:
+    """Return the share of each rule's words that stand in a span, float64; NaN without words.
+
+    Arguments:
+        block: of rules.
+        spans: int64[p, 4], first symbol and symbols of either phrase of pairs.
+    """
+    edges = np.zeros(block.gaps.size + 1, np.int64)
+    for start, length in ((0, 1), (2, 3)):
+        np.add.at(edges, spans[:, start], 1)
+        np.add.at(edges, spans[:, start] + spans[:, length], -1)
+    is_word = block.gaps == TERMINAL
+    is_covered = is_word & (np.cumsum(edges[:-1]) > 0)
+    ends = block.token_stops[:, 1]
+    n_words, n_covered = (
+        np.diff(np.concatenate([[0], np.cumsum(which)])[ends], prepend=0)
+        for which in (is_word, is_covered)
+    )
+    with np.errstate(invalid="ignore"):
+        share: np.ndarray = n_covered / n_words
+    return share
+
+
+def _share(scored: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Return scored / pairs, float64, NaN where a rule has no pair."""
+    with np.errstate(invalid="ignore"):
+        share: np.ndarray = scored / pairs
+    return share
 
 
 class OppositeScorer:
@@ -249,11 +301,14 @@ class OppositeScorer:
         best[np.isneginf(best)] = np.nan
         pairs_of = np.bincount(owners[outcomes != SKIPPED], minlength=pair_stops.size)
         scored = np.bincount(owners[has], minlength=pair_stops.size)
-        return TableScores(values, outcomes, best, pairs_of, scored, (0, 0, 0))
+        return TableScores(
+            values, outcomes, best, _share(scored, pairs_of), pairs_of, scored,
+            np.zeros(pair_stops.size, bool), (0, 0, 0),
+        )  # fmt: skip
 
 
-class WholeScorer:
-    """Scorer of rules by their whole sides, gaps left out: one pair a rule.
+class SideScorer:
+    """Scorer of rules by their whole sides, gaps left out: sim_whole, and sim_rule of all of them.
 
     Sides that the table lacks are made of their words, where it keeps those' vectors.
 
@@ -264,24 +319,31 @@ class WholeScorer:
 
     def __init__(self, table: SignatureTable, estimate: str | None = None) -> None:
         self.table = table
-        self._cosine = EstimatedCosine(table, estimate=estimate)
+        self._similarity = RuleSimilarity(table, estimate)
 
-    def score(self, block: RuleBlock) -> TableScores:
-        """Return the scores of the rules of a block; the pairs are the whole sides of the rules.
+    def score(self, block: RuleBlock, words: BlockWords) -> tuple[TableScores, TableScores]:
+        """Return the cosines of a block's whole sides, and sim_rule; the pairs are the rules.
 
         Arguments:
-            block: parsed rules.
+            block: parsed rules. words: those of the block.
         """
-        sides = [[without_gaps(side) for side in block.side_texts(n)] for n in range(len(block))]
-        some = [n for n, (a, b) in enumerate(sides) if a.strip() and b.strip()]
-        found = self._cosine.similarities([(sides[n][0], sides[n][1]) for n in some])
-        values = np.full(len(block), np.nan)
-        values[some] = [nan if one is None else one for one in found]
-        outcomes = np.where(np.isnan(values), NOT_IN_TABLE, SCORED).astype(np.uint8)
-        pairs = np.zeros(len(block), np.int64)
-        pairs[some] = 1
-        scored = np.isfinite(values).astype(np.int64)
-        return TableScores(values, outcomes, values, pairs, scored, (0, 0, 0))
+        scores = self._similarity.compare(block, words)
+        fine = block.status == 0
+        both = scores.has_both & fine
+        scored = both & ~np.isnan(scores.wholes)
+        composed = scored & scores.composed
+        outcomes = np.where(scored, np.where(composed, COMPOSED, SCORED), NOT_IN_TABLE)
+        whole = TableScores(
+            scores.wholes, outcomes.astype(np.uint8), scores.wholes, _share(scored, both),
+            both.astype(np.int64), scored.astype(np.int64), composed, (0, 0, 0),
+        )  # fmt: skip
+        rules = np.where(fine, scores.rules, np.nan)
+        ones = fine.astype(np.int64)
+        of_rule = TableScores(
+            rules, np.where(fine & scores.composed, COMPOSED, SCORED).astype(np.uint8)[fine], rules,
+            None, ones, ones, fine & scores.composed, (0, 0, 0),
+        )  # fmt: skip
+        return whole, of_rule
 
 
 class GapScorer:
@@ -310,15 +372,18 @@ class GapScorer:
                 values[number] = nan if found is None else found
         outcomes = np.where(np.isnan(values), NOT_IN_TABLE, SCORED).astype(np.uint8)
         scored = np.isfinite(values).astype(np.int64)
-        return TableScores(values, outcomes, values, pairs, scored, (0, 0, 0))
+        return TableScores(
+            values, outcomes, values, _share(scored, pairs), pairs, scored, outcomes == COMPOSED,
+            (0, 0, 0),
+        )  # fmt: skip
 
 
-def _pattern(block: RuleBlock, side: range) -> Pattern | None:
+def _pattern(block: RuleBlock, side: range) -> GappedPattern | None:
     """Return the side of a rule as a pattern, None where it has no gap or no word."""
     gaps = block.gaps[side.start : side.stop].tolist()
     if not any(gap == TERMINAL for gap in gaps) or all(gap == TERMINAL for gap in gaps):
         return None
-    return Pattern.of_symbols(
+    return GappedPattern.of_symbols(
         [
             (unescape(block.symbol(at).decode()), None if gap == TERMINAL else gap)
             for at, gap in zip(side, gaps, strict=True)
@@ -335,6 +400,7 @@ class RuleScorer:
         aligner: links words of rules that have no alignment.
         opposites: the evidence of opposites, for a feature `opposite`.
         whole: also score the whole sides by the first table, for a feature `sim_whole`.
+        rule: also write `sim_rule` by the first table, one number by which any rules can be sorted.
         gapped: compares what fills the rules' gaps, for a feature `sim_gap`.
 
     Raises:
@@ -353,17 +419,19 @@ class RuleScorer:
         aligner: RuleAligner | None = None,
         opposites: Opposites | None = None,
         whole: bool = False,
+        rule: bool = False,
         gapped: GappedCosine | None = None,
     ) -> None:
-        if whole and not tables:
-            raise ParameterError("`whole` wants a table: give one")
+        if (whole or rule) and not tables:
+            raise ParameterError(f"`{'whole' if whole else 'rule'}` wants a table: give one")
         if not tables and opposites is None and gapped is None:
             raise ParameterError("no table to score with: give one")
         self.options = options or ScoreOptions()
         self.names = [name for name, _ in tables] + (["opposite"] if opposites else [])
         self.names += (["sim_whole"] if whole else []) + (["sim_gap"] if gapped else [])
+        self.names += ["sim_rule"] if rule else []
         self.gaps = None if gapped is None else GapScorer(gapped)
-        self.whole = WholeScorer(tables[0][1], self.options.estimate) if whole else None
+        self.sides = SideScorer(tables[0][1], self.options.estimate) if whole or rule else None
         self.opposites = None if opposites is None else OppositeScorer(opposites)
         self.tables = [TableScorer(table, self.options) for _, table in tables]
         self.aligner = aligner or RuleAligner("missing")
@@ -378,7 +446,7 @@ class RuleScorer:
         """
         made = cls.__new__(cls)
         made.options, made.names, made.tables = other.options, other.names, other.tables
-        made.opposites, made.whole, made.gaps = other.opposites, other.whole, other.gaps
+        made.opposites, made.sides, made.gaps = other.opposites, other.sides, other.gaps
         made.aligner = aligner
         return made
 
@@ -394,11 +462,7 @@ class RuleScorer:
         Raises:
             ParameterError: a link points outside, or a gap does not occur once on each side.
         """
-        joined = " ".join(f"{i}-{j}" for i, j in links or ())
-        line = f"[X] ||| {source} ||| {target} ||| ||| {joined}"
-        block = parse_block(LineBlock(line.encode(), 1), RULES)
-        if block.status[0] != FINE:
-            raise ParameterError(f"{source!r}, {target!r}: {block.fault(0)}: mend the rule")
+        block = single_rule(source, target, links or ())
         return [
             RuleScore(
                 None if table.scored[0] == 0 else float(table.means[0]),
@@ -417,13 +481,19 @@ class RuleScorer:
         words = distinct_words(block)
         alignment = self.aligner.align(block, words=words)
         pair_stops, spans = decompose_block(
-            block, (alignment.link_stops, alignment.links), self.options.longest
+            block,
+            (alignment.link_stops, alignment.links),
+            self.options.longest,
+            self.options.pairs,
         )
-        tables = [table.score(words, pair_stops, spans) for table in self.tables]
+        tables = [table.score(block, words, pair_stops, spans) for table in self.tables]
         if self.opposites is not None:
             tables.append(self.opposites.score(words, pair_stops, spans))
-        if self.whole is not None:
-            tables.append(self.whole.score(block))
+        whole, rule = (None, None) if self.sides is None else self.sides.score(block, words)
+        if whole is not None and "sim_whole" in self.names:
+            tables.append(whole)
         if self.gaps is not None:
             tables.append(self.gaps.score(block))
+        if rule is not None and "sim_rule" in self.names:
+            tables.append(rule)
         return BlockScores(alignment, pair_stops, spans, tables)

@@ -25,22 +25,12 @@ class Spool:
         self._n_bytes = 0
 
     def append(self, name: str, values: np.ndarray) -> None:
-        """Append values to a column; all of a column have one dtype.
-
-        Arguments:
-            name: of the column.
-            values: of one dimension.
-        """
+        """Append values to a column; all of a column have one dtype."""
         with open(self._folder / name, "ab") as file:
             file.write(raw_bytes(values))
 
     def column(self, name: str, dtype: Any) -> np.ndarray:
-        """Return all values of a column, read-only; none where nothing was appended.
-
-        Arguments:
-            name: of the column.
-            dtype: with which it was appended.
-        """
+        """Return all values of a column, read-only; none where nothing was appended."""
         file = self._folder / name
         if not file.exists() or file.stat().st_size == 0:
             return frozen(np.empty(0, dtype))
@@ -64,9 +54,7 @@ class Spool:
         """Write lines by their numbers, in the order of the numbers given.
 
         Arguments:
-            out: the file.
             wanted: int64, numbers of lines.
-            jobs: number of threads that compress.
         """
         lines = self.column("lines", np.uint8)
         starts, stops = (self.column(f"line_{end}", np.int64) for end in ("start", "stop"))

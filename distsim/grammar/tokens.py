@@ -9,14 +9,15 @@ import numpy as np
 
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.escapes import unescape
-from distsim.corpus.query import split_phrase
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.grammar.block import TERMINAL, RuleBlock
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.kernels.compiled import frozen
 
 UNESCAPED, SPLIT, VANISHED = 1, 2, 4  # what happened to a token on its way, as bits
+UNKNOWN = 8  # the table keeps vectors of words, and none of a word of the token
 _CACHED_TOKENS = 1 << 20
+_CLITICS = {"n't", "'t"}  # which part of the word before belongs to, tools disagree
 
 
 class BlockWords(NamedTuple):
@@ -50,7 +51,7 @@ def distinct_words(block: RuleBlock) -> BlockWords:
 class WordForms:
     """Normal forms of words in a table, end to end; the parts of a word are separated by a space.
 
-    text: uint8. offsets: int64[n + 1]. changes: uint8[n], UNESCAPED | SPLIT | VANISHED.
+    text: uint8. offsets: int64[n + 1]. changes: uint8[n], UNESCAPED | SPLIT | VANISHED | UNKNOWN.
     """
 
     text: np.ndarray
@@ -73,6 +74,36 @@ class TokenForms:
         self._table = table
         self._known: dict[bytes, tuple[bytes, int]] = {}
         self._lock = threading.Lock()
+
+    def in_context(self, block: RuleBlock, words: BlockWords) -> BlockWords:
+        """Return the words of a block, pairs that are one word cut as the table's text is.
+
+        `do n't` is `don 't` in a table of running text, `don &apos;t` is `do n't` in one of the
+        Penn Treebank. Each token remains one symbol of its rule.
+
+        Arguments:
+            block: of rules.
+            words: those of the block.
+        """
+        is_clitic = np.array([unescape(text.decode()).lower() in _CLITICS for text in words.texts])
+        behind = np.flatnonzero((words.numbers[1:] >= 0) & (words.numbers[:-1] >= 0)) + 1
+        if not is_clitic.any() or not behind.size:
+            return words
+        behind = np.setdiff1d(behind[is_clitic[words.numbers[behind]]], block.token_stops.ravel())
+        pairs = np.column_stack([words.numbers[behind - 1], words.numbers[behind]])
+        distinct, of_pair = np.unique(pairs, axis=0, return_inverse=True)
+        texts, numbers = list(words.texts), words.numbers.copy()
+        symbols = np.full((len(distinct), 2), -1, np.int64)
+        for row, (left, right) in enumerate(distinct.tolist()):
+            pieces = [self._table.lookup.normal(texts[one].decode()) for one in (left, right)]
+            cuts = [one for one in self._table.lookup.alternatives(tuple(pieces)) if len(one) == 2]
+            if cuts and list(cuts[0]) != pieces:
+                symbols[row] = len(texts), len(texts) + 1
+                texts += [word.encode() for word in cuts[0]]
+        changed = np.flatnonzero(symbols[of_pair.ravel(), 0] >= 0)
+        for side in range(2):
+            numbers[behind[changed] - 1 + side] = symbols[of_pair.ravel()[changed], side]
+        return BlockWords(numbers, texts)
 
     def forms(self, words: Sequence[bytes]) -> WordForms:
         """Return the normal forms of words, UTF-8 each.
@@ -110,8 +141,16 @@ class TokenForms:
                 token, change = unescape(token), UNESCAPED
             parts = []
             if token.strip():
-                parts = split_phrase(token, normaliser, table.is_whole)
+                parts = table.words(token)
             change |= SPLIT if len(parts) > 1 else 0
             change |= VANISHED if not parts else 0
             found[word] = (" ".join(parts).encode(), change)
+        if table.parts is None:
+            return found
+        words_of = [(word, form.decode().split()) for word, (form, _) in found.items()]
+        rows = iter((table.parts.find([part for _, parts in words_of for part in parts])).tolist())
+        for word, parts in words_of:
+            if min([next(rows) for _ in parts], default=0) < 0:
+                form, change = found[word]
+                found[word] = (form, change | UNKNOWN)
         return found

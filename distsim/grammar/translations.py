@@ -10,14 +10,13 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from distsim.base.choices import Scale
+from distsim.base.choices import ProbabilityScale
 from distsim.base.parallel import Progress
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.vocabulary import HashNumbering
-from distsim.grammar.block import RuleBlock, parse_block, read_features
+from distsim.grammar.block import RuleBlock, feature_names, parse_block, read_features
 from distsim.grammar.formats import find_format
-from distsim.grammar.formats.layout import GrammarFormat
-from distsim.grammar.formats.rules import Features
+from distsim.grammar.formats.grammar_format import GrammarFormat
 from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.kernels import columns as columns_kernel
 from distsim.grammar.kernels import pivot as kernel
@@ -26,7 +25,7 @@ from distsim.grammar.spool import Spool
 from distsim.kernels.compiled import frozen
 from distsim.storage import scratch_folder
 
-SCALES: tuple[str, ...] = get_args(Scale)
+SCALES: tuple[str, ...] = get_args(ProbabilityScale)
 
 E_GIVEN_F_LHS, F_GIVEN_E_LHS = "p(e|f,LHS)", "p(f|e,LHS)"
 E_GIVEN_F, F_GIVEN_E = "p(e|f)", "p(f|e)"
@@ -38,6 +37,16 @@ COLUMNS = (
     E_GIVEN_F_LHS, F_GIVEN_E_LHS, E_GIVEN_F, F_GIVEN_E, LHS_GIVEN_E, LHS_GIVEN_F, E_GIVEN_LHS,
     LEX_E_GIVEN_F, LEX_F_GIVEN_E, RARITY,
 )  # fmt: skip
+
+
+def name_in_bitext(name: str, number: int) -> str:
+    """Return the name of a column that has a probability in one bitext alone, numbered from 0.
+
+    >>> name_in_bitext("p(e|f)", 0)
+    'p(e|f) in 0'
+    """
+    return f"{name} in {number}"
+
 
 _COUNTS = "counts"  # where the rarity penalty is exp(1 - c), c the third of the counts
 _MOST_RARITY = 1e12  # what can be written with five decimals
@@ -85,7 +94,7 @@ class Translations:
 def read_translations(
     grammar: str | Path,
     columns: Mapping[str, str],
-    scale: Scale | None,
+    scale: ProbabilityScale | None,
     grammar_format: str | None,
     faulty: InvalidLines,
     progress: Progress,
@@ -93,7 +102,6 @@ def read_translations(
     """Yield the rules of a grammar, with texts and links in temporary files.
 
     Arguments:
-        grammar: its path.
         columns: a name in COLUMNS to a feature of the grammar, by name or position from 0. The
             others are found where the first rules have features of these names, or where the
             format fixes what bare values mean.
@@ -111,17 +119,17 @@ def read_translations(
         faulty.require_lines(0)
     known = find_format(grammar_format, first.text if first else b"")
     with scratch_folder() as folder:
-        reader: _Reader | None = None
+        reader: _GrammarTextReader | None = None
         n_lines = 0
         for lines in chain([] if first is None else [first], blocks):
             block = parse_block(lines, known)
             if reader is None:
                 names = _column_names(block, columns, known)
-                reader = _Reader(folder, names, scale or known.scale, known)  # type: ignore[arg-type]
+                reader = _GrammarTextReader(folder, names, scale or known.scale, known)  # type: ignore[arg-type]
             reader.add(block, faulty)
             n_lines += len(block)
             progress("reading", n_lines, None)
-        reader = reader or _Reader(folder, dict(columns), "negative-log", known)
+        reader = reader or _GrammarTextReader(folder, dict(columns), "negative-log", known)
         yield reader.translations()
 
 
@@ -129,10 +137,9 @@ def _column_names(
     block: RuleBlock, given: Mapping[str, str], grammar_format: GrammarFormat
 ) -> dict[str, str]:
     """Return the name in the grammar of each column, by the first block; given: chosen names."""
-    rules = np.flatnonzero(block.status == 0)[:1000].tolist()
-    features = [Features.parse(block.feature_text(number)) for number in rules]
+    rules = np.flatnonzero(block.status == 0)[:1000]
     names = dict(given)
-    shortest = min((len(one.bare) for one in features), default=0)
+    shortest = feature_names(block, rules).fewest_bare
     named = _rules_with(block, (name for name in COLUMNS if name not in names))
     for name in COLUMNS:
         if name in named:
@@ -147,22 +154,22 @@ def _column_names(
 
 def _rules_with(block: RuleBlock, names: Iterable[str]) -> dict[str, list[int]]:
     """Return the rows of the rules that have each of some features, by the name of the feature."""
-    rules: dict[str, list[int]] = {}
-    for name in names:
-        if f"{name}=".encode() in block.text:  # a word may look so
-            rules[name] = [
-                number
-                for number in np.flatnonzero(block.status == 0).tolist()
-                if name.encode() in Features.parse(block.feature_text(number)).named
-            ]
-    return {name: found for name, found in rules.items() if found}
+    wanted = [name for name in names if f"{name}=".encode() in block.text]  # a word may look so
+    found = read_features(block, wanted).found
+    has = (found != columns_kernel.ABSENT) & (block.status == 0)[:, None]
+    rules = {name: np.flatnonzero(has[:, k]).tolist() for k, name in enumerate(wanted)}
+    return {name: rows for name, rows in rules.items() if rows}
 
 
-class _Reader:
+class _GrammarTextReader:
     """Reader of a grammar by blocks; texts and links go to files."""
 
     def __init__(
-        self, folder: Path, names: dict[str, str], scale: Scale, grammar_format: GrammarFormat
+        self,
+        folder: Path,
+        names: dict[str, str],
+        scale: ProbabilityScale,
+        grammar_format: GrammarFormat,
     ) -> None:
         self._names = names
         self._scale = scale
@@ -213,11 +220,13 @@ class _Reader:
 
     def _numbers(self, block: RuleBlock) -> tuple[np.ndarray, dict[int, str]]:
         """Return the columns of a block, float64[n, c], and the faults of lines by their rows."""
-        values, found = read_features(block, list(self._names.values()))
+        features = read_features(block, list(self._names.values()))
+        values, found = features.values, features.found
         if self._names.get(RARITY) == _COUNTS:
-            counts, counted = read_features(block, ["2"], block.counts)
+            counts = read_features(block, ["2"], block.counts)
             at = list(self._names).index(RARITY)
-            values[:, at], found[:, at] = np.exp(1.0 - counts[:, 0]), counted[:, 0]
+            values[:, at], found[:, at] = np.exp(1.0 - counts.values[:, 0]), counts.found[:, 0]
+            features.places[:, at] = counts.places[:, 0]
         bad = found != columns_kernel.FOUND
         for k, name in enumerate(self._names):
             if name == RARITY:
@@ -228,19 +237,15 @@ class _Reader:
         np.minimum(values, 1.0, out=values, where=values <= 1.0 + _SLACK)
         faults: dict[int, str] = {}
         rows, columns = np.nonzero(bad & (block.status == 0)[:, None])
-        called = list(self._names.values())
         for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
-            features = Features.parse(block.feature_text(row))
-            reason = f"is no probability on the scale {self._scale!r}: it is {{}}"
+            if found[row, column] != columns_kernel.FOUND:
+                faults.setdefault(row, features.fault(block, row, column))
+                continue
+            value = repr(features.written(block, row, column))
+            reason = f"is no probability on the scale {self._scale!r}: it is {value}"
             if list(self._names)[column] == RARITY:
-                reason = f"is {{}}, wanted 0 to {_MOST_RARITY:g}"
-            what = {
-                columns_kernel.ABSENT: "is not there, wanted a number",
-                columns_kernel.NOT_AVAILABLE: "is NA, wanted a number",
-                columns_kernel.NO_NUMBER: "is {}, wanted a number",
-            }.get(int(found[row, column]), reason)
-            value = (features.get(called[column]) or b"").decode(errors="replace")
-            faults.setdefault(row, f"feature {called[column]} {what.format(repr(value))}")
+                reason = f"is {value}, wanted 0 to {_MOST_RARITY:g}"
+            faults.setdefault(row, f"feature {features.names[column]} {reason}")
         return values, faults
 
     def _label_numbers(self, block: RuleBlock, data: np.ndarray) -> np.ndarray:
@@ -298,7 +303,7 @@ def _word_links(block: RuleBlock) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return block.links[between], np.concatenate([[0], stops[:-1]]), stops
 
 
-def _probabilities(values: np.ndarray, scale: Scale) -> np.ndarray:
+def _probabilities(values: np.ndarray, scale: ProbabilityScale) -> np.ndarray:
     """Return the probabilities of numbers on a scale.
 
     Arguments:

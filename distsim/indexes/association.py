@@ -131,14 +131,16 @@ def _signed(observed: np.ndarray, chances: np.ndarray) -> np.ndarray:
 
 
 def log_dice(both: np.ndarray, n_node: float, of_word: np.ndarray) -> np.ndarray:
-    """Return 14 + log2(2 both / (n_node + of_word)) (Rychlý 2008); at most 14 for adjacent words.
+    """Return 14 + log2(2 both / (n_node + of_word)) (Rychlý 2008), at most 14.
+
+    The word is in a window several times where there are more of `both`; Dice's coefficient is 1.
 
     Arguments:
         both: occurrences of each word in the windows.
         n_node: occurrences of the node itself, not tokens of its windows.
         of_word: occurrences of each word.
     """
-    score: np.ndarray = 14 + np.log2(2 * both / (n_node + of_word))
+    score: np.ndarray = 14 + np.log2(np.minimum(2 * both / (n_node + of_word), 1))
     return score
 
 

@@ -1,13 +1,15 @@
 """Builds indexes: vocabulary, shards of sorted suffixes, sources."""
 
 import json
+import pickle
 import re
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import IO, Any, NamedTuple, get_args
 from warnings import warn
 
 import numpy as np
@@ -16,6 +18,7 @@ from distsim import storage
 from distsim.base.arguments import (
     AnyPath,
     Paths,
+    check_types,
     one_or_many_paths,
     one_path,
     whole_number,
@@ -23,7 +26,7 @@ from distsim.base.arguments import (
 from distsim.base.choices import Dedup, FieldType, FileFormat, TextFormat
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.memory import half_of_free
-from distsim.base.parallel import Progress, no_progress, ordered_map
+from distsim.base.parallel import Run, ordered_map
 from distsim.corpus.blocks import Block, read_blocks
 from distsim.corpus.documents import (
     ID_FIELD,
@@ -45,8 +48,9 @@ from distsim.corpus.known_texts import (
     digests_to_manifest,
 )
 from distsim.corpus.lines import TEXT_LINE_BYTES
+from distsim.corpus.near_duplicates import Duplicate, HashedTexts, NearDuplicates, NearOptions
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.readers import find_documents
+from distsim.corpus.readers import READERS, find_documents
 from distsim.corpus.readers.reader import ReadOptions
 from distsim.corpus.sources import (
     Source,
@@ -55,7 +59,8 @@ from distsim.corpus.sources import (
     is_regular,
     spooled_sources,
 )
-from distsim.corpus.tokeniser import TEXT_FORMATS, Cut, cut, doubted_format
+from distsim.corpus.text_format import format_doubts
+from distsim.corpus.tokeniser import TEXT_FORMATS, Cut, cut
 from distsim.corpus.vocabulary import (
     DROPPED,
     HashNumbering,
@@ -63,7 +68,14 @@ from distsim.corpus.vocabulary import (
     VocabularyBuilder,
     WordNumbering,
 )
-from distsim.indexes.layers import Layers, LayersBuilder
+from distsim.indexes.layers import (
+    ALWAYS,
+    ANNOTATED,
+    LAYERS,
+    Layers,
+    LayersBuilder,
+    folded_distances,
+)
 from distsim.indexes.metadata import ARRAY as DOCUMENTS
 from distsim.indexes.metadata import Metadata, MetadataWriter
 from distsim.indexes.suffix_array import MAX_TOKENS, build_suffix_array
@@ -86,10 +98,17 @@ class IndexOptions:
     Arguments:
         text_format: `lines` (tokenised, a sentence a line) or `text` (running text).
         normaliser: what happens to every token.
-        dedup: `exact` drops a line whose words were seen before in the same order.
+        dedup: `exact` drops a line whose words were seen before in the same order; `near` a
+            document that shares most of its runs of words with an earlier one, `near-lines` such a
+            line.
+        near: when documents or lines are near-duplicates.
         as_is: take text that looks like HTML, XML, JSON or a table, which is refused otherwise.
-        file_format: of the files: `auto`, `text`, `lines`, `jsonl`, `csv`, `tsv`, `parquet`, `html`
-            or `conllu`; `text` and `lines` are plain text.
+        file_format: of the files, one of the choices of `--format`; `text` and `lines` are plain
+            text, `auto` each file's own.
+        columns: names of the columns of vertical files, such as word,tag,lemma; guessed where None.
+        document_name: the structure of vertical files that is a document; guessed where None.
+        leave_out: elements of XML that are not read, in place of the usual ones.
+        encoding: of the text, such as cp1252; UTF-8 where None.
         text_field, id_field: the fields of a record that have its text and its id.
         skip_broken: leave out broken records and count them, instead of stopping.
         shard_tokens: a shard is closed before it would grow past this number of tokens; more
@@ -111,24 +130,31 @@ class IndexOptions:
     _: KW_ONLY
     normaliser: Normaliser = field(default_factory=Normaliser)
     dedup: Dedup = "off"
+    near: NearOptions = field(default_factory=NearOptions)
     shard_tokens: int = DEFAULT_SHARD_TOKENS
     as_is: bool = False
     file_format: FileFormat = "text"
     text_field: str | None = None
     id_field: str | None = None
     skip_broken: bool = False
+    columns: str | None = None
+    document_name: str | None = None
+    leave_out: str | None = None
+    encoding: str | None = None
     text: bool = True
     types: Mapping[str, FieldType] = field(default_factory=dict)
     metadata: str | None = None
 
     def __post_init__(self) -> None:
+        check_types(self)
         if self.text_format not in TEXT_FORMATS:
             raise ParameterError(f"`text_format` is {self.text_format!r}, choose lines or text")
         if self.file_format not in FILE_FORMATS:
             raise ParameterError(
                 f"`file_format` is {self.file_format!r}, choose one of {', '.join(FILE_FORMATS)}"
             )
-        if self.file_format == "conllu" and self.text_format != "lines":
+        reader = READERS.get(self.file_format)
+        if reader is not None and self.text_format not in reader.text_formats:
             raise ParameterError("`text_format` is 'text', annotated text wants lines")
         if self.dedup not in DEDUPS:
             raise ParameterError(f"`dedup` is {self.dedup!r}, choose one of {', '.join(DEDUPS)}")
@@ -143,9 +169,11 @@ class IndexOptions:
             "format": self.text_format,
             "normaliser": self.normaliser.manifest(),
             "dedup": self.dedup,
+            **({"near": self.near.manifest()} if self.dedup in NEAR else {}),
             "shard_tokens": self.shard_tokens,
             **self._reading(),
             **({"text": True} if self.text else {}),
+            **({"types": dict(self.types)} if self.types else {}),
         }
 
     def _reading(self) -> dict[str, Any]:
@@ -160,13 +188,15 @@ class IndexOptions:
         Arguments:
             values: as `manifest` returns them.
         """
-        dedup = values["dedup"]
         return cls(
             values["format"],
             normaliser=Normaliser.from_manifest(values["normaliser"]),
-            dedup="exact" if dedup == "near" else dedup,  # of older versions
+            # Earlier versions had another `near`, without settings: repeated lines they drop too.
+            dedup=values["dedup"] if "near" in values or values["dedup"] not in NEAR else "exact",
+            near=NearOptions(**values.get("near", {})),
             shard_tokens=values["shard_tokens"],
             text=bool(values.get("text", False)),
+            types=values.get("types", {}),
             **{name: values[name] for name in _READING if name in values},
         )
 
@@ -183,10 +213,23 @@ class IndexOptions:
 
     def reading(self) -> ReadOptions:
         """Return the settings of the readers of documents, for one run."""
-        return ReadOptions(self.text_field, self.id_field, self.skip_broken)
+        return ReadOptions(
+            self.text_field, self.id_field, self.skip_broken, self.text_format, self.columns,
+            self.document_name, self.leave_out, self.encoding,
+        )  # fmt: skip
+
+    @property
+    def is_annotated(self) -> bool:
+        """Whether the index has lemmas and tags."""
+        reader = READERS.get(self.file_format)
+        return reader is not None and reader.annotates and self.text_format == "lines"
 
 
-_READING = ("as_is", "file_format", "text_field", "id_field", "skip_broken")
+NEAR = ("near", "near-lines")
+_READING = (
+    "as_is", "file_format", "text_field", "id_field", "skip_broken", "columns", "document_name",
+    "leave_out", "encoding",
+)  # fmt: skip
 OF_SENTENCES = "sentences:"  # how the checksum of an index's text begins
 # What is counted while building; kept in the manifest, summed over `index add`.
 COUNTS = ("tokens", "sentences", "documents", "lines", "dropped_lines", "dropped_tokens")
@@ -199,59 +242,22 @@ class BuildReport:
 
     added: files that were read. repeated: files that were passed over, because their text is in
     the index already. read: how documents were read, with counts of those that were left out.
+    duplicates: near-duplicates that were dropped, with what they nearly repeat.
     """
 
     added: int = 0
     repeated: tuple[Repeated, ...] = ()
     read: ReadOptions = field(default_factory=ReadOptions)
+    duplicates: tuple[Duplicate, ...] = ()
 
 
 def build_index(
-    corpus: Paths,
-    path: AnyPath,
-    options: IndexOptions | None = None,
-    *,
-    force: bool = False,
-    jobs: int | None = None,
-    progress: Progress = no_progress,
-    memory: int | None = None,
-    notice: Callable[[str], object] = warn,
-) -> BuildReport:
-    """Return the report of indexing files, folders or standard input (`-`) into the folder `path`.
-
-    Arguments:
-        corpus: paths of plain text, compressed or not; `-` is standard input.
-        path: folder of the index.
-        options: how the text becomes an index.
-        force: replace an index that exists at `path`, and what was signed into it.
-        jobs: threads, all cores where None; the result does not depend on it.
-        progress: called with the stage and the number of tokens.
-        memory: bytes, half of what is free where None: a shard is closed before sorting it would
-            take more.
-        notice: called with a sentence where the text does not fit `options`.
-
-    Raises:
-        InputError: a source is missing, unreadable, not UTF-8 or looks like something else than
-            plain text, unless `options.as_is`, or there is no token in all.
-        ArtifactError: an index exists at `path`, without `force`, or something else does, or it
-            is being written.
-    """
-    paths = one_or_many_paths(corpus, "corpus")
-    return build_index_of_sources(
-        paths, path, options, force=force, jobs=jobs, progress=progress, memory=memory,
-        notice=notice,
-    )  # fmt: skip
-
-
-def build_index_of_sources(
     corpus: Sequence[str | Path | Source],
     path: AnyPath,
     options: IndexOptions | None = None,
     *,
     force: bool = False,
-    jobs: int | None = None,
-    progress: Progress = no_progress,
-    memory: int | None = None,
+    run: Run = Run(),
     notice: Callable[[str], object] = warn,
 ) -> BuildReport:
     """Return the report of indexing paths, or sources with names of their own.
@@ -261,9 +267,8 @@ def build_index_of_sources(
         path: folder of the index.
         options: how the text becomes an index.
         force: replace an index that exists at `path`, and what was signed into it.
-        jobs: threads, all cores where None; the result does not depend on it.
-        progress: called with the stage and the number of tokens.
-        memory: bytes, half of what is free where None.
+        run: a shard is closed before sorting it would take more memory; half of what is free where
+            None.
         notice: called with a sentence where the text does not fit `options`.
 
     Raises:
@@ -276,10 +281,10 @@ def build_index_of_sources(
     sources = options.sources(corpus, path, read)
     storage.require_free(path, force)
     with storage.create(path, storage.INDEX, continues=True) as writer:
-        builder = IndexBuilder(writer, options, progress, memory, notice)
-        builder.read(sources, jobs)
+        builder = IndexBuilder(writer, options, run, notice)
+        builder.read(sources)
         builder.finish()
-        report = BuildReport(len(sources), read=read)
+        report = BuildReport(len(sources), read=read, duplicates=tuple(builder.duplicates))
     for inside in path.iterdir():  # signed into the index that was replaced
         if inside.is_dir():
             storage.remove_artifact(inside)
@@ -303,9 +308,9 @@ def build_part(corpus: Paths, path: AnyPath, options: IndexOptions, seen_lines: 
     sources = find_texts(one_or_many_paths(corpus, "corpus"), options.as_is, [path])
     with storage.create(path, storage.INDEX) as writer:
         options = replace(options, text=False)
-        builder = IndexBuilder(writer, options, no_progress, None, lambda doubt: None)
+        builder = IndexBuilder(writer, options, Run(jobs=1), lambda doubt: None)
         builder.drop_lines(seen_lines)
-        builder.read(sources, 1)
+        builder.read(sources)
         builder.finish()
 
 
@@ -342,9 +347,7 @@ def add_to_index(
     *,
     again: bool = False,
     as_is: bool = False,
-    jobs: int | None = None,
-    progress: Progress = no_progress,
-    memory: int | None = None,
+    run: Run = Run(),
     notice: Callable[[str], object] = warn,
 ) -> BuildReport:
     """Return the report of adding text to an index, as new shards, with the options of the index.
@@ -359,9 +362,8 @@ def add_to_index(
         again: add what the index has already, too.
         as_is: take text that looks like HTML, XML, JSON or a table; an index that was built so
             takes all text so.
-        jobs: threads, all cores where None; the result does not depend on it.
-        progress: called with the stage and the number of tokens.
-        memory: bytes, half of what is free where None.
+        run: a shard is closed before sorting it would take more memory; half of what is free where
+            None.
         notice: called with a sentence where the text does not fit the index's options.
 
     Raises:
@@ -386,10 +388,10 @@ def add_to_index(
             if not sources:
                 writer.keep_as_it_is()
                 return BuildReport(0, tuple(repeated))
-        builder = IndexBuilder(writer, options, progress, memory, notice)
-        builder.read(sources, jobs)
+        builder = IndexBuilder(writer, options, run, notice)
+        builder.read(sources)
         builder.finish()
-        return BuildReport(len(sources), tuple(repeated), read)
+        return BuildReport(len(sources), tuple(repeated), read, tuple(builder.duplicates))
 
 
 def _parted(known: KnownTexts, sources: list[Source]) -> tuple[list[Source], list[Repeated]]:
@@ -495,8 +497,6 @@ class IndexBuilder:
     Arguments:
         writer: of the index.
         options: how the text becomes an index.
-        progress: called with the stage and the number of tokens.
-        memory: bytes, half of what is free where None.
         notice: called with a sentence where the text does not fit `options`.
     """
 
@@ -504,14 +504,14 @@ class IndexBuilder:
         self,
         writer: storage.ArtifactWriter,
         options: IndexOptions,
-        progress: Progress,
-        memory: int | None,
+        run: Run,
         notice: Callable[[str], object],
     ) -> None:
         self._notice = notice
+        self._jobs = run.jobs
         self._writer = writer
         self._options = options
-        self._progress = progress
+        self._progress = run.progress
         known = None
         self._sources: list[str] = []
         self.digests: list[TextDigest | None] = []
@@ -535,20 +535,31 @@ class IndexBuilder:
             self._counts = dict(writer.parameters["counts"])
             self._n_shards = writer.parameters["shards"]
             self._text_sum = sum_of_sentences(writer.made_from)
-            if options.dedup != "off":
+            if options.dedup == "exact":
                 self._seen_lines.number(writer.read("seen_lines"))
-        memory = half_of_free() if memory is None else memory
+        memory = half_of_free() if run.memory is None else run.memory
+        self._near: NearDuplicates | None = None
+        self.duplicates: list[Duplicate] = []
+        self._dropped: dict[int, set[int]] = {}  # numbers of documents or lines, by source
+        if options.dedup in NEAR:
+            parts = NearDuplicates.PARTS if writer.entries else ()
+            stored = {part: writer.read(f"near/{part}") for part in parts}
+            self._near = NearDuplicates(options.near, memory, stored or None)
         self._shard_tokens = max(2, min(options.shard_tokens, memory // _SORTING_BYTES))
         self._vocabulary = VocabularyBuilder(known)
         self._numbering = WordNumbering(options.normaliser, self._vocabulary)
         self._layers: LayersBuilder | None = None
-        if options.file_format == "conllu":
-            layers = Layers(writer.read) if writer.entries else None
-            self._layers = LayersBuilder(options.normaliser.characters, layers)
+        if options.is_annotated:
+            layers = Layers(writer.read, writer.entries.__contains__) if writer.entries else None
+            names = LAYERS if READERS[options.file_format].has_dependencies else ALWAYS
+            self._layers = LayersBuilder(options.normaliser.characters, names, layers)
         self._shard: _ShardWriter | None = None
+        self._names_documents = False  # plain text beside documents with ids
+        self._named = -1  # the last source one of whose documents has its name
         self._document = -1  # number in the present source of that of the last sentence laid
-        self._blank_lines_read = 0
         self._source = -1
+        self._numbers = _NumbersOfLines(self._fields_of, by_line=False)
+        self._units = _NumbersOfLines(self._fields_of, by_line=options.dedup == "near-lines")
 
     def drop_lines(self, hashes: np.ndarray) -> None:
         """Treat lines with these hashes as repeated.
@@ -558,12 +569,11 @@ class IndexBuilder:
         """
         self._seen_lines.number(hashes)
 
-    def read(self, sources: Sequence[Source], jobs: int | None) -> None:
+    def read(self, sources: Sequence[Source]) -> None:
         """Index the sources' text.
 
         Arguments:
             sources: the files.
-            jobs: threads; as many as the machine has cores where None.
 
         Raises:
             InputError: the files have no token.
@@ -574,12 +584,20 @@ class IndexBuilder:
         def cut_block(block: Block) -> tuple[Block, Cut]:
             return block, cut(block.text, self._options.text_format)
 
+        with_documents = {source.documents is not None for source in sources}
+        self._names_documents = len(with_documents) == 2 and self._options.id_field != NO_ID
         before = self._tokens_read()
         digests = [RunningDigest() for _ in sources]
         blocks = self._looked_at(_blocks_of(sources, digests), sources)
-        for block, tokens in ordered_map(cut_block, blocks, jobs):
-            self._add(block, tokens, first_source + block.source)
-            self._progress("reading", self._counts["tokens"], None)
+        with ExitStack() as stack:
+            if self._near is not None:
+                spool = stack.enter_context(tempfile.TemporaryFile(dir=self._writer.folder))
+                cut_blocks = ordered_map(cut_block, _spooled(blocks, spool), self._jobs)
+                self._find_near(self._near, cut_blocks, first_source)
+                blocks = _spooled_blocks(spool)
+            for block, tokens in ordered_map(cut_block, blocks, self._jobs):
+                self._add(block, tokens, first_source + block.source)
+                self._progress("reading", self._counts["tokens"], None)
         self.digests += [
             digest_of(source)
             if source.documents and source.path and is_regular(source.path)
@@ -593,6 +611,38 @@ class IndexBuilder:
                 "nothing to index; name files with text"
             )
 
+    def _find_near(
+        self,
+        near: NearDuplicates,
+        blocks: Iterator[tuple[Block, Cut]],
+        first_source: int,
+    ) -> None:
+        """Find the near-duplicates of all text, which are dropped when it is read again."""
+        units = _UnitBatches(
+            _NumbersOfLines(self._fields_of, by_line=self._options.dedup == "near-lines"),
+            self._sources, first_source,
+        )  # fmt: skip
+
+        def hashed(batch: "_UnitBatch") -> tuple["_UnitBatch", HashedTexts]:
+            hashes = self._vocabulary.hashes()
+            return batch, near.hashed(batch.names, batch.words, batch.stops, hashes)
+
+        numbered = (
+            (block, tokens, self._numbering.number(block.text, tokens)) for block, tokens in blocks
+        )
+        n_tokens = 0
+        for batch, texts in ordered_map(hashed, units.batches(numbered), self._jobs):
+            for place, duplicate in zip(batch.places, near.find(texts), strict=True):
+                if duplicate is not None:
+                    self.duplicates.append(duplicate)
+                    self._dropped.setdefault(place[0], set()).add(place[1])
+            n_tokens += batch.words.size
+            self._progress("near-duplicates", n_tokens, None)
+
+    def _fields_of(self, source: int) -> Mapping[str, Any] | None:
+        """Return the fields of a file that is one document; None of others."""
+        return self._file_fields.of(self._sources[source])
+
     def _looked_at(self, blocks: Iterator[Block], sources: Sequence[Source]) -> Iterator[Block]:
         """Yield the blocks; `notice` is called once where a source does not fit the text format."""
         told = False
@@ -600,8 +650,7 @@ class IndexBuilder:
         for block in blocks:
             if not told and block.source != seen:
                 seen = block.source
-                doubt = doubted_format(block.text, self._options.text_format)
-                if doubt:
+                for doubt in format_doubts(block.text, self._options.text_format):
                     told = True
                     if sources[block.source].documents is None:
                         doubt = doubt.replace("`text_format`", "`file_format`")
@@ -617,8 +666,11 @@ class IndexBuilder:
         # Names are bytes: those that are no UTF-8 come and go as surrogates.
         names = json.dumps(self._sources, ensure_ascii=False).encode(errors="surrogatepass")
         self._writer.add("sources", np.frombuffer(names, np.uint8))
-        if self._options.dedup != "off":
+        if self._options.dedup == "exact":
             self._writer.add("seen_lines", self._seen_lines.hashes())
+        if self._near is not None:
+            for name, values in self._near.arrays().items():
+                self._writer.add(f"near/{name}", values)
         if self._layers is not None:
             counts = self._analysis_counts(len(self._layers))
             for name, values in self._layers.arrays(counts).items():
@@ -665,17 +717,22 @@ class IndexBuilder:
         line_lengths = np.diff(tokens.line_stops, prepend=0)
         self._counts["lines"] += int(np.count_nonzero(line_lengths))
         repeats = None
-        if self._options.dedup != "off":
+        if self._options.dedup == "exact":
             repeats = self._seen(words, tokens)
+        elif self._near is not None:
+            dropped = np.array(sorted(self._dropped.get(source, ())), np.int64)
+            units = self._units.of(block, line_lengths, source)
+            repeats = np.isin(units, dropped) & (line_lengths > 0)
+        if repeats is not None:
             words = self._drop(repeats, words, line_lengths)
         laid, kept, starts = lay_sentences(
             frozen(words), frozen(tokens.sentence_stops), np.uint32(DROPPED)
         )
         about = block.documents
         text, text_starts = self._written(block, tokens, kept, repeats)
-        analyses = None
+        annotated: tuple[np.ndarray, ...] = ()
         if self._layers is not None and about is not None:
-            analyses = self._analyses(words, about.annotations, tokens.sentence_stops)
+            annotated = self._analyses(words, about.annotations, tokens.sentence_stops)
         lines = tokens.sentence_lines[kept]
         line_numbers = lines + block.first_line if about is None else about.lines[lines]
         begins_document = self._begin_documents(block, lines, line_lengths, source)
@@ -683,8 +740,8 @@ class IndexBuilder:
         self._counts["sentences"] += starts.size
         self._counts["documents"] += int(np.count_nonzero(begins_document))
         self._lay(
-            _Sentences(
-                laid, starts, line_numbers, begins_document, source, analyses, text, text_starts
+            _SourceSentences(
+                laid, starts, line_numbers, begins_document, source, annotated, text, text_starts
             )
         )
 
@@ -709,13 +766,13 @@ class IndexBuilder:
         return np.frombuffer(block.text, np.uint8)[stays].tobytes(), (np.cumsum(stays) - 1)[starts]
 
     def _analyses(
-        self, words: np.ndarray, annotations: Sequence[tuple[str, str]], stops: np.ndarray
-    ) -> np.ndarray:
-        """Return the analysis of every token that is laid, 0 behind each sentence, uint32.
+        self, words: np.ndarray, annotations: Sequence[tuple[Any, ...]], stops: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
+        """Return the analysis and perhaps the head of each token that is laid, 0 behind sentences.
 
         Arguments:
             words: uint32, ids of the block's tokens, DROPPED for some.
-            annotations: lemma and tag of each token.
+            annotations: of each token.
             stops: int64, tokens up to the end of each sentence.
         """
         assert self._layers is not None
@@ -725,12 +782,23 @@ class IndexBuilder:
                 "white space that is not known here: report it"
             )
         kept = np.flatnonzero(words != DROPPED)
-        analyses = np.full(words.size, DROPPED, np.uint32)
-        analyses[kept] = self._layers.number(
-            words[kept], [annotations[place] for place in kept.tolist()]
-        )
-        laid: np.ndarray = lay_sentences(frozen(analyses), frozen(stops), np.uint32(DROPPED))[0]
-        return laid
+        n_layers = len(self._layers.names)
+        columns = [
+            self._layers.number(words[kept], [annotations[one][:n_layers] for one in kept.tolist()])
+        ]
+        if n_layers == len(LAYERS):
+            heads = np.array([one[n_layers] for one in annotations], np.int64) + np.arange(
+                words.size
+            )
+            ranks = np.cumsum(words != DROPPED) - 1
+            distances = np.where(words[heads] == DROPPED, 0, ranks[heads] - ranks)
+            columns.append(folded_distances(distances[kept]))
+        laid = []
+        for column in columns:
+            values = np.full(words.size, DROPPED, np.uint32)
+            values[kept] = column
+            laid.append(lay_sentences(frozen(values), frozen(stops), np.uint32(DROPPED))[0])
+        return tuple(laid)
 
     def _begin_documents(
         self, block: Block, lines: np.ndarray, line_lengths: np.ndarray, source: int
@@ -745,17 +813,8 @@ class IndexBuilder:
         if source != self._source:
             self._source = source
             self._document = -1
-            self._blank_lines_read = 0
-        fields = self._file_fields.of(self._sources[source])
-        about = block.documents
-        if about is not None:
-            of_lines = about.ordinals[about.of_lines]
-        elif fields is not None:
-            of_lines = np.zeros(line_lengths.size, np.int64)
-        else:  # a document is numbered by the blank lines before it
-            of_lines = np.cumsum(line_lengths == 0) + self._blank_lines_read
-            self._blank_lines_read = int(of_lines[-1])
-        of_sentences = of_lines[lines]
+        fields, about = self._fields_of(source), block.documents
+        of_sentences = self._numbers.of(block, line_lengths, source)[lines]
         begins: np.ndarray = np.diff(of_sentences, prepend=self._document) != 0
         if of_sentences.size:
             self._document = int(of_sentences[-1])
@@ -765,9 +824,18 @@ class IndexBuilder:
                 self.metadata.add(document.id, {**(fields or {}), **document.fields})
         elif fields is not None and begins.any():
             self.metadata.add(*self._id_of_file(self._sources[source], fields))
+        elif self._names_documents:
+            self._name_documents(source, (lines[begins] + block.first_line).tolist())
         else:
             self.metadata.add_without(int(np.count_nonzero(begins)))
         return begins
+
+    def _name_documents(self, source: int, lines: Sequence[int]) -> None:
+        """Give documents of plain text, which begin on lines, the name of their file as id."""
+        name = self._sources[source]
+        for line in lines:
+            self.metadata.add(f"{name}:{line}" if self._named == source else name, {})
+            self._named = source
 
     def _id_of_file(
         self, name: str, fields: Mapping[str, Any]
@@ -808,7 +876,7 @@ class IndexBuilder:
         self._counts["dropped_tokens"] += int(np.count_nonzero(repeated & (words != DROPPED)))
         return np.where(repeated, np.uint32(DROPPED), words)
 
-    def _lay(self, sentences: "_Sentences") -> None:
+    def _lay(self, sentences: "_SourceSentences") -> None:
         """Append sentences to the current shard; it is closed where it is full."""
         for part in sentences.parts(
             lambda: self._shard_tokens - (self._shard.n_tokens if self._shard else 0)
@@ -818,7 +886,7 @@ class IndexBuilder:
                 continue
             if self._shard is None:
                 self._shard = _ShardWriter(
-                    self._writer, self._n_shards, self._layers is not None, self._options.text
+                    self._writer, self._n_shards, len(part.annotated), self._options.text
                 )
             self._shard.append(part)
 
@@ -831,6 +899,135 @@ class IndexBuilder:
                 self._text_sum += int(hash_sentences(frozen(tokens), hashes))
             self._shard = None
             self._n_shards += 1
+
+
+class _NumbersOfLines:
+    """Numbers of the documents of lines in their source, for blocks in order; or of the lines.
+
+    Arguments:
+        fields_of: returns the fields of a source that is one document, None of others.
+        by_line: each line has its own number.
+    """
+
+    def __init__(self, fields_of: Callable[[int], Mapping[str, Any] | None], by_line: bool) -> None:
+        self._fields_of = fields_of
+        self._by_line = by_line
+        self._source = -1
+        self._n_read = 0  # blank lines, or lines
+
+    def of(self, block: Block, line_lengths: np.ndarray, source: int) -> np.ndarray:
+        """Return the number of each line's document, or of each line, int64.
+
+        Arguments:
+            block: the next one.
+            line_lengths: int64, tokens of each line.
+            source: number of the block's source.
+        """
+        if source != self._source:
+            self._source, self._n_read = source, 0
+        if self._by_line:
+            self._n_read += line_lengths.size
+            return np.arange(self._n_read - line_lengths.size, self._n_read)
+        about = block.documents
+        if about is not None:
+            return np.asarray(about.ordinals[about.of_lines])
+        if self._fields_of(source) is not None:
+            return np.zeros(line_lengths.size, np.int64)
+        # a document is numbered by the blank lines before it
+        numbers: np.ndarray = np.cumsum(line_lengths == 0) + self._n_read
+        self._n_read = int(numbers[-1])
+        return numbers
+
+
+class _UnitBatch(NamedTuple):
+    """Whole documents, or lines.
+
+    names: their ids, or source:line. places: source and number in it. words: uint32, ids end to
+    end. stops: int64, where each ends in `words`.
+    """
+
+    names: list[str]
+    places: list[tuple[int, int]]
+    words: np.ndarray
+    stops: np.ndarray
+
+
+class _UnitBatches:
+    """Cutter of numbered blocks into whole documents, or lines.
+
+    Arguments:
+        numbers: of lines.
+        sources: names by number.
+        first_source: the number of the first source of the blocks.
+    """
+
+    def __init__(self, numbers: _NumbersOfLines, sources: list[str], first_source: int) -> None:
+        self._numbers = numbers
+        self._sources = sources
+        self._first_source = first_source
+
+    def batches(self, blocks: Iterator[tuple[Block, Cut, np.ndarray]]) -> Iterator[_UnitBatch]:
+        """Yield the documents, or lines, of blocks; those that go on in the next one with it.
+
+        Arguments:
+            blocks: with their tokens and the ids of these, DROPPED for some.
+        """
+        names: list[str] = []
+        places: list[tuple[int, int]] = []
+        pieces: list[list[np.ndarray]] = []
+        for block, tokens, words in blocks:
+            source = self._first_source + block.source
+            lengths = np.diff(tokens.line_stops, prepend=0)
+            lines = np.flatnonzero(lengths)
+            units = self._numbers.of(block, lengths, source)[lines]
+            firsts = np.flatnonzero(np.diff(units, prepend=-1))
+            edges = np.append(np.append(0, tokens.line_stops)[lines[firsts]], words.size)
+            for unit, line, begin, end in zip(
+                units[firsts].tolist(), lines[firsts].tolist(), edges[:-1], edges[1:], strict=True
+            ):
+                if not places or places[-1] != (source, unit):
+                    names.append(self._name(block, line, source))
+                    places.append((source, unit))
+                    pieces.append([])
+                piece = words[begin:end]
+                pieces[-1].append(piece[piece != DROPPED])
+            if len(places) > 1:
+                yield _unit_batch(names[:-1], places[:-1], pieces[:-1])
+                del names[:-1], places[:-1], pieces[:-1]
+        if places:
+            yield _unit_batch(names, places, pieces)
+
+    def _name(self, block: Block, line: int, source: int) -> str:
+        about, number = block.documents, block.first_line + line
+        if about is not None:
+            id_ = about.documents[about.of_lines[line]].id
+            if id_ is not None:
+                return str(id_)
+            number = int(about.lines[line])
+        return f"{self._sources[source]}:{number}"
+
+
+def _unit_batch(
+    names: list[str], places: list[tuple[int, int]], pieces: list[list[np.ndarray]]
+) -> _UnitBatch:
+    lengths = [sum(map(len, unit)) for unit in pieces]
+    words = np.concatenate([piece for unit in pieces for piece in unit])
+    return _UnitBatch(list(names), list(places), words, np.cumsum(lengths))
+
+
+def _spooled(blocks: Iterator[Block], spool: IO[bytes]) -> Iterator[Block]:
+    """Yield blocks after writing them to a file."""
+    for block in blocks:
+        pickle.dump(block, spool)
+        yield block
+
+
+def _spooled_blocks(spool: IO[bytes]) -> Iterator[Block]:
+    """Yield the blocks of a file that `_spooled` wrote in this process."""
+    spool.seek(0)
+    with suppress(EOFError):
+        while True:
+            yield pickle.load(spool)
 
 
 def _blocks_of(sources: Sequence[Source], digests: Sequence[RunningDigest]) -> Iterator[Block]:
@@ -849,13 +1046,13 @@ def _add_piece(digest: RunningDigest, number: int, text: bytes) -> None:
 
 
 @dataclass(frozen=True)
-class _Sentences:
+class _SourceSentences:
     """Sentences of one source, in order.
 
     tokens: uint32, each sentence closed by 0. starts: int64, where each begins.
     lines: line numbers from 1. begins_document: bool. One entry a sentence.
-    analyses: uint32, as tokens, of annotated text. text, text_starts: as it was written, and int64,
-    where each sentence begins in it, where it is kept.
+    annotated: uint32, as tokens: analyses and heads of annotated text.
+    text, text_starts: as it was written, where it is kept; int64, where each sentence begins.
     """
 
     tokens: np.ndarray
@@ -863,11 +1060,11 @@ class _Sentences:
     lines: np.ndarray
     begins_document: np.ndarray
     source: int
-    analyses: np.ndarray | None = None
+    annotated: tuple[np.ndarray, ...] = ()
     text: bytes = b""
     text_starts: np.ndarray | None = None
 
-    def parts(self, room: Any) -> Iterator["_Sentences | None"]:
+    def parts(self, room: Any) -> Iterator["_SourceSentences | None"]:
         """Yield the sentences in pieces that fit room() tokens, None where a shard is full.
 
         A sentence longer than a whole shard gets a shard to itself.
@@ -881,13 +1078,13 @@ class _Sentences:
                 yield None
                 last = max(first + 1, int(np.searchsorted(stops, begin + room(), side="right")))
             text, text_starts = self._text_of(first, last)
-            yield _Sentences(
+            yield _SourceSentences(
                 self.tokens[begin : stops[last - 1]],
                 self.starts[first:last] - begin,
                 self.lines[first:last],
                 self.begins_document[first:last],
                 self.source,
-                None if self.analyses is None else self.analyses[begin : stops[last - 1]],
+                tuple(column[begin : stops[last - 1]] for column in self.annotated),
                 text,
                 text_starts,
             )
@@ -906,7 +1103,7 @@ class _ShardWriter:
     """Writer of one shard: tokens as they are added, suffixes when it is closed."""
 
     def __init__(
-        self, writer: storage.ArtifactWriter, number: int, annotated: bool, text: bool
+        self, writer: storage.ArtifactWriter, number: int, n_annotated: int, text: bool
     ) -> None:
         self._writer = writer
         self._prefix = f"shard-{number}/"
@@ -915,19 +1112,19 @@ class _ShardWriter:
         self._source = -1
         self._names = (
             "tokens", "sentence_starts", "sentence_lines", "document_starts",
-            "source_starts", "source_numbers", *["analyses"] * annotated,
+            "source_starts", "source_numbers", *ANNOTATED[:n_annotated],
         )  # fmt: skip
         self._streams = {
             name: writer.stream(self._prefix + name, np.uint32) for name in self._names
         }
         self._text = WrittenTextWriter(writer, self._prefix) if text else None
 
-    def append(self, sentences: _Sentences) -> None:
+    def append(self, sentences: _SourceSentences) -> None:
         """Append sentences."""
         streams = self._streams
         streams["tokens"].append(sentences.tokens)
-        if sentences.analyses is not None:
-            streams["analyses"].append(sentences.analyses)
+        for name, values in zip(ANNOTATED, sentences.annotated, strict=False):
+            streams[name].append(values)
         if self._text is not None and sentences.text_starts is not None:
             self._text.append(sentences.text, sentences.text_starts)
         streams["sentence_starts"].append(sentences.starts + self.n_tokens)

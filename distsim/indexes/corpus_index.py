@@ -1,10 +1,9 @@
 """Queries of an index by words: counts, positions, concordances, n-grams."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, get_args, overload
 from warnings import warn
 
@@ -16,38 +15,45 @@ from distsim.base.arguments import (
     Paths,
     Texts,
     check_opened,
+    one_or_many_paths,
     one_or_many_texts,
     one_path,
     one_text,
     shown,
     whole_number,
 )
-from distsim.base.choices import Order
-from distsim.base.errors import ParameterError
-from distsim.base.parallel import Progress, no_progress
+from distsim.base.choices import Matching, Order
+from distsim.base.errors import EarlierVersionWarning, ParameterError
+from distsim.base.parallel import Progress, Run, no_progress
 from distsim.base.results import Results
 from distsim.corpus.documents import source_of_texts
 from distsim.corpus.kernels.text import render_phrases
-from distsim.corpus.vocabulary import Vocabulary
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import (
     BuildReport,
     IndexOptions,
     add_to_index,
     build_index,
-    build_index_of_sources,
     sum_of_sentences,
 )
+from distsim.indexes.concordance import ContextReader, Sample, parse_context
 from distsim.indexes.indexed_text import IndexedText
-from distsim.indexes.layers import Layers
-from distsim.indexes.metadata import Metadata
-from distsim.indexes.queries import LONGEST_GAP, MAX_MATCHES, compile_query, gapped_query
+from distsim.indexes.queries import (
+    LONGEST_GAP,
+    MATCHINGS,
+    MAX_MATCHES,
+    CompiledQuery,
+    compile_query,
+    gapped_query,
+    matches,
+)
 from distsim.indexes.shard import Shard, damaged
 from distsim.indexes.written import find_words
 from distsim.kernels.compiled import frozen
 
 ORDERS: tuple[str, ...] = get_args(Order)
 _CACHED_WORDS = 1 << 17
+_FEW_SPANS = 4096  # that are sorted at once
 _LONGEST, _WIDEST = 255, 1 << 20
 T = TypeVar("T")
 
@@ -72,13 +78,13 @@ class ConcordanceLine(NamedTuple):
     document: str = ""
 
 
-class CorpusIndex:
+class CorpusIndex(IndexedText):
     """An opened index: counts, positions, contexts and concordances of phrases.
 
     Methods that take a phrase take any number of phrases too and then return as many answers;
     `phrase in index` tells whether one occurs, and iterating gives the words. Phrases pass
-    through the index's normaliser; in an index of running text a piece that is no word of the
-    index is cut as the text was (`don't` is found as `don 't`).
+    through the index's normaliser, and are found whichever way the text was cut into tokens
+    (`don't` as `don 't` or as `do n't`).
 
     n_tokens: tokens in the corpus, sentence boundaries not counted. corpus: the fingerprint
     of the words and their counts. An index is pickled by its path and opened again from there.
@@ -91,21 +97,18 @@ class CorpusIndex:
     (True, True)
     """
 
-    def __init__(self, text: IndexedText) -> None:
-        """Make an index of indexed text that is open; users call `open`, `build` or `from_texts`.
+    def __init__(self, artifact: storage.Artifact) -> None:
+        """Make an index of an artifact; users call `open`, `build` or `from_texts`.
 
         Arguments:
-            text: the opened arrays of tokens, suffixes and words.
+            artifact: of the index.
 
         Raises:
-            ParameterError: `text` is not an IndexedText.
+            ParameterError: `artifact` is none.
+            ArtifactError: the arrays contradict each other.
         """
-        check_opened(text, IndexedText, self)
-        self._indexed = text
-        self.path = text.path
-        self.checksum = text.checksum
-        self.options = text.options
-        self.n_tokens = text.n_tokens
+        check_opened(artifact, storage.Artifact, self)
+        super().__init__(artifact)
         self.report = BuildReport()  # of building it or adding to it, in this process
 
     @classmethod
@@ -118,8 +121,20 @@ class CorpusIndex:
         Raises:
             ArtifactError: there is no index of a readable version at `path`.
             ParameterError: `path` is no path.
+
+        Warns:
+            EarlierVersionWarning: words of it are in other forms than those of today's indexes.
         """
-        return cls(IndexedText(storage.Artifact(one_path(path), storage.INDEX)))
+        index = cls(storage.Artifact(one_path(path), storage.INDEX))
+        if index.options.normaliser.is_old:
+            warn(
+                f"{index.path}: an earlier version built it, whose words keep curly apostrophes, "
+                "ligatures and soft hyphens as written and some apostrophes uncut; phrases are "
+                "looked up in all these forms: build it again to have one of each",
+                EarlierVersionWarning,
+                stacklevel=2,
+            )
+        return index
 
     @classmethod
     def build(
@@ -153,8 +168,8 @@ class CorpusIndex:
         Returns the index, opened; its `report` has the result of building it.
         """
         report = build_index(
-            corpus, path, options, force=force, jobs=jobs, progress=progress,
-            memory=memory, notice=notice,
+            one_or_many_paths(corpus, "corpus"), path, options,
+            force=force, run=Run(jobs, memory, progress), notice=notice,
         )  # fmt: skip
         index = cls.open(path)
         index.report = report
@@ -198,9 +213,9 @@ class CorpusIndex:
         >>> CorpusIndex.from_texts(["Hello, Alice.", "Alice ran."], folder / "x").count("alice")
         2
         """
-        report = build_index_of_sources(
-            [source_of_texts(texts, metadata)], path, options or IndexOptions("text"), force=force,
-            jobs=jobs, progress=progress, memory=memory,
+        report = build_index(
+            [source_of_texts(texts, metadata)], path, options or IndexOptions("text"),
+            force=force, run=Run(jobs, memory, progress),
         )  # fmt: skip
         index = cls.open(path)
         index.report = report
@@ -240,28 +255,18 @@ class CorpusIndex:
         if self.home is None:
             raise ParameterError("some documents of an index take no text: add it to the index")
         report = add_to_index(
-            self.home, corpus, again=again, as_is=as_is, jobs=jobs, progress=progress,
-            memory=memory, notice=notice,
+            self.home, corpus, again=again, as_is=as_is, run=Run(jobs, memory, progress),
+            notice=notice,
         )  # fmt: skip
         index = self.open(self.home)
         index.report = report
         return index
-
-    def close(self) -> None:
-        """Release the index's arrays; it cannot be queried any more."""
-        self._indexed.close()
 
     def __enter__(self) -> "CorpusIndex":
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return CorpusIndex, (self._indexed,)
-
-    def __repr__(self) -> str:
-        return f"<CorpusIndex {self._indexed!r}>"
 
     def __contains__(self, phrase: object) -> bool:
         """Return whether a phrase occurs."""
@@ -276,114 +281,6 @@ class CorpusIndex:
         for number in np.flatnonzero(self.word_counts()[1:]).tolist():
             yield self.vocabulary.word(number + 1)
 
-    def select(
-        self, *, where: str | Iterable[str] = (), documents: Iterable[Any] | None = None
-    ) -> "CorpusIndex":
-        """Return the index of some documents: counts, contexts and all others are of them alone.
-
-        Positions and word ids stay those of the whole index.
-
-        Arguments:
-            where: filters on the fields of documents, one or several of which all must hold:
-                `year=1850..1900`, `genre=novel|drama`, `author=*` for any author.
-            documents: ids of documents, or a mask: true or false for each document.
-
-        Raises:
-            ParameterError: there is no such field, value or document, or no document fits.
-
-        >>> index.select(documents=["1"]).n_tokens == index.n_tokens
-        True
-        """
-        filters = one_or_many_texts(where, "where")
-        if not filters and documents is None:
-            return self
-        if documents is not None and not hasattr(documents, "__len__"):
-            documents = list(documents)
-        return CorpusIndex(self._indexed.select(filters, documents))
-
-    def other_documents(self) -> "CorpusIndex":
-        """Return the index of the documents that are not selected.
-
-        Raises:
-            ParameterError: all are selected.
-        """
-        return CorpusIndex(self._indexed.others())
-
-    @property
-    def metadata(self) -> Metadata:
-        """The documents: ids and fields, of one index."""
-        return self._indexed.metadata
-
-    @property
-    def has_ids(self) -> bool:
-        """Whether documents were given ids."""
-        return self._indexed.has_ids
-
-    def field_groups(self, field: str) -> tuple[list[Any], np.ndarray]:
-        """Return (values of a field, ascending, a date's year; for each document which, or -1).
-
-        Arguments:
-            field: of documents.
-
-        Raises:
-            ParameterError: there is no such field.
-        """
-        return self._indexed.field_groups(field)
-
-    @property
-    def document_edges(self) -> np.ndarray:
-        """Where each document begins, and where the last one ends, int64 positions."""
-        return self._indexed.document_edges
-
-    @property
-    def document_lengths(self) -> np.ndarray:
-        """Tokens in each document, int64; also of documents that are not selected."""
-        return self._indexed.document_lengths
-
-    @property
-    def kept_documents(self) -> np.ndarray | None:
-        """Which documents are selected, bool; None where all are."""
-        return self._indexed.kept_documents
-
-    @property
-    def home(self) -> Path | None:
-        """The folder of an index and of the table inside it; None of a selection of documents."""
-        return self._indexed.home
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters in the manifest."""
-        return self._indexed.parameters
-
-    @property
-    def corpus(self) -> str:
-        """The fingerprint of the words and their counts."""
-        return self._indexed.corpus
-
-    @property
-    def text_checksum(self) -> str:
-        """A checksum of all sentences, whatever their order; all text is read for it once."""
-        return self._indexed.text_checksum
-
-    @property
-    def shards(self) -> list[Shard]:
-        """The shards, in order of the text.
-
-        Raises:
-            ParameterError: the index was closed.
-        """
-        return self._indexed.shards
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The words and their ids."""
-        return self._indexed.vocabulary
-
-    @property
-    def layers(self) -> Layers | None:
-        """The lemmas and tags of an annotated text, None of others."""
-        return self._indexed.layers
-
     @property
     def n_words(self) -> int:
         """Distinct words, plus one for the sentence boundary: ids are below it."""
@@ -394,11 +291,6 @@ class CorpusIndex:
         """Number of files that were read; a file counts each time it was read."""
         return len(self.sources)
 
-    @property
-    def sources(self) -> list[str]:
-        """Names of the files that were read."""
-        return self._indexed.sources
-
     def word_counts(self) -> np.ndarray:
         """Return how often each word occurs, uint64 by id; entry 0 counts the sentences."""
         return phrase_walk.word_counts(self.shards, self.n_words)
@@ -408,7 +300,8 @@ class CorpusIndex:
     @overload
     def words(self, phrase: Iterable[str]) -> list[list[str]]: ...
     def words(self, phrase: Texts) -> list[str] | list[list[str]]:
-        """Return the words by which a phrase is looked up.
+        """Return the words by which a phrase is looked up; where it may be cut in several ways,
+        those that occur most.
 
         Arguments:
             phrase: words separated by spaces.
@@ -416,7 +309,33 @@ class CorpusIndex:
         Raises:
             ParameterError: the phrase is empty, or no text.
         """
-        return _each(phrase, self._indexed.words)
+        return _each(phrase, self._words)
+
+    def readings(self, phrase: str) -> list[tuple[str, ...]]:
+        """Return the rows of words that a phrase may be in this text, which may be cut variously.
+
+        Arguments:
+            phrase: words separated by spaces.
+
+        Raises:
+            ParameterError: the phrase is empty.
+
+        >>> index.readings("Alice’s cat")
+        [('alice', "'s", 'cat')]
+        """
+        return self.lookup.readings(phrase)
+
+    def looked_up(self, tokens: Sequence[str]) -> Iterator[tuple[int, Sequence[tuple[str, ...]]]]:
+        """Yield (number of tokens, rows of words that they may be) of tokens that belong together.
+
+        The rows that occur most come first; each token is in one.
+
+        Arguments:
+            tokens: of a text, as it was cut.
+        """
+        lookup = self.lookup
+        for n, readings in lookup.clusters([lookup.normal(token) for token in tokens]):
+            yield n, self._by_count(readings)
 
     @overload
     def count(self, phrase: str) -> int: ...
@@ -431,7 +350,7 @@ class CorpusIndex:
         Raises:
             ParameterError: a phrase is empty, or no text.
         """
-        counts = self._indexed.counts(one_or_many_texts(phrase, "phrase"))
+        counts = self._counts(one_or_many_texts(phrase, "phrase"))
         return int(counts[0]) if isinstance(phrase, str) else counts
 
     @overload
@@ -446,7 +365,7 @@ class CorpusIndex:
         Arguments:
             phrase: words separated by spaces, or a sequence of phrases.
         """
-        return _each(phrase, self._indexed.positions)
+        return _each(phrase, lambda one: self._phrase_spans(one)[:, 0])
 
     @overload
     def gapped(self, pattern: str, *, longest_gap: int = ...) -> np.ndarray: ...
@@ -466,71 +385,94 @@ class CorpusIndex:
 
         Raises:
             ParameterError: the pattern has no gap, or no word on one side of it; or the matches are
-                over 63 tokens long or over 10 million.
+                over 64 tokens long or over 10 million.
         """
         whole_number(longest_gap, "`longest_gap`", 1)
-        return _each(pattern, lambda one: self.query(gapped_query(one, longest_gap)), "pattern")
+        return _each(
+            pattern,
+            lambda one: self.query(gapped_query(one, longest_gap), matching="all"),
+            "pattern",
+        )
 
-    def query(self, query: str) -> np.ndarray:
+    def query(self, query: str, *, matching: Matching = "shortest") -> np.ndarray:
         """Return the spans that match a query by pattern, int64[m, 2], begin ascending.
 
-        Such as `take []{0,3} (account|note)`, `run*` or `/colou?r/`. Every pair of a first and a
-        last token is one match.
+        Such as `take []{0,3} (account|note)`, `run*` or `/colou?r/`; the language is that of
+        distsim.indexes.query_language.
 
         Arguments:
-            query: the pattern; or many.
+            query: the pattern.
+            matching: of the matches with the same first token the `shortest` (as CQP's strategy
+                `traditional`), the `longest`, or `all`.
 
         Raises:
-            ParameterError: it is outside the query language, or has over 10 million matches.
+            ParameterError: it is outside the query language, has over 10 million matches, or takes
+                too long.
 
         >>> index.query("mock turt*").shape
         (56, 2)
         """
-        whole = self._indexed.whole
-        compiled = whole.compiled(
-            one_text(query, "query"), lambda: compile_query(CorpusIndex(whole), query)
-        )
-        found, room = [], MAX_MATCHES
-        for shard in self.shards:
-            found.append(shard.query(compiled, room) + shard.first_position)
-            room -= len(found[-1])
-            if room < 0:
-                raise ParameterError(f"{query!r}: over {MAX_MATCHES:,} matches: name more words")
-        return np.concatenate(found)
+        if matching not in MATCHINGS:
+            choices = ", ".join(MATCHINGS)
+            raise ParameterError(f"`matching` is {matching!r}, choose one of {choices}")
+        compiled = self.compiled(one_text(query, "query"), lambda: compile_query(self.whole, query))
+
+        def of_shards(part: CompiledQuery, which: int) -> np.ndarray:
+            parts, room = [], MAX_MATCHES
+            for shard in self.shards:
+                spans = shard.query(part, which, room)
+                if spans is None:
+                    raise ParameterError(
+                        f"{query!r}: takes too long in this index: name rarer words, or repeat less"
+                    )
+                parts.append(spans + shard.first_position)
+                room -= len(spans)
+                if room < 0:
+                    raise ParameterError(
+                        f"{query!r}: over {MAX_MATCHES:,} matches: name more words"
+                    )
+            return np.concatenate(parts)
+
+        return matches(compiled, matching, of_shards, self.document_edges)
 
     @overload
     def concordance(
-        self, phrase: str, *, k: int | None = ..., width: int = ..., order: Order | str = ...,
-        sample: int | None = ..., gapped: bool = ..., query: bool = ...,
+        self, phrase: str, *, k: int | None = ..., width: int | str = ..., order: Order | str = ...,
+        sample: int | Sample | None = ..., gapped: bool = ..., query: bool = ...,
+        matching: Matching = ...,
     ) -> Results[ConcordanceLine]: ...  # fmt: skip
     @overload
     def concordance(
-        self, phrase: Iterable[str], *, k: int | None = ..., width: int = ...,
-        order: Order | str = ..., sample: int | None = ..., gapped: bool = ...,
-        query: bool = ...,
+        self, phrase: Iterable[str], *, k: int | None = ..., width: int | str = ...,
+        order: Order | str = ..., sample: int | Sample | None = ..., gapped: bool = ...,
+        query: bool = ..., matching: Matching = ...,
     ) -> list[Results[ConcordanceLine]]: ...  # fmt: skip
     def concordance(
         self,
         phrase: Texts,
         *,
         k: int | None = None,
-        width: int = 10,
+        width: int | str = 10,
         order: Order | str = "corpus",
-        sample: int | None = None,
+        sample: int | Sample | None = None,
         gapped: bool = False,
         query: bool = False,
+        matching: Matching = "shortest",
     ) -> Results[ConcordanceLine] | list[Results[ConcordanceLine]]:
         """Return the concordance lines of a phrase: its occurrences with the words around them.
 
         Arguments:
             k: number of lines, the first of the order; all where None.
-            width: tokens shown on either side.
+            width: tokens shown on either side within the sentence; or text across sentences, within
+                the document: `s` (the whole sentence), `p` (the paragraph), `20`, or `5:10` tokens.
             order: `corpus`, or by the words on the `left` (nearest first) or the `right`, or by up
                 to three places: `1L,2L,1R` is by the first and second word on the left, then by
                 the first on the right.
-            sample: number of occurrences to take, evenly spaced in the corpus, before ordering.
+            sample: number of occurrences to take, evenly spaced in the corpus, before ordering; or
+                a `Sample`, which may be random.
             gapped: the phrase is a pattern as in `gapped`.
             query: the phrase is a query as in `query`.
+            matching: matches of a query with the same first token, as in `query`.
             phrase: words separated by spaces.
 
         Raises:
@@ -541,16 +483,24 @@ class CorpusIndex:
                 f"`order` is {order!r}, choose one of {', '.join(ORDERS)}, or up to three places "
                 "such as 1L,2L,1R"
             )
-        whole_number(width, "`width`", 0, _WIDEST)
+        if isinstance(width, str):
+            parse_context(width)
+        else:
+            whole_number(width, "`width`", 0, _WIDEST)
         if k is not None:
             whole_number(k, "`k`", 0)
-        if sample is not None:
-            whole_number(sample, "`sample`", 1)
         return _each(
             phrase,
             lambda one: self.lines(
                 self.spans(
-                    one, k=k, width=width, order=order, sample=sample, gapped=gapped, query=query
+                    one,
+                    k=k,
+                    width=10 if isinstance(width, str) else width,
+                    order=order,
+                    sample=sample,
+                    gapped=gapped,
+                    query=query,
+                    matching=matching,
                 ),
                 width=width,
             ),
@@ -581,7 +531,7 @@ class CorpusIndex:
         return _each(phrase, lambda one: self._neighbourhoods(one, before, after))
 
     def beside(
-        self, phrase: str, window: int, *, sides: bool = False
+        self, phrase: str, window: int, *, sides: bool = False, narrow: int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the counted words beside a phrase: (features, counts).
 
@@ -592,16 +542,22 @@ class CorpusIndex:
             phrase: words separated by spaces.
             window: tokens on either side.
             sides: one family for either side, not one for every position.
+            narrow: with `sides`, tokens on either side that are counted by positions too.
         """
-        ids, _ = self._indexed.ids([phrase])
-        parts = [shard.beside(ids, window, sides, self.n_words) for shard in self.shards]
+        whole_number(window, "`window`", 1, _WIDEST)
+        spans = (window, narrow) if sides else (0, window)
+        parts = [
+            shard.beside(ids, *spans, self.n_words)
+            for ids in self._id_readings(phrase)
+            for shard in self.shards
+        ]
         if len(parts) == 1:
             return parts[0]
         features, numbers = np.unique(np.concatenate([f for f, _ in parts]), return_inverse=True)
         counts = np.zeros(features.size, np.uint64)
         np.add.at(counts, numbers, np.concatenate([n for _, n in parts]))
-        narrow = counts.max(initial=0) <= np.iinfo(np.uint32).max
-        return features, counts.astype(np.uint32) if narrow else counts
+        is_small = counts.max(initial=0) <= np.iinfo(np.uint32).max
+        return features, counts.astype(np.uint32) if is_small else counts
 
     def ngrams(
         self, *, shortest: int = 1, longest: int = 5, min_count: int = 1
@@ -667,9 +623,10 @@ class CorpusIndex:
         k: int | None = None,
         width: int = 10,
         order: Order | str = "corpus",
-        sample: int | None = None,
+        sample: int | Sample | None = None,
         gapped: bool = False,
         query: bool = False,
+        matching: Matching = "shortest",
     ) -> np.ndarray:
         """Return the spans of the lines of a concordance, int64[m, 2], half-open positions.
 
@@ -678,42 +635,43 @@ class CorpusIndex:
             k: number of lines, the first of the order; all where None.
             width: tokens on either side of a line.
             order: `corpus`, `left`, `right`, or up to three places such as `1L,1R`.
-            sample: number of occurrences to take, evenly spaced in the corpus.
+            sample: number of occurrences to take, evenly spaced in the corpus; or a `Sample`.
             gapped: the phrase has gaps.
             query: the phrase is a query by pattern.
+            matching: matches of a query with the same first token, as in `query`.
         """
+        if k is not None:
+            whole_number(k, "`k`", 0)
         if query:
-            spans = self.query(phrase)
+            spans = self.query(phrase, matching=matching)
         elif gapped:
             spans = self.gapped(phrase)
         else:
-            begins = self._indexed.positions(
-                phrase, k if order == "corpus" and not sample else None
-            )
-            spans = np.column_stack([begins, begins + self._indexed.ids([phrase])[0].size])
-        if sample is not None and sample < len(spans):
-            spans = spans[np.arange(sample) * len(spans) // sample]
+            spans = self._phrase_spans(phrase, k if order == "corpus" and sample is None else None)
+        if sample is not None:
+            spans = (sample if isinstance(sample, Sample) else Sample(sample)).of(spans)
         if order == "corpus":
             return spans[:k]
         chosen = sort_places(order)
-        farthest = width if chosen is None else max(abs(place) for place in chosen)
-        left, right = self.around(spans, farthest)
-        if chosen is not None:
-            columns = [left[:, place] if place < 0 else right[:, place - 1] for place in chosen]
-            beside = np.column_stack(columns)
-        else:
-            beside = left[:, ::-1] if order == "left" else right
+        if chosen is None:
+            chosen = [-n if order == "left" else n for n in range(1, width + 1)]
+        if k is not None:
+            spans = self._first_spans(spans, chosen, k)
+        left, right = self.around(spans, max(map(abs, chosen), default=0))
+        columns = [left[:, place] if place < 0 else right[:, place - 1] for place in chosen]
+        beside = np.column_stack(columns) if columns else np.empty((len(spans), 0), np.uint32)
         ordered: np.ndarray = spans[self._alphabetical(beside)][:k]
         return ordered
 
-    def lines(self, spans: np.ndarray, *, width: int = 10) -> Results[ConcordanceLine]:
-        """Return the concordance lines of spans, with up to `width` tokens on either side.
+    def lines(self, spans: np.ndarray, *, width: int | str = 10) -> Results[ConcordanceLine]:
+        """Return the concordance lines of spans, with the text around them.
 
         Arguments:
             spans: int64[n, 2], begin and end.
-            width: tokens on either side.
+            width: as in `concordance`.
         """
-        left, right = self.around(spans, width)
+        reader = ContextReader(self, parse_context(width)) if isinstance(width, str) else None
+        left, right = self.around(spans, 0 if isinstance(width, str) else width)
         owners = self._owners(spans)
         documents = self.documents_at(spans[:, 0])
         lines = Results[ConcordanceLine]()
@@ -727,6 +685,10 @@ class CorpusIndex:
             if node.max(initial=0) >= self.n_words:
                 raise damaged()
             source = self.source(int(sources[0]))
+            if reader is not None:
+                sides = reader.sides(begin, end)
+                lines.append(ConcordanceLine(source, int(line_numbers[0]), *sides, document))
+                continue
             parts = [[self.vocabulary.word(one) for one in words.tolist() if one]
                      for words in (before, node, after)]  # fmt: skip
             shown = self._written(shard, first, parts) or [" ".join(part) for part in parts]
@@ -739,9 +701,7 @@ class CorpusIndex:
         Arguments:
             positions: integers.
         """
-        return self._indexed.document_ids(
-            np.searchsorted(self.document_edges, positions, "right") - 1
-        )
+        return self.metadata.ids(np.searchsorted(self.document_edges, positions, "right") - 1)
 
     def _written(self, shard: Shard, first: int, parts: list[list[str]]) -> list[str] | None:
         """Return words before, of and behind a place as they were written, None if unknown.
@@ -815,6 +775,45 @@ class CorpusIndex:
             right[mine] = shard.neighbourhoods(inside[:, 1], 0, width, self.n_words)
         return left, right
 
+    def _column(self, spans: np.ndarray, place: int) -> np.ndarray:
+        """Return the word at a place beside each span, uint32, 0 beyond the sentence's edge.
+
+        Arguments:
+            place: -1 is right before it, 1 right behind.
+        """
+        before, behind = self.around(spans, abs(place))
+        column: np.ndarray = before[:, place] if place < 0 else behind[:, place - 1]
+        return column
+
+    def _first_spans(self, spans: np.ndarray, places: Sequence[int], k: int) -> np.ndarray:
+        """Return the k spans that come first by the words at some places, and few others.
+
+        By the words at the first place alone; by those at the next one where words are the same.
+
+        Arguments:
+            spans: int64[m, 2], ascending.
+            places: -1 is right before a span, 1 right behind.
+        """
+        first = [np.empty(0, np.int64)]
+        tied = np.arange(len(spans))
+        for place in places:
+            if tied.size <= k or tied.size <= _FEW_SPANS:
+                break
+            words = self._column(spans[tied], place)
+            counts = np.bincount(words, minlength=self.n_words)
+            ids = np.flatnonzero(counts)
+            ids = ids[np.argsort(np.array(self.vocabulary.words(ids), object), kind="stable")]
+            last = int(np.searchsorted(np.cumsum(counts[ids]), k))
+            is_before = np.zeros(counts.size, np.bool_)
+            is_before[ids[:last]] = True
+            first.append(tied[is_before[words]])
+            k -= first[-1].size
+            tied = tied[words == ids[min(last, ids.size - 1)]]
+        else:
+            tied = tied[:k]
+        chosen: np.ndarray = spans[np.sort(np.concatenate([*first, tied]))]
+        return chosen
+
     def _alphabetical(self, rows: np.ndarray) -> np.ndarray:
         """Return the order of rows of word ids by the words' text, column by column."""
         ids, inverse = np.unique(rows, return_inverse=True)
@@ -826,12 +825,12 @@ class CorpusIndex:
         return np.lexsort(keys.T[::-1]) if rows.shape[1] else np.arange(len(rows))
 
     def _neighbourhoods(self, phrase: str, before: int, after: int) -> np.ndarray:
-        ids, _ = self._indexed.ids([phrase])
         parts = []
-        for shard in self.shards:
-            suffixes = shard.positions(ids).astype(np.uint32)
-            rows = shard.neighbourhoods(suffixes, before, ids.size + after, self.n_words)
-            parts.append(np.delete(rows, np.s_[before : before + ids.size], axis=1))
+        for ids in self._id_readings(phrase):
+            for shard in self.shards:
+                suffixes = shard.positions(ids).astype(np.uint32)
+                rows = shard.neighbourhoods(suffixes, before, ids.size + after, self.n_words)
+                parts.append(np.delete(rows, np.s_[before : before + ids.size], axis=1))
         return np.concatenate(parts)
 
 

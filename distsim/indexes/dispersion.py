@@ -1,4 +1,4 @@
-"""Phrases over the documents of an index: dispersion, and counts by a field.
+"""Phrases over the documents of an index: dispersion.
 
 A document begins with each file and after each blank line.
 """
@@ -8,9 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath
-from distsim.base.results import Results
-from distsim.indexes.corpus_index import CorpusIndex, opened_index
+from distsim.indexes.corpus_index import CorpusIndex
 
 
 class Spread(NamedTuple):
@@ -26,66 +24,6 @@ class Spread(NamedTuple):
     documents: int
     dp: float | None
     dp_norm: float | None
-
-
-class GroupCount(NamedTuple):
-    """A phrase in the documents of one value of a field.
-
-    value: of the field, of a date its year. times: occurrences there. per_million: the same per
-    million tokens. n_tokens, documents: of the group.
-
-    >>> from distsim import CorpusIndex
-    >>> rows = [{"text": "tea", "year": 1850}, {"text": "more tea", "year": 1860}]
-    >>> counts_by(CorpusIndex.from_texts(rows, folder / "by.index"), "tea", "year")[0].value
-    1850
-    """
-
-    value: int | float | str
-    times: int
-    per_million: float
-    n_tokens: int
-    documents: int
-
-
-def counts_by(
-    index: CorpusIndex | AnyPath, begins: np.ndarray | str, field: str
-) -> Results[GroupCount]:
-    """Return the counts of a phrase by the values of a field of documents, ascending.
-
-    Documents without a value are in no group.
-
-    Arguments:
-        index: the corpus.
-        begins: a phrase, or positions, int64.
-        field: its name.
-
-    Raises:
-        ParameterError: there is no such field.
-
-    >>> from distsim import CorpusIndex
-    >>> rows = [{"text": "tea", "year": 1850}, {"text": "more tea", "year": 1860}]
-    >>> counted = CorpusIndex.from_texts(rows, folder / "counted.index")
-    >>> [(one.value, one.times) for one in counts_by(counted, "tea", "year")]
-    [(1850, 1), (1860, 1)]
-    """
-    index = opened_index(index)
-    values, groups = index.field_groups(field)
-    if index.kept_documents is not None:
-        groups = np.where(index.kept_documents, groups, -1)
-    if isinstance(begins, str):
-        begins = index.positions(begins)
-    owners = groups[np.searchsorted(index.document_edges, begins, "right") - 1]
-    counts = np.bincount(owners[owners >= 0], minlength=len(values))
-    grouped = groups >= 0
-    lengths = index.document_lengths[grouped]
-    tokens = np.bincount(groups[grouped], lengths, minlength=len(values)).astype(np.int64)
-    documents = np.bincount(groups[grouped], minlength=len(values))
-    columns = zip(values, counts.tolist(), tokens.tolist(), documents.tolist(), strict=True)
-    return Results(
-        GroupCount(value, count, count / n_tokens * 1e6, n_tokens, n)
-        for value, count, n_tokens, n in columns
-        if n
-    )
 
 
 class Documents:

@@ -1,43 +1,61 @@
-"""The text of one index folder: its words, its shards, and positions of phrases.
+"""The text of an index, or of some of its documents: words, shards, and positions of phrases.
 
-What `CorpusIndex` asks.
+`CorpusIndex` is such a text and asks it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from distsim import storage
-from distsim.base.arguments import one_text, utf8_phrase
+from distsim.base.arguments import one_or_many_texts, one_text, shown
 from distsim.base.errors import ParameterError
-from distsim.corpus.query import split_phrase
+from distsim.corpus.characters import variants
+from distsim.corpus.query import Lookup, Reading
 from distsim.corpus.vocabulary import Vocabulary, hash_texts
+from distsim.indexes import phrase_walk
 from distsim.indexes.build import (
     IndexOptions,
+    corpus_fingerprint,
     read_names,
     sum_of_sentences,
     text_checksum,
 )
-from distsim.indexes.layers import Layers
+from distsim.indexes.layer_shard import LayerShard
+from distsim.indexes.layers import PLURALS, Layers
 from distsim.indexes.metadata import Metadata
 from distsim.indexes.queries import CompiledQuery
+from distsim.indexes.selected_shard import SelectedShard
 from distsim.indexes.shard import Shard, damaged
+from distsim.indexes.subcorpora import filters_of
+from distsim.indexes.word_patterns import WordLines
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import hash_sentences
+from distsim.storage import checksum_of_settings
 
 _CACHED_WORDS = 1 << 20
 _KEPT_QUERIES = 2  # of 9 bytes a word
+_OF_ALL_DOCUMENTS = {"parameters", "corpus", "text_checksum"}  # not of a selection
+_OF_WORDS = {*_OF_ALL_DOCUMENTS, "lookup", "layers"}  # not of lemmas or tags
 
 
 class IndexedText:
-    """The text of an index in one folder; its arrays are memory-mapped.
+    """The text of an index in one folder, or of some of its documents; arrays are memory-mapped.
 
-    path, checksum, parameters, options, n_tokens, corpus: as CorpusIndex has them. Pickled by its
-    path and opened again from there.
+    Positions, word ids and places are those of the whole index. Pickled by its path, with the
+    documents of a selection, and opened again from there.
+
+    Attributes:
+        checksum: identifies the index, or the selection.
+        options: how the text became an index.
+        n_tokens: in the corpus, sentence boundaries not counted.
+        kept_documents: which documents are selected, bool; None where all are.
+        layer: what the tokens are: `word`, `lemma`, `tag`, `upos` or `relation`.
 
     Arguments:
         artifact: of the index.
@@ -48,14 +66,17 @@ class IndexedText:
 
     def __init__(self, artifact: storage.Artifact) -> None:
         self._artifact = artifact
+        self._whole: Self | None = None  # of a selection
+        self._worded: Self | None = None  # of a text of lemmas or tags, that of the words
+        self.layer = "word"
+        self.kept_documents: np.ndarray | None = None
         self.path = artifact.path
         self.checksum = artifact.checksum
-        self.parameters = artifact.parameters
         with storage.understood(artifact.path):
             self.options = IndexOptions.from_manifest(artifact.parameters)
             n_shards = max(1, storage.counted(artifact.parameters, "shards"))
             self.n_tokens = storage.counted(artifact.parameters["counts"], "tokens")
-            self.corpus = str(artifact.parameters["corpus"])
+            str(artifact.parameters["corpus"])
         self._closed = False
         self._vocabulary = Vocabulary(
             *(
@@ -75,25 +96,132 @@ class IndexedText:
             self._sources: list[str] = read_names(artifact.array("sources"))
         except ValueError:
             raise damaged(self.path) from None
-        self._ids_of_piece: dict[str, tuple[int, ...]] = {}
+        self._id_of_piece: dict[str, int] = {}
         self._compiled: dict[str, CompiledQuery] = {}
         self._compiling = Lock()
+        self._lines: dict[str, WordLines] = {}
+        self._compiling_lines = Lock()
+
+    def _of_documents(self, kept: np.ndarray) -> Self:
+        """Return the text of some documents of this whole index; it shares what is open.
+
+        kept: bool, for each document whether it is among them; one at least.
+        """
+        edges, lengths = self.document_edges, self.document_lengths
+        selected = object.__new__(type(self))
+        shared = {k: v for k, v in vars(self).items() if k not in _OF_ALL_DOCUMENTS}
+        vars(selected).update(shared)
+        selected._whole, selected.kept_documents = self, kept
+        selected.checksum = checksum_of_settings(
+            [self.checksum, storage.checksum_of_array(np.packbits(kept))]
+        )
+        selected.n_tokens = int(lengths[kept].sum())
+        selected._shards = []
+        for shard in self.shards:
+            last = shard.first_position + shard.tokens.size
+            first = int(np.searchsorted(edges, shard.first_position, "right")) - 1
+            stop = int(np.searchsorted(edges[:-1], last))
+            begins = np.maximum(edges[first:stop] - shard.first_position, 0)
+            selected._shards.append(SelectedShard(shard, begins, kept[first:stop]))
+        return selected
+
+    def of_layer(self, layer: str) -> Self:
+        """Return the index whose tokens are the lemmas, or the tags, of this one's words.
+
+        Counts, phrases, collocates and keywords of it are those of lemmas or tags; positions,
+        sentences and documents are the same. It takes no queries by pattern and has no text.
+
+        Arguments:
+            layer: `lemma`, `tag`, `upos` or `relation`; `word` is this index.
+
+        Raises:
+            ParameterError: the text is not annotated, or has no such layer.
+        """
+        if layer == self.layer:
+            return self
+        layers = self.layers
+        if layers is None or layer not in layers.names:
+            raise ParameterError(
+                f"{self.path}: has no {PLURALS.get(layer, layer)}: index annotated text (CoNLL-U, "
+                "as distsim annotate writes it, vertical files, or TEI with lemmas), or ask by word"
+            )
+        if self.kept_documents is not None:
+            return self.whole.of_layer(layer)._of_documents(self.kept_documents)
+        view = object.__new__(type(self))
+        vars(view).update({k: v for k, v in vars(self).items() if k not in _OF_WORDS})
+        view._worded, view.layer = self, layer
+        view.checksum = checksum_of_settings([self.checksum, layer])
+        if layer != "lemma":
+            normaliser = replace(self.options.normaliser, lower=False)
+            view.options = replace(self.options, normaliser=normaliser)
+        view._vocabulary = layers.vocabularies[layer]
+        ids, n_ids = layers.of(layer), len(view._vocabulary)
+        view._shards = [LayerShard(shard, ids, n_ids) for shard in self.shards]
+        view._id_of_piece, view._compiled, view._lines = {}, {}, {}
+        return view
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return IndexedText, (self._artifact,)
+        if self._whole is None and self._worded is not None:
+            return _layer, (self._worded, self.layer)
+        if self._whole is None:
+            return type(self), (self._artifact,)
+        return _selection, (self._whole, self.kept_documents)
 
     def __repr__(self) -> str:
-        return f"of {self.n_tokens:,} tokens at {str(self.path)!r}"
+        at = f"at {str(self.path)!r}"
+        if self.kept_documents is not None:
+            n = int(np.count_nonzero(self.kept_documents))
+            at = f"in {n:,} documents of {str(self.path)!r}"
+        return f"<{type(self).__name__} of {self.n_tokens:,} tokens {at}>"
 
     def close(self) -> None:
-        """Release the arrays."""
+        """Release the index's arrays; it cannot be queried any more."""
         self._closed = True
         self._shards = []
+        if self._whole is not None:
+            self._whole.close()
 
     @property
     def home(self) -> Path | None:
-        """The folder of its own table, to which text is added."""
-        return self.path
+        """The folder of an index and of the table inside it; None of a selection, or of lemmas."""
+        return self.path if self._whole is None and self._worded is None else None
+
+    @property
+    def worded(self) -> Self:
+        """The index whose tokens are the words."""
+        if self._worded is None:
+            return self
+        kept = self.kept_documents
+        return self._worded if kept is None else self._worded._of_documents(kept)
+
+    @property
+    def whole(self) -> Self:
+        """The index of all documents."""
+        return self if self._whole is None else self._whole
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters in the manifest, of a selection with the counts of its documents."""
+        parameters = self._artifact.parameters
+        if self.kept_documents is None:
+            return parameters
+        counts = {
+            **dict.fromkeys(parameters["counts"], 0),
+            "tokens": self.n_tokens,
+            "sentences": sum(shard.sentence_lengths().size for shard in self.shards),
+            "documents": int(np.count_nonzero(self.kept_documents)),
+        }
+        return parameters | {"counts": counts, "earlier": []}
+
+    @cached_property
+    def corpus(self) -> str:
+        """The fingerprint of the words and their counts."""
+        if self.kept_documents is None:
+            return str(self._artifact.parameters["corpus"])
+        counts = phrase_walk.word_counts(self.shards, len(self.vocabulary))
+        sentences = self.parameters["counts"]["sentences"]
+        hashes = self.vocabulary.word_hashes()[1:]
+        return corpus_fingerprint(hashes, counts[1:], self.n_tokens, sentences)
 
     @property
     def shards(self) -> list[Shard]:
@@ -108,26 +236,45 @@ class IndexedText:
 
     @cached_property
     def text_checksum(self) -> str:
-        """Checksum of all sentences, independent of their order and of the division into shards.
+        """A checksum of all sentences, whatever their order and the division into shards.
 
-        An index of an older version does not store it; its text is then read.
+        Of a selection, and of an index of an earlier version, all text is read for it once.
         """
         stored = self._artifact.made_from
-        if sum_of_sentences(stored) is not None:
+        if self._whole is None and sum_of_sentences(stored) is not None:
             return stored
         hashes = frozen(self.vocabulary.word_hashes())
-        sums = (int(hash_sentences(frozen(shard.tokens), hashes)) for shard in self.shards)
-        return text_checksum(sum(sums))
+        tokens = (
+            shard.tokens[shard.inside] if isinstance(shard, SelectedShard) else shard.tokens
+            for shard in self.shards
+        )  # fmt: skip
+        return text_checksum(sum(int(hash_sentences(frozen(one), hashes)) for one in tokens))
 
     @cached_property
     def layers(self) -> Layers | None:
         """The lemmas and tags of an annotated text, None of others."""
         if self.shards[0].analyses is None:
             return None
-        layers = Layers(self._artifact.array)
+        layers = Layers(self._artifact.array, self._artifact.__contains__)
         if not layers.is_sound(len(self.vocabulary)):
             raise damaged(self.path)
         return layers
+
+    def word_lines(self, attribute: str) -> WordLines:
+        """Return the words, lemmas or tags as lines that regular expressions search.
+
+        Arguments:
+            attribute: `word`, or the name of a layer.
+        """
+        if self._whole is not None:
+            return self._whole.word_lines(attribute)
+        with self._compiling_lines:
+            if attribute not in self._lines:
+                vocabulary = self.vocabulary
+                if attribute != "word" and self.layers is not None:
+                    vocabulary = self.layers.vocabularies[attribute]
+                self._lines[attribute] = WordLines(vocabulary.text, vocabulary.offsets)
+            return self._lines[attribute]
 
     def compiled(self, query: str, make: Callable[[], CompiledQuery]) -> CompiledQuery:
         """Return a compiled query; the last few queries are cached.
@@ -136,6 +283,8 @@ class IndexedText:
             query: text in the query language.
             make: function that compiles it.
         """
+        if self._whole is not None:
+            return self._whole.compiled(query, make)
         with self._compiling:
             if query not in self._compiled:
                 self._compiled[query] = make()
@@ -148,16 +297,6 @@ class IndexedText:
         """The documents: ids and fields, by number."""
         manifest = self._artifact.manifest
         return Metadata(self.path, manifest["parameters"], manifest["arrays"])
-
-    @property
-    def whole(self) -> "IndexedText":
-        """The text of all documents of the index."""
-        return self
-
-    @property
-    def kept_documents(self) -> np.ndarray | None:
-        """Which documents count, bool; None where all do."""
-        return None
 
     @cached_property
     def document_edges(self) -> np.ndarray:
@@ -176,7 +315,7 @@ class IndexedText:
 
     @cached_property
     def document_lengths(self) -> np.ndarray:
-        """Tokens in each document, int64."""
+        """Tokens in each document, int64; also of documents that are not selected."""
         firsts, n_sentences = [], 0
         for shard in self.shards:
             firsts.append(shard.document_starts.astype(np.int64) + n_sentences)
@@ -187,26 +326,65 @@ class IndexedText:
             raise damaged(self.path)
         return lengths
 
-    def select(self, filters: Sequence[str], documents: Any) -> "IndexedText":
-        """Return the text of some documents.
+    def select(
+        self,
+        *,
+        where: str | Iterable[str] = (),
+        documents: Iterable[Any] | None = None,
+        subcorpus: str | None = None,
+    ) -> Self:
+        """Return the index of some documents: counts, contexts and all others are of them alone.
+
+        Positions and word ids stay those of the whole index.
 
         Arguments:
-            filters: `FIELD=VALUES` each; a document must fit all.
-            documents: ids, or a mask: true or false for each document; None: no limit.
-        """
-        return self.selected(self.document_mask(filters, documents), filters)
-
-    def selected(self, mask: np.ndarray, filters: Sequence[str]) -> "IndexedText":
-        """Return the text of some documents.
-
-        Arguments:
-            mask: bool, by document. filters: how they were asked for, for the message.
+            where: filters on the fields of documents, one or several of which all must hold:
+                `year=1850..1900`, `genre=novel|drama`, `author=*` for any author.
+            documents: ids of documents, or a mask: true or false for each document.
+            subcorpus: the name of a part that was saved (`save_subcorpus`); what else is asked for
+                holds, too.
 
         Raises:
-            ParameterError: there are none.
-        """
-        from distsim.indexes.selection import SelectedText
+            ParameterError: there is no such field, value or document, or no document fits.
 
+        >>> index.select(documents=["1"]).n_tokens == index.n_tokens
+        True
+        """
+        filters = [*one_or_many_texts(where, "where")]
+        if subcorpus is not None:
+            of_name, ids = filters_of(self.path, subcorpus)
+            part = self.select(where=of_name, documents=ids)
+            return part.select(where=filters, documents=documents)
+        if not filters and documents is None:
+            return self
+        if documents is not None and not hasattr(documents, "__len__"):
+            if not isinstance(documents, Iterable):
+                raise ParameterError(
+                    f"`documents`: is {shown(documents)}, wanted ids or a mask of documents"
+                )
+            documents = list(documents)
+        mask = self._document_mask(filters, documents)
+        if self.kept_documents is not None:
+            mask = mask & self.kept_documents
+        return self._selected(mask, filters)
+
+    def other_documents(self) -> Self:
+        """Return the index of the documents that are not selected.
+
+        Raises:
+            ParameterError: all are selected.
+        """
+        if self.kept_documents is None:
+            raise ParameterError(
+                f"{self.path}: all documents are selected: none is left to compare"
+            )
+        return self._selected(~self.kept_documents, ["the others"])
+
+    def _selected(self, mask: np.ndarray, filters: Sequence[str]) -> Self:
+        """Return the text of some documents.
+
+        mask: bool, by document. filters: how they were asked for, for the message.
+        """
         if not mask.any():
             fields = dict.fromkeys(one.partition("=")[0].strip() for one in filters)
             described = "; ".join(filter(None, map(self.metadata.described, fields)))
@@ -214,13 +392,16 @@ class IndexedText:
                 f"{self.path}: no document fits {', '.join(filters) or '`documents`'}"
                 f"{f' ({described})' * bool(described)}: choose others"
             )
-        return SelectedText(self, mask)
+        return self.whole._of_documents(mask)
 
     def field_groups(self, field: str) -> tuple[list[Any], np.ndarray]:
-        """Return the values of a field, and the number of each document's value.
+        """Return (values of a field, ascending, a date's year; for each document which, or -1).
 
         Arguments:
-            field: name of a field of the documents' metadata.
+            field: of documents.
+
+        Raises:
+            ParameterError: there is no such field.
         """
         return self.metadata.groups(field)
 
@@ -229,22 +410,7 @@ class IndexedText:
         """Whether documents were given ids."""
         return self.metadata.has_ids
 
-    def document_ids(self, numbers: np.ndarray) -> list[str]:
-        """Return the ids of documents, by number.
-
-        numbers: int64, from 0.
-        """
-        return self.metadata.ids(numbers)
-
-    def others(self) -> "IndexedText":
-        """Return the text of the documents that are not selected.
-
-        Raises:
-            ParameterError: all documents are selected.
-        """
-        raise ParameterError(f"{self.path}: all documents are selected: none is left to compare")
-
-    def document_mask(self, filters: Sequence[str], documents: Any) -> np.ndarray:
+    def _document_mask(self, filters: Sequence[str], documents: Any) -> np.ndarray:
         """Return which documents fit all filters and are among `documents`, bool[n documents].
 
         Arguments:
@@ -291,33 +457,70 @@ class IndexedText:
         """Names of the files that were read; a file occurs each time it was read."""
         return self._sources
 
-    def words(self, phrase: str) -> list[str]:
-        """Return the words by which a phrase is looked up.
+    @cached_property
+    def lookup(self) -> Lookup:
+        """The tokens by which phrases are looked up."""
+        return Lookup(
+            self.options.normaliser, self.options.text_format, self._has,
+            variants=self._variants, has_joined=self.layers is not None,
+        )  # fmt: skip
+
+    def _has(self, token: str) -> bool:
+        """Return whether a text is a token of the index."""
+        hashes = hash_texts([token.encode(errors="surrogatepass")])
+        return bool(self.vocabulary.find(hashes)[0] >= 0)
+
+    def _variants(self) -> dict[str, list[str]]:
+        """Return the words of an index of an earlier version by what they would be today."""
+        today = replace(self.options.normaliser, fold_variants=True)
+        text = self.vocabulary.text
+        is_first = np.zeros(256, bool)  # bytes with which a variant begins, or the dot of i̇
+        is_first[[0xCC, *{chr(code).encode()[0] for code in variants()}]] = True
+        places = np.flatnonzero(is_first[text])
+        numbers = np.unique(np.searchsorted(self.vocabulary.offsets, places, "right") - 1)
+        words: dict[str, list[str]] = {}
+        for word in self.vocabulary.words(numbers):
+            if (folded := today.token(word)) != word:
+                words.setdefault(folded, []).append(word)
+        return words
+
+    def _words(self, phrase: str) -> list[str]:
+        """Return the words by which a phrase is looked up; of several, those that occur most.
 
         Arguments:
             phrase: words separated by spaces.
         """
-        return split_phrase(phrase, self.options.normaliser, self.known_pieces())
+        return list(self._by_count(self.lookup.readings(phrase))[0])
 
-    def known_pieces(self) -> Callable[[str], bool]:
-        """Return a function that tells whether a piece of a phrase is one token of the index.
-
-        It takes a piece (str) and returns bool. Pieces that are no token are split further.
-        """
-        if self.options.text_format == "lines":
-            return lambda piece: True
-        return self.has_piece
-
-    def has_piece(self, piece: str) -> bool:
-        """Return whether a piece of a phrase is a word of the index.
+    def _by_count(self, readings: Sequence[Reading]) -> Sequence[Reading]:
+        """Return rows of words, those that occur most first.
 
         Arguments:
-            piece: text without white space.
+            readings: of a phrase.
         """
-        return bool(self.vocabulary.find(hash_texts([piece.encode()]))[0] >= 0)
+        if len(readings) == 1:
+            return readings
+        counts = self._counts_of([self._ids(reading) for reading in readings])
+        return [readings[n] for n in np.argsort(-counts, kind="stable").tolist()]
 
-    def ids(self, phrases: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return (word ids end to end int64, -1 where unknown; where each phrase ends int64).
+    def _id_readings(self, phrase: str) -> list[np.ndarray]:
+        """Return the word ids of each way in which a phrase may stand in the text, int64.
+
+        Those of unknown words are -1.
+
+        Arguments:
+            phrase: words separated by spaces.
+
+        Raises:
+            ParameterError: the phrase is empty.
+        """
+        return [self._ids(reading) for reading in self.lookup.readings(phrase)]
+
+    def _ids(self, words: Sequence[str]) -> np.ndarray:
+        return self.vocabulary.find(hash_texts([word.encode() for word in words]))
+
+    def _counts(self, phrases: Sequence[str]) -> np.ndarray:
+        """Return how often each phrase occurs, int64.
 
         Arguments:
             phrases: words separated by spaces.
@@ -325,66 +528,71 @@ class IndexedText:
         Raises:
             ParameterError: a phrase is empty.
         """
-        known = self._ids_of_piece
-        normalise = self.options.normaliser.characters
-        pieces = [normalise(one_text(phrase, "phrase")).split() for phrase in phrases]
-        new = {piece for split in pieces for piece in split if piece not in known}
-        if new:
-            if len(known) + len(new) > _CACHED_WORDS:
-                known.clear()
-                new = {piece for split in pieces for piece in split}
-            self._learn(sorted(new))
-        ids: list[int] = []
-        stops = []
-        for number, split in enumerate(pieces):
+        lookup = self.lookup
+        pieces = [lookup.pieces(one_text(phrase, "phrase")) for phrase in phrases]
+        self._learn({piece for split in pieces for piece in split if lookup.only_itself(piece)})
+        owners: list[int] = []
+        readings: list[np.ndarray] = []
+        for number, (phrase, split) in enumerate(zip(phrases, pieces, strict=True)):
             if not split:
                 at = f" (number {number + 1} of {len(phrases)})" if len(phrases) > 1 else ""
                 raise ParameterError(f"the phrase is empty{at}: give at least one word")
-            for piece in split:
-                ids += known[piece]
-            stops.append(len(ids))
-        return np.array(ids, np.int64), np.array(stops, np.int64)
-
-    def _learn(self, pieces: list[str]) -> None:
-        hashes = hash_texts([utf8_phrase(piece) for piece in pieces])
-        found = self.vocabulary.find(hashes)
-        cuts = self.options.text_format == "text" or self.options.normaliser.drops
-        is_known = self.known_pieces()
-        for piece, number in zip(pieces, found.tolist(), strict=True):
-            if number >= 0 or not cuts:
-                self._ids_of_piece[piece] = (number,)
-                continue
-            words = split_phrase(piece, self.options.normaliser, is_known)
-            numbers = self.vocabulary.find(hash_texts([word.encode() for word in words]))
-            self._ids_of_piece[piece] = tuple(numbers.tolist())
-
-    def counts(self, phrases: Sequence[str]) -> np.ndarray:
-        """Return how often each phrase occurs, int64.
-
-        Arguments:
-            phrases: words separated by spaces.
-        """
-        ids, stops = self.ids(phrases)
-        total = np.zeros(stops.size, np.int64)
-        for shard in self.shards:
-            total += shard.counts(ids, stops)
+            if all(map(lookup.only_itself, split)):
+                found = [np.array([self._id_of_piece[piece] for piece in split], np.int64)]
+            else:
+                found = self._id_readings(phrase)
+            readings += found
+            owners += [number] * len(found)
+        total = np.zeros(len(phrases), np.int64)
+        np.add.at(total, owners, self._counts_of(readings))
         return total
 
-    def positions(self, phrase: str, first: int | None = None) -> np.ndarray:
-        """Return the positions of a phrase, int64, ascending; only the `first` ones if given.
+    def _learn(self, pieces: set[str]) -> None:
+        """Look up the ids of pieces that can only be themselves."""
+        new = sorted(pieces - self._id_of_piece.keys())
+        if len(self._id_of_piece) + len(new) > _CACHED_WORDS:
+            self._id_of_piece.clear()
+            new = sorted(pieces)
+        self._id_of_piece.update(zip(new, self._ids(new).tolist(), strict=True))
+
+    def _counts_of(self, readings: Sequence[np.ndarray]) -> np.ndarray:
+        """Return how often each row of word ids occurs, int64."""
+        total = np.zeros(len(readings), np.int64)
+        if readings:
+            ids, stops = np.concatenate(readings), np.cumsum([one.size for one in readings])
+            for shard in self.shards:
+                total += shard.counts(ids, stops)
+        return total
+
+    def _phrase_spans(self, phrase: str, first: int | None = None) -> np.ndarray:
+        """Return where a phrase is, int64[m, 2], half-open positions, ascending.
 
         Arguments:
             phrase: words separated by spaces.
-            first: maximum number of positions; None: all.
+            first: maximum number of spans; None: all.
         """
-        ids, _ = self.ids([phrase])
-        found, n = [np.empty(0, np.int64)], 0
+        readings = self._id_readings(phrase)
+        spans, n = [np.empty((0, 2), np.int64)], 0
         for shard in self.shards:
             if first is not None and n >= first:
                 break
-            positions = shard.positions(ids)
-            if first is not None and first - n < positions.size:
-                positions = np.partition(positions, first - n)[: first - n]
-            n += positions.size
-            found.append(np.sort(positions) + shard.first_position)
-        return np.concatenate(found)
+            found = [np.empty((0, 2), np.int64)]
+            for ids in readings:
+                begins = shard.positions(ids)
+                if first is not None and first - n < begins.size:
+                    begins = np.partition(begins, first - n)[: first - n]
+                found.append(np.column_stack([begins, begins + ids.size]))
+            of_shard = np.concatenate(found)
+            of_shard = of_shard[np.argsort(of_shard[:, 0], kind="stable")]
+            of_shard = of_shard[: None if first is None else first - n]
+            n += len(of_shard)
+            spans.append(of_shard + shard.first_position)
+        return np.concatenate(spans)
+
+
+def _layer(worded: IndexedText, layer: str) -> IndexedText:
+    return worded.of_layer(layer)
+
+
+def _selection(whole: IndexedText, kept: np.ndarray) -> IndexedText:
+    return whole._of_documents(kept)

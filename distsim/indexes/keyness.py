@@ -4,7 +4,7 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath, whole_number
+from distsim.base.arguments import AnyPath, in_range, whole_number
 from distsim.base.choices import KeywordMeasure
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
@@ -57,7 +57,7 @@ def keywords(
     """Return the words that are more frequent than in another corpus, the highest score first.
 
     Arguments:
-        index: the corpus.
+        index: the corpus; `index.of_layer("lemma")` for its lemmas.
         against: the reference corpus, indexed with the same options.
         measure: what orders them: `llr-2`: log-likelihood of two cells; `llr`: of four;
             `log-ratio`. Formulas: distsim.indexes.association.
@@ -79,11 +79,16 @@ def keywords(
         choices = ", ".join(get_args(KeywordMeasure))
         raise ParameterError(f"`measure` is {measure!r}, choose one of {choices}")
     whole_number(min_count, "`min_count`", 1)
+    in_range(max_p, "`max_p`", 0.0, 1.0)
+    if k is not None:
+        whole_number(k, "`k`", 0)
     if index.options.normaliser != against.options.normaliser:
         raise ParameterError(
             f"{index.path} and {against.path} were built with different normalisers, so their "
             "words differ: build both with the same options"
         )
+    if index.layer != against.layer:
+        raise ParameterError(f"{index.layer}s are compared with {against.layer}s: take one of them")
     of_other = against.vocabulary.find(index.vocabulary.word_hashes()[1:])
     only_there = np.setdiff1d(np.arange(1, against.n_words), of_other)
     counts, other_counts = (one.word_counts().astype(np.float64) for one in (index, against))
@@ -105,7 +110,7 @@ def keywords(
     best = wanted[np.lexsort((tested[wanted], -order[wanted]))[:k]]
     ids = tested[best] + 1
     spreads = iter(Documents(index).of_phrases([*ids[here[best] > 0, None]]))
-    return Results(
+    listed = Results(
         Keyword(
             index.vocabulary.word(id_)
             if id_ < index.n_words
@@ -115,3 +120,5 @@ def keywords(
         )
         for i, id_ in zip(best.tolist(), ids.tolist(), strict=True)
     )  # fmt: skip
+    listed.total = wanted.size
+    return listed

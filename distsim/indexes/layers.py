@@ -1,7 +1,7 @@
-"""Lemmas and tags of an annotated corpus: arrays parallel to its tokens.
+"""Lemmas, tags and dependencies of an annotated corpus: arrays parallel to its tokens.
 
-A token's analysis is its word with its lemma and its tag. Each distinct one has a number; 0 is the
-sentence boundary.
+A token's analysis is its word with its lemma, its tag and, where the text has them, its coarse tag
+(UPOS) and its grammatical relation. Each distinct one has a number; 0 is the sentence boundary.
 """
 
 from collections import defaultdict
@@ -13,38 +13,67 @@ import numpy as np
 from distsim.corpus.vocabulary import HashNumbering, Vocabulary, VocabularyBuilder
 from distsim.kernels.compiled import frozen
 
-LAYERS = ("lemma", "tag")
-PARTS = ("words", "lemmas", "tags", "counts")
+LAYERS = ("lemma", "tag", "upos", "relation")
+ALWAYS = LAYERS[:2]  # that all annotated text has
+PLURALS = {"lemma": "lemmas", "tag": "tags", "upos": "upos", "relation": "relations"}
+
+
+ANNOTATED = ("analyses", "heads")  # arrays of a shard
+
+
+def folded_distances(distances: np.ndarray) -> np.ndarray:
+    """Return distances to heads without a sign: 2d behind a token, 2d + 1 before it; uint32."""
+    folded: np.ndarray = (np.abs(distances) * 2 + (distances < 0)).astype(np.uint32)
+    return folded
+
+
+def head_positions(heads: np.ndarray) -> np.ndarray:
+    """Return the position of each token's head, int64; of the root its own.
+
+    Arguments:
+        heads: uint32, folded distances of the tokens of a shard.
+    """
+    distances = (heads >> np.uint32(1)).astype(np.int64)
+    distances[heads & np.uint32(1) == 1] *= -1
+    positions: np.ndarray = np.arange(heads.size) + distances
+    return positions
 
 
 class Layers:
     """The analyses of an index.
 
-    words, lemmas, tags: uint32 by analysis, ids of words, lemmas and tags. counts: uint64, tokens
-    with each.
+    words: uint32 by analysis, ids of words. counts: uint64, tokens with each. names: the layers of
+    this index. vocabularies: of each layer.
     """
 
-    def __init__(self, read: Callable[[str], np.ndarray]) -> None:
-        """Arguments: read: returns an array of the index by name."""
-        arrays = (frozen(read(f"analyses/{part}")) for part in PARTS)
-        self.words, self.lemmas, self.tags, self.counts = arrays
-        self._vocabularies = {
-            layer: Vocabulary(*(read(f"{layer}s/{part}") for part in Vocabulary.PARTS))
-            for layer in LAYERS
+    def __init__(
+        self, read: Callable[[str], np.ndarray], has: Callable[[str], bool] = lambda name: True
+    ) -> None:
+        """Arguments: read: returns an array of the index by name. has: whether there is one."""
+        self.names = tuple(
+            layer for layer in LAYERS if layer in ALWAYS or has(f"analyses/{PLURALS[layer]}")
+        )
+        self.words, self.counts = (frozen(read(f"analyses/{one}")) for one in ("words", "counts"))
+        self._ids = {layer: frozen(read(f"analyses/{PLURALS[layer]}")) for layer in self.names} | {
+            "word": self.words
+        }
+        self.vocabularies = {
+            layer: Vocabulary(*(read(f"{PLURALS[layer]}/{part}") for part in Vocabulary.PARTS))
+            for layer in self.names
         }
 
     @cached_property
     def texts(self) -> dict[str, list[str]]:
         """All lemmas and all tags by id; that of the boundary is empty."""
-        return {layer: words.all_words() for layer, words in self._vocabularies.items()}
+        return {layer: words.all_words() for layer, words in self.vocabularies.items()}
 
     def of(self, layer: str) -> np.ndarray:
         """Return the ids of a layer, such as the lemma of each analysis, uint32.
 
         Arguments:
-            layer: name of the layer.
+            layer: name of the layer, or `word`.
         """
-        return self.lemmas if layer == "lemma" else self.tags
+        return self._ids[layer]
 
     def is_sound(self, n_words: int) -> bool:
         """Return whether the arrays do not contradict each other.
@@ -53,11 +82,10 @@ class Layers:
             n_words: of the vocabulary.
         """
         return (
-            self.words.size == self.lemmas.size == self.tags.size == self.counts.size > 0
+            all(ids.size == self.counts.size > 0 for ids in self._ids.values())
             and int(self.words.max()) < n_words
             and all(
-                int(self.of(layer).max()) < len(words)
-                for layer, words in self._vocabularies.items()
+                int(self.of(layer).max()) < len(words) for layer, words in self.vocabularies.items()
             )
         )
 
@@ -67,36 +95,40 @@ class LayersBuilder:
 
     Arguments:
         normalise: of lemmas.
+        names: the layers.
         known: the analyses to begin with; none where None.
     """
 
-    def __init__(self, normalise: Callable[[str], str], known: Layers | None = None) -> None:
+    def __init__(
+        self, normalise: Callable[[str], str], names: Sequence[str], known: Layers | None = None
+    ) -> None:
         self._normalise = normalise
+        self.names = tuple(names) if known is None else known.names
         self._numbering = HashNumbering(first=1)
-        self._texts = {layer: VocabularyBuilder() for layer in LAYERS}
-        self._pairs: dict[tuple[str, str], int] = defaultdict(lambda: len(self._pairs))
+        self._texts = {layer: VocabularyBuilder() for layer in self.names}
+        self._rows: dict[tuple[str, ...], int] = defaultdict(lambda: len(self._rows))
         if known is not None:
-            pairs = [
-                (known.texts["lemma"][lemma], known.texts["tag"][tag])
-                for lemma, tag in zip(known.lemmas[1:], known.tags[1:], strict=True)
-            ]
-            self._numbering.number(self._keys(known.words[1:], pairs))
+            columns = (
+                [known.texts[layer][one] for one in known.of(layer)[1:].tolist()]
+                for layer in self.names
+            )
+            self._numbering.number(self._keys(known.words[1:], [*zip(*columns, strict=True)]))
 
     def __len__(self) -> int:
         """Return the number of analyses, that of the boundary included."""
         return len(self._numbering) + 1
 
-    def number(self, words: np.ndarray, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+    def number(self, words: np.ndarray, rows: Sequence[tuple[str, ...]]) -> np.ndarray:
         """Return the number of the analysis of each token, uint32.
 
         Arguments:
-            words: word ids. pairs: lemma and tag of each, as written.
+            words: word ids. rows: the text of each layer, as written.
         """
-        return self._numbering.number(self._keys(words, pairs))[0]
+        return self._numbering.number(self._keys(words, rows))[0]
 
-    def _keys(self, words: np.ndarray, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        known = self._pairs
-        numbers = np.array([known[pair] for pair in pairs], np.uint64)
+    def _keys(self, words: np.ndarray, rows: Sequence[tuple[str, ...]]) -> np.ndarray:
+        known = self._rows
+        numbers = np.array([known[row] for row in rows], np.uint64)
         return words.astype(np.uint64) << np.uint64(32) | numbers
 
     def arrays(self, counts: np.ndarray) -> dict[str, np.ndarray]:
@@ -106,17 +138,19 @@ class LayersBuilder:
             counts: uint64, number of occurrences of each analysis.
         """
         keys = self._numbering.hashes()
-        pairs = list(self._pairs)
-        lemmas = self._texts["lemma"].add([self._normalise(lemma).encode() for lemma, _ in pairs])
-        tags = self._texts["tag"].add([tag.encode() for _, tag in pairs])
         of_keys = keys & np.uint64(0xFFFFFFFF)
-        columns = ((keys >> np.uint64(32)), lemmas[of_keys], tags[of_keys])
+        columns = {"words": keys >> np.uint64(32)}
+        for layer, texts in zip(self.names, zip(*self._rows, strict=True), strict=True):
+            normal = map(self._normalise, texts) if layer == "lemma" else texts
+            ids = self._texts[layer].add([text.encode() for text in normal])
+            columns[PLURALS[layer]] = ids[of_keys]
         zero = np.zeros(1, np.uint32)
         found = {
             f"analyses/{part}": np.concatenate([zero, column.astype(np.uint32)])
-            for part, column in zip(PARTS, columns, strict=False)
+            for part, column in columns.items()
         }
         found["analyses/counts"] = counts
         for layer, builder in self._texts.items():
-            found |= {f"{layer}s/{part}": values for part, values in builder.arrays().items()}
+            part = PLURALS[layer]
+            found |= {f"{part}/{name}": values for name, values in builder.arrays().items()}
         return found

@@ -9,7 +9,8 @@ import math
 import re
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import date, datetime
 from hashlib import blake2b
@@ -35,10 +36,13 @@ _FIRST_IDS = 1 << 16  # which no other document may have, noticed when it is rea
 _LARGEST = 2**63 - 1
 _WHOLE = re.compile(r"[+-]?\d{1,19}", re.ASCII)
 _PLAIN_WHOLE = re.compile(r"-?(0|[1-9]\d{0,18})", re.ASCII)
+_DIGITS = re.compile(r"-?\d+", re.ASCII)
 _DATE = re.compile(
     r"\d{4}(-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?)?)?", re.ASCII
 )
 _ROW = json.JSONEncoder(ensure_ascii=False)
+_DATE_PARTS = {"": 4, "year": 4, "month": 7, "day": 10}  # characters
+_STEP = re.compile(r"\d{1,9}", re.ASCII)
 _AFTER = "~"  # above every character of a date
 _NO_VALUE = {"<NA>", "NaT", "NaN"}  # how pandas and polars write a missing value
 
@@ -57,20 +61,17 @@ class MetadataWriter:
             if kind not in FIELD_TYPES:
                 choices = ", ".join(FIELD_TYPES)
                 raise ParameterError(f"`types`: {name} is {kind!r}, choose one of {choices}")
-        self._types = dict(types)
+        self._types = {_folded(name): kind for name, kind in types.items()}
         self._possible: dict[str, set[str]] = {}
         self._rows: Any = None  # lines of JSON: lists of rows, or of how many are without all
         self._last_rows: list[Any] = []
         self._n_without = 0  # rows without id and fields that are not written yet
         self._has_ids = False
         self._first_ids: set[str] = set()
+        self.needs_all_types = True  # a type of a field that there is not is an error
 
     def add_without(self, n: int) -> None:
-        """Add documents without id and fields.
-
-        Arguments:
-            n: how many.
-        """
+        """Add documents without id and fields."""
         self._n_without += n
 
     def add(self, id_: str | None, fields: Mapping[str, Any]) -> None:
@@ -78,14 +79,17 @@ class MetadataWriter:
 
         Arguments:
             id_: of the document; None where it has none.
-            fields: names with values.
 
         Raises:
             InputError: a field has no name that can be asked for, or there are too many.
             ParameterError: one of the first documents has the same id; others are noticed in the
                 end.
         """
-        values = {name: plain for name, raw in fields.items() if (plain := _plain(raw)) is not None}
+        values = {
+            _folded(name): plain
+            for name, raw in fields.items()
+            if (plain := _plain(raw)) is not None
+        }
         if id_ is not None:
             values = without_id(values)
         elif (given := values.pop(ID_FIELD, None)) is not None:
@@ -101,7 +105,7 @@ class MetadataWriter:
         self._has_ids |= id_ is not None
         self._write_those_without()
         if id_ is not None:
-            id_ = str(id_).encode(errors="replace").decode()
+            id_ = _folded(str(id_).encode(errors="replace").decode())
             if id_ in self._first_ids:
                 raise _twice(id_)
             if len(self._first_ids) < _FIRST_IDS:
@@ -121,11 +125,7 @@ class MetadataWriter:
             self._learn(name)
 
     def add_all(self, earlier: "Metadata") -> None:
-        """Add the documents of an index, whose types stay.
-
-        Arguments:
-            earlier: the documents of the index.
-        """
+        """Add the documents of an index, whose types stay."""
         self.declare(earlier.fields)
         for number in range(0, len(earlier), _MOST_VALUES):
             for id_, fields in earlier.rows(number, number + _MOST_VALUES):
@@ -167,14 +167,11 @@ class MetadataWriter:
 
         None where no document has an id or a field: nothing is written.
 
-        Arguments:
-            writer: of the index.
-
         Raises:
             ParameterError: two have one id; a type is given of a field that there is not.
         """
         for name in self._types:
-            if name not in self._possible:
+            if name not in self._possible and self.needs_all_types:
                 known = ", ".join(self._possible) or "none"
                 raise ParameterError(
                     f"`types`: no document has the field {name!r}, they have {known}"
@@ -210,13 +207,13 @@ class MetadataWriter:
         self, kinds: Mapping[str, str], unfit: dict[str, int], checksum: Any
     ) -> Iterator[list[Value]]:
         """Yield the rows of the table; values that do not fit are missing and counted."""
-        last = 0  # the largest number that is an id
+        # Numbers that are given as ids are below those of documents without one.
+        given = (id_ for id_, _ in self._read_rows() if id_ and _PLAIN_WHOLE.fullmatch(id_))
+        last = max(map(int, given), default=0) if self._has_ids else 0
         for number, (id_, values) in enumerate(self._read_rows()):
             if id_ is None:
                 last = max(number, last) + 1
                 id_ = str(last)
-            elif _PLAIN_WHOLE.fullmatch(id_):
-                last = max(last, int(id_))
             row: list[Value] = [number, id_]
             for name, kind in kinds.items():
                 raw = values.get(name)
@@ -299,11 +296,7 @@ class Metadata:
         return self._n
 
     def numbers(self, ids: Sequence[str]) -> np.ndarray:
-        """Return the numbers of documents with these ids, int64, -1 where there is none.
-
-        Arguments:
-            ids: ids of documents.
-        """
+        """Return the numbers of documents with these ids, int64, -1 where there is none."""
         if self._file is None:
             whole = [int(one) if _PLAIN_WHOLE.fullmatch(one) else 0 for one in ids]
             numbers = np.array(whole, np.int64) - 1
@@ -364,30 +357,76 @@ class Metadata:
             for row in found
         ]
 
-    def groups(self, field: str) -> tuple[list[Value], np.ndarray]:
-        """Return (values of a field, ascending, a date's year; for each document which, or -1).
+    def values(self, fields: Sequence[str], numbers: np.ndarray) -> list[dict[str, Value]]:
+        """Return values of fields of documents, None where one has none.
 
         Arguments:
-            field: name of a field.
+            fields: names; `id` is one.
+            numbers: int64, of the documents.
 
         Raises:
             ParameterError: there is no such field.
         """
-        column = self._column(field)
+        if self._file is None and set(fields) == {ID_FIELD}:
+            return [{ID_FIELD: id_} for id_ in self.ids(numbers)]
+        columns = ", ".join(self._column(name) for name in fields)
+        rows: dict[int, tuple[Value, ...]] = {}
+        distinct = np.unique(numbers).tolist()
+        with self._opened() as database:
+            for first in range(0, len(distinct), _MOST_VALUES):
+                batch = distinct[first : first + _MOST_VALUES]
+                marks = ", ".join("?" * len(batch))
+                query = f"SELECT number, {columns} FROM documents WHERE number IN ({marks})"
+                rows.update((number, values) for number, *values in database.execute(query, batch))
+        if len(rows) < len(distinct):
+            raise self._damaged()
+        return [dict(zip(fields, rows[number], strict=True)) for number in numbers.tolist()]
+
+    def groups(self, field: str) -> tuple[list[Value], np.ndarray]:
+        """Return (values of a field, ascending, a date's year; for each document which, or -1).
+
+        Arguments:
+            field: its name; `year/10` for the decade, or any other step, of a number or a date;
+                `day/month` and `day/day` of a date.
+
+        Raises:
+            ParameterError: there is no such field, or it has no such parts.
+        """
+        name, slash, part = field.rpartition("/")
+        if field in self.fields or not slash:
+            name, part = field, ""
+        column = self._column(name)
+        convert = self._part(name, part)
         numbers = np.full(self._n, -1, np.int64)
         query = f"SELECT number, {column} FROM documents WHERE {column} IS NOT NULL"
         with self._opened() as database:
             found = database.execute(query).fetchall()
-        if self.fields.get(field) == "date":
-            found = [(number, value[:4]) for number, value in found]
         try:
+            found = [(number, convert(value)) for number, value in found]
             values = sorted({value for _, value in found})
-        except TypeError:
+        except (TypeError, ValueError):
             raise self._damaged() from None
         place = {value: number for number, value in enumerate(values)}
         at = self._checked(np.array([number for number, _ in found], np.int64))
         numbers[at] = [place[value] for _, value in found]
         return values, numbers
+
+    def _part(self, field: str, part: str) -> Callable[[Any], Any]:
+        """Return what makes the group of a value of a field."""
+        kind = self.fields.get(field, "text")
+        if kind == "date" and part in _DATE_PARTS:
+            return lambda value: value[: _DATE_PARTS[part]]
+        if not part:
+            return lambda value: value
+        step = int(part) if _STEP.fullmatch(part) else 0
+        if step < 1 or kind == "text":
+            raise ParameterError(
+                f"`by` {field}/{part}: {field} is of type {kind}; a number or a date has parts "
+                "such as /10, a date /month and /day, too"
+            )
+        if kind == "date":
+            return lambda value: int(value[:4]) // step * step
+        return lambda value: int(value // step * step)
 
     def where(self, filters: Sequence[str]) -> np.ndarray:
         """Return which documents fit all filters, bool.
@@ -411,11 +450,7 @@ class Metadata:
         return mask
 
     def described(self, field: str) -> str:
-        """Return a few words about the values of a field: the range, or the first ones.
-
-        Arguments:
-            field: name of a field.
-        """
+        """Return a few words about the values of a field: the range, or the first ones."""
         values, _ = self.groups(field) if field in self.fields else ([], None)
         if not values:
             return ""
@@ -450,7 +485,7 @@ class Metadata:
                 f"`where` {text!r}: wanted FIELD=VALUES, such as year=1850..1900 or "
                 "genre=novel|drama"
             )
-        field = field.strip()
+        field = _folded(field)
         column, kind = self._column(field), self.fields.get(field, "text")
         alternatives = [one.strip() for one in re.split(r"(?<!\\)\|", values)]
         if len(alternatives) > _MOST_VALUES:
@@ -458,9 +493,19 @@ class Metadata:
         clauses, marked = [], []
         for one in alternatives:
             clause, some = _condition(column, field, kind, one)
+            if field == ID_FIELD and one != "*":
+                clause, some = self._of_id(str(some[0]))
             clauses.append(clause)
             marked += some
         return f"({' OR '.join(clauses)})", marked
+
+    def _of_id(self, id_: str) -> tuple[str, list[Value]]:
+        """Return the condition of an id; where none has it, of a file's name without its ending."""
+        if self.numbers([id_])[0] >= 0:
+            return f"{ID_FIELD} = ?", [id_]
+        return f"(substr({ID_FIELD}, 1, ?) = ? AND instr(substr({ID_FIELD}, ?), '/') = 0)", [
+            len(id_) + 1, f"{id_}.", len(id_) + 1,
+        ]  # fmt: skip
 
     def _column(self, field: str) -> str:
         if self._file is None:
@@ -529,11 +574,18 @@ def _condition(column: str, field: str, kind: str, text: str) -> tuple[str, list
 
 
 def _filter_value(field: str, kind: str, text: str) -> Value:
-    plain = re.sub(r"\\([|*\\])", r"\1", text.strip())
+    plain = _folded(re.sub(r"\\([|*;\\])", r"\1", text))
     value = _typed_value(plain, kind)
     if not _is_utf8(plain) or value is None:
         raise ParameterError(f"`where` {field}: {plain!r} is no value of type {kind}")
     return value
+
+
+def _folded(text: Any) -> Any:
+    """Return a text composed (NFC), without blanks at its edges; other values as they are."""
+    if not isinstance(text, str):
+        return text
+    return (text if text.isascii() else unicodedata.normalize("NFC", text)).strip()
 
 
 def _is_utf8(text: str) -> bool:
@@ -545,7 +597,7 @@ def _plain(raw: Any) -> Value:
     if isinstance(raw, str):
         if not raw.isascii():
             raw = raw.encode(errors="replace").decode()
-        return raw if raw.strip() else None
+        return _folded(raw) or None
     if isinstance(raw, np.generic):
         raw = raw.item()
     if raw is None or raw != raw:  # noqa: PLR0124 (not a number)
@@ -566,8 +618,12 @@ def _plain(raw: Any) -> Value:
 
 def _looks_like(value: Value, kind: str) -> bool:
     """Return whether a type can be inferred from a value."""
+    if isinstance(value, str) and kind in ("int", "float") and _DIGITS.fullmatch(value):
+        # Digits alone are a number where a number keeps them all: no 007, no 20 digits.
+        is_plain = _PLAIN_WHOLE.fullmatch(value) is not None
+        return is_plain and _typed_value(value, "int") is not None
     if kind == "int" and isinstance(value, str):
-        return _PLAIN_WHOLE.fullmatch(value.strip()) is not None
+        return False
     if kind == "date":
         return isinstance(value, str) and "-" in value and _typed_value(value, kind) is not None
     return _typed_value(value, kind) is not None

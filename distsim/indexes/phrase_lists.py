@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath, one_or_many_texts, whole_number
+from distsim.base.arguments import AnyPath, one_or_many_texts, shown, whole_number
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
 from distsim.corpus.vocabulary import hash_texts
@@ -50,7 +50,7 @@ def list_phrases(
     """Return the most frequent phrases of an index, by falling count.
 
     Arguments:
-        index: the corpus.
+        index: the corpus; `index.of_layer("lemma")` for phrases of lemmas.
         lengths: the fewest and the most words of a phrase.
         containing: only phrases that contain this one: its clusters.
         stop: words; phrases that contain one are left out.
@@ -65,6 +65,8 @@ def list_phrases(
     ['mock', 'mock turtle', 'the mock']
     """
     index = opened_index(index)
+    if not isinstance(lengths, tuple | list) or len(lengths) != 2:
+        raise ParameterError(f"`lengths`: is {shown(lengths)}, wanted two numbers: (1, 3)")
     shortest = whole_number(lengths[0], "`lengths`", 1, _LONGEST)
     longest = whole_number(lengths[1], "`lengths`", shortest, _LONGEST)
     least = max(
@@ -152,15 +154,21 @@ def _clusters(
         shortest, longest: tokens of the phrases.
         least: minimum number of occurrences.
     """
-    node = len(index.words(containing))
+    spans = index.spans(containing)
+    nodes = np.unique(spans[:, 1] - spans[:, 0]).tolist() or [len(index.words(containing))]
+    node = nodes[0]
     if node > longest:
         raise ParameterError(
             f"{containing!r} has {node} words, phrases of up to {longest} are listed: "
             "raise the longer one of `lengths`"
         )
-    begins = index.positions(containing)
     for length in range(max(shortest, node), longest + 1):
-        places = np.unique(begins[:, None] - np.arange(length - node + 1))
+        within = [
+            (spans[spans[:, 1] - spans[:, 0] == node, :1] - np.arange(length - node + 1)).ravel()
+            for node in nodes
+            if node <= length
+        ]
+        places = np.unique(np.concatenate(within))
         places = places[places >= 0]
         rows = index.around(np.column_stack([places, places]), length)[1]
         found, counts = np.unique(rows[rows.all(axis=1)], axis=0, return_counts=True)

@@ -46,12 +46,7 @@ class PhraseChunk:
 
 
 def word_counts(shards: Sequence[Shard], n_words: int) -> np.ndarray:
-    """Return how often each word occurs, uint64[n_words]; the boundary's entry counts sentences.
-
-    Arguments:
-        shards: of the index.
-        n_words: of the vocabulary.
-    """
+    """Return how often each word occurs, uint64[n_words]; the boundary's entry counts sentences."""
     counts = np.zeros(n_words, np.uint64)
     for shard in shards:
         counts += shard.word_counts(n_words)
@@ -82,7 +77,6 @@ def split(
     """Return a single word's phrases in ranges of second words of about `chunk_rows` rows each.
 
     Arguments:
-        shards: of the index.
         words: half-open range of word ids; several, or a rare one, are returned unchanged.
         chunk_rows: wanted number of rows of a range.
     """
@@ -110,9 +104,6 @@ def gather_chunk(
     Where these are not whole, phrases of one token have a part of their rows only.
 
     Arguments:
-        shards: of the index.
-        words: first words.
-        n_words: of the vocabulary.
         longest: tokens of a phrase.
         before, after: tokens of context in each row.
     """
@@ -128,8 +119,6 @@ def walk(
     """Yield every phrase of 1..longest tokens, in index order, in chunks.
 
     Arguments:
-        shards: of the index.
-        n_words: of the vocabulary.
         longest: tokens of a phrase.
         chunk_rows: occurrences in a chunk, about.
     """

@@ -1,82 +1,88 @@
-"""Queries by pattern: a subset of the corpus query language (CQL), and a short form of it.
+"""Queries by pattern, compiled for an index and matched in it; the language: query_language.py.
 
-A query is a row of elements, each for one token: `take`, `run*`, `(car|automobile)`, `/colou?r/`,
-`[]`, `"colou?r"`, `[word="colou?r"]`, `[word!="a|an"]`, and in an annotated corpus
-`[lemma="take"]`, `[tag="NN.*" & lemma!="be"]`. Behind an element `%c` ignores case, `%d`
-diacritics, `{0,3}` repeats it, and `?` is `{0,1}`. A match stays within a sentence. Each element
-becomes a set of words, or of analyses (see distsim.indexes.layers); the rarest one that may not be
-left out is looked up in the suffix array, and the others are compared with the text around its
-occurrences.
+The conditions of tokens become sets of words, or of analyses (see distsim.indexes.layers), and the
+pattern an automaton over them. The rarest token that no match lacks is looked up in the suffix
+array, and the sentences around its occurrences are read.
 """
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
-from unicodedata import combining, normalize
+from operator import or_
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from unicodedata import normalize
 
 import numpy as np
 
 from distsim.base.arguments import one_text, utf8_phrase
+from distsim.base.choices import Matching
 from distsim.base.errors import ParameterError
+from distsim.corpus.characters import variants
 from distsim.corpus.vocabulary import hash_texts
-from distsim.indexes.layers import LAYERS
+from distsim.indexes import query_language as language
+from distsim.indexes.kernels import queries as kernel
+from distsim.indexes.kernels.queries import Automaton
+from distsim.indexes.layers import LAYERS, PLURALS
+from distsim.indexes.query_language import Edge, Query, QueryParser, Regex, Repeat, Token
+from distsim.indexes.word_patterns import bare
+from distsim.kernels.compiled import frozen
 
 if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
 
 GAP = "_"
 LONGEST_GAP = 6
-MAX_TOKENS = 63
+MAX_TOKENS = 64
 MAX_MATCHES = 10_000_000
-_LONGEST_WORD = 200  # characters; a pattern could take long on a longer one
-_PARTS = 'a word, run*, (car|automobile), /colou?r/, [], "colou?r" or [word="colou?r"]'
+MATCHINGS: tuple[str, ...] = get_args(Matching)
+MATCHING_STEPS = 400_000_000  # of matching in a shard: a second or two
+_ANY_LENGTH = 1 << 40
 
-_ELEMENT = re.compile(
-    r"""\s*(?: \[(?P<conditions>(?:"(?:[^"\\]|\\.)*"|[^\]"])*)\]
-      | "(?P<regex>(?:[^"\\]|\\.)*)" | /(?P<slashed>(?:[^/\\]|\\.)+)/
-      | \((?P<alternatives>(?:[^()\[\]"\\]|\\.)*)\)
-      | (?P<word>(?:[^\s\[\]"/(){}|\\]|\\.)+?) )
-    (?P<flags>%[cd]{1,2})?
-    (?: \{(?P<least>\d{1,3})(?:,(?P<most>\d{1,3}))?\} | (?<=[\]")/])(?P<maybe>\?) )?
-    (?=\s|\[|$)""",
-    re.X,
-)
-# Words that are operators of CQL in a query with brackets or quotation marks: write \within.
-_OF_CQL = re.compile(r"</?\w+/?>|!?within|!?containing|meet|union|\d+:|::")
-_CONDITION = re.compile(r'\s*(\w+)\s*(!?=)\s*"((?:[^"\\]|\\.)*)"\s*(%[cd]{1,2})?\s*(&|$)')
-_REPEATED_GROUP = re.compile(r"(?<!\\)\)[*+{]")
+
+@dataclass(frozen=True)
+class QuerySettings:
+    """Settings of queries by pattern.
+
+    matching: of the matches with the same first token the `shortest`, the `longest`, or `all`.
+    """
+
+    matching: Matching = "shortest"
+
+
+class CompiledFilter(NamedTuple):
+    """A filter of matches.
+
+    contains, negated: how `inner` lies to a match. inner: a compiled query, or bool by document.
+    """
+
+    contains: bool
+    negated: bool
+    inner: Any
 
 
 class CompiledQuery(NamedTuple):
-    """A query as an automaton over words, whose elements are bits.
+    """A query compiled for an index.
 
     Attributes:
-        anchor_words: bool by word, those of element `anchor`.
-        anchor: number of an element that may not be left out.
-        bits: uint64 by word, the elements that match it; by analysis where `layered`.
-        optional: the elements that may be left out.
-        last, first: the elements that may be the last one, and the first one.
+        anchor_words: bool by word: each match has one of these; None: all text is read.
+        anchor: the states of the anchor.
+        automaton: of the words, or of the analyses where `layered`. Its `starts` and `stops` are
+            positions in the corpus.
+        reach: tokens from the anchor to the farthest token of a match; None: its sentence.
+        longest: tokens of a match at most.
+        filters: of matches.
         layered: the query asks for lemmas or tags.
     """
 
-    anchor_words: np.ndarray
+    anchor_words: np.ndarray | None
     anchor: int
-    bits: np.ndarray
-    optional: int
-    last: int
-    first: int
+    automaton: Automaton
+    reach: int | None
+    longest: int
+    filters: tuple[CompiledFilter, ...]
     layered: bool = False
-
-
-class _Element(NamedTuple):
-    """One token of a query.
-
-    matching: bool by word, or by analysis where `layered`. optional: it may be left out.
-    """
-
-    matching: np.ndarray
-    optional: bool
-    layered: bool
 
 
 def gapped_query(pattern: str, longest_gap: int = LONGEST_GAP) -> str:
@@ -90,7 +96,7 @@ def gapped_query(pattern: str, longest_gap: int = LONGEST_GAP) -> str:
         ParameterError: the pattern has no gap, or no word on one side of it.
 
     >>> gapped_query("take _ into", 2)
-    '\\take []{1,2} \\into'
+    'take []{1,2} into'
     """
     words = pattern.split()
     is_gap = [word == GAP for word in words]
@@ -100,201 +106,525 @@ def gapped_query(pattern: str, longest_gap: int = LONGEST_GAP) -> str:
             f"as in 'take {GAP} into account'"
         )
     gap = f"[]{{1,{longest_gap}}}"
-    # A backslash before signs, and before each word: `within` is an operator.
+    # A backslash before signs, and before words that are operators.
     return " ".join(
-        gap if word == GAP else "\\" + re.sub(r"(?<=.)(?=\W)", r"\\", word) for word in words
+        gap if word == GAP else re.sub(r"^(?=within$|containing$|meet$|union$)|(?=\W)", r"\\", word)
+        for word in words
     )
 
 
 def compile_query(index: "CorpusIndex", query: str) -> CompiledQuery:
-    """Return a query compiled to sets of words, ready to be matched in an index.
+    """Return a query compiled to an automaton, ready to be matched in an index.
 
     Arguments:
         index: the corpus index whose words the query is compiled for.
         query: text in the query language, such as `take []{1,2} into`.
 
     Raises:
-        ParameterError: `query` is empty or is no query, can match more than MAX_TOKENS tokens,
-            names no word, or can match without any token.
+        ParameterError: `query` is empty or is no query, has more than MAX_TOKENS tokens, names no
+            word, or can match without any token.
     """
     utf8_phrase(one_text(query, "query"))
-    elements = _Elements(index, query).found
-    if len(elements) > MAX_TOKENS:
-        raise ParameterError(
-            f"{query!r}: matches up to {len(elements)} tokens: at most {MAX_TOKENS}"
-        )
-    layers = index.layers if any(one.layered for one in elements) else None
-    sets = [
-        one.matching if layers is None or one.layered else one.matching[layers.words]
-        for one in elements
-    ]
-    counts = index.word_counts() if layers is None else layers.counts
-    needed = [place for place, one in enumerate(elements) if not one.optional]
-    if not needed:
-        raise ParameterError(f"{query!r}: can match no token at all: add one without {{0,...}}")
-    if all(one[1:].all() for one in sets):
-        raise ParameterError(f"{query!r}: matches any words: name one")
-    anchor = min(needed, key=lambda place: int(counts[sets[place]].sum()))
-    bits = np.zeros(counts.size, np.uint64)
-    for place, one in enumerate(sets):
-        bits[one] |= np.uint64(1 << place)
-    anchor_words = sets[anchor]
-    if layers is not None:
-        anchor_words = np.zeros(index.n_words, np.bool_)
-        anchor_words[layers.words[sets[anchor]]] = True
-    return CompiledQuery(
-        anchor_words, anchor, bits,
-        optional=sum(1 << place for place, one in enumerate(elements) if one.optional),
-        last=sum(1 << place for place in range(needed[-1], len(elements))),
-        first=sum(1 << place for place in range(needed[0] + 1)),
-        layered=layers is not None,
-    )  # fmt: skip
+    return _compiled(index, query, QueryParser(query, index.readings).parse())
 
 
-class _Elements:
-    """The elements of a query, `found`."""
-
-    def __init__(self, index: "CorpusIndex", query: str) -> None:
-        self._index = index
-        self._query = query
-        self._vocabulary: list[str] | None = None
-        self._layered = False  # the element that is being read
-        self.found: list[_Element] = []
-        at = 0
-        is_cql = re.search(r'[\["<]', query) is not None
-        while query[at:].strip():
-            element = _ELEMENT.match(query, at)
-            if element is None or (is_cql and _OF_CQL.fullmatch(element["word"] or "")):
-                raise self._fault(
-                    f"{query[at:].strip()!r} is outside the query language: write {_PARTS}, "
-                    "%c or %d and {0,3} behind it, and \\ before a sign that is meant itself"
-                )
-            at = element.end()
-            self._add(element)
-
-    def _add(self, element: re.Match[str]) -> None:
-        flags = element["flags"] or ""
-        least, most = int(element["least"] or 1), int(element["most"] or element["least"] or 1)
-        if element["maybe"]:
-            least = 0
-        self._layered = False
-        if least > most or most == 0:
-            raise self._fault(f"{element[0].strip()!r}: repeat it {{from,to}}, upwards from 0")
-        if element["word"] is not None and not flags and not _wild(element["word"]):
-            sets = [self._exact(word) for word in self._cut(element["word"])]
+def _compiled(index: "CorpusIndex", text: str, query: Query) -> CompiledQuery:
+    try:
+        conditions = _Conditions(index, text, query)
+        states = _States(text, conditions)
+        whole = states.build(query.pattern)
+    except RecursionError:
+        raise ParameterError(f"{text!r}: has too many brackets inside brackets") from None
+    if whole.nullable:
+        raise ParameterError(f"{text!r}: can match no token at all: add one without {{0,...}}")
+    if not states.names_a_word:
+        raise ParameterError(f"{text!r}: matches any words: name one")
+    states.check_edges()
+    longest, filters = _ANY_LENGTH, []
+    for one in query.filters:
+        if isinstance(one.inner, int):
+            longest = min(longest, one.inner)
+        elif isinstance(one.inner, Query):
+            inner = _compiled(index, text, one.inner)
+            filters.append(CompiledFilter(one.contains, one.negated, inner))
+        elif one.inner.structure == "s":
+            if one.negated:
+                raise ParameterError(f"{text!r}: every match is within a sentence: leave it out")
         else:
-            sets = [self._words(element, flags)]
-        if len(sets) > 1 and (least, most) != (1, 1):
-            raise self._fault(f"{element['word']!r} is several words in this index: repeat one")
-        for words in sets:
-            self.found += [
-                _Element(words, place >= least, self._layered)
-                for place in range(min(most, MAX_TOKENS + 1))
-            ]
+            documents = conditions.documents(one.inner)
+            filters.append(CompiledFilter(one.contains, one.negated, documents))
+    on_edges = whole.anchor & states.edges
+    anchor_words = None if on_edges else conditions.words_of(whole.anchor, states.sets)
+    return CompiledQuery(
+        anchor_words,
+        whole.anchor,
+        states.automaton(whole, query.condition),
+        None if whole.length is None or anchor_words is None else whole.length - 1,
+        longest,
+        tuple(filters),
+        conditions.layered,
+    )
 
-    def _words(self, element: re.Match[str], flags: str) -> np.ndarray:
-        """Return the words that an element may be."""
-        if element["conditions"] is not None:
-            return self._fulfil(element["conditions"], flags)
-        regex = element["regex"] if element["regex"] is not None else element["slashed"]
-        if regex is not None:
-            return self._matching(regex, flags)
-        parts = [element["word"]]
-        if parts[0] is None:
-            parts = [one.strip() for one in re.split(r"(?<!\\)\|", element["alternatives"])]
-        found = np.zeros(self._index.n_words, np.bool_)
-        for part in parts:
-            if flags or _wild(part):
-                pieces = re.split(r"(\\.|\*)", self._index.options.normaliser.characters(part))
-                found |= self._matching(
-                    "".join(".*" if one == "*" else re.escape(_plain(one)) for one in pieces), flags
-                )
+
+class _Part(NamedTuple):
+    """A part of an automaton.
+
+    nullable: it can match without a token. first, last: sets of states. length: tokens at most,
+    None without limit. cost: occurrences of its rarest states that no match lacks, `anchor`.
+    """
+
+    nullable: bool
+    first: int
+    last: int
+    length: int | None
+    cost: float
+    anchor: int
+
+
+_NOTHING = _Part(True, 0, 0, 0, float("inf"), 0)
+
+
+class _States:
+    """The states of an automaton (Glushkov 1961): one for each token of the query.
+
+    sets: what fulfils the condition of each, bool by word or analysis; an Edge of edges. edges: the
+    states that are edges.
+    """
+
+    def __init__(self, text: str, conditions: "_Conditions") -> None:
+        self._text = text
+        self._conditions = conditions
+        self.sets: list[Any] = []
+        self._follow: list[int] = []
+        self._labels: list[str] = []
+        self.edges = 0
+
+    @property
+    def names_a_word(self) -> bool:
+        """Whether a state is an edge, or not every word."""
+        return any(isinstance(one, Edge) or not one[1:].all() for one in self.sets)
+
+    def build(self, node: Any) -> _Part:
+        """Return a part of the automaton, its states added."""
+        if isinstance(node, Token):
+            matching = self._conditions.matching(node.condition)
+            return self._add(matching, node.label, self._conditions.count(matching))
+        if isinstance(node, Edge):
+            part = self._add(node, "", self._conditions.n_edges(node))
+            self.edges |= part.first
+            return part
+        if isinstance(node, language.Sequence):
+            return reduce(self._then, map(self.build, node.parts), _NOTHING)
+        if isinstance(node, language.Alternatives):
+            parts = [self.build(part) for part in node.parts]
+            lengths = [part.length for part in parts]
+            return _Part(
+                any(part.nullable for part in parts),
+                reduce(or_, (part.first for part in parts)),
+                reduce(or_, (part.last for part in parts)),
+                None if None in lengths else max(length or 0 for length in lengths),
+                sum(part.cost for part in parts),
+                reduce(or_, (part.anchor for part in parts)),
+            )
+        return self._repeated(node)
+
+    def _add(self, matching: Any, label: str, cost: float) -> _Part:
+        if len(self.sets) >= MAX_TOKENS:
+            raise ParameterError(
+                f"{self._text!r}: has more than {MAX_TOKENS} tokens, repetitions counted: at most "
+                f"{MAX_TOKENS}; * and + are one"
+            )
+        state = 1 << len(self.sets)
+        self.sets.append(matching)
+        self._labels.append(label)
+        self._follow.append(0)
+        return _Part(False, state, state, 1, cost, state)
+
+    def _join(self, last: int, first: int) -> None:
+        for state in range(len(self._follow)):
+            if last >> state & 1:
+                self._follow[state] |= first
+
+    def _then(self, one: _Part, other: _Part) -> _Part:
+        self._join(one.last, other.first)
+        rarer = one if one.cost <= other.cost else other
+        unlimited = one.length is None or other.length is None
+        return _Part(
+            one.nullable and other.nullable,
+            one.first | (other.first if one.nullable else 0),
+            other.last | (one.last if other.nullable else 0),
+            None if unlimited else (one.length or 0) + (other.length or 0),
+            rarer.cost,
+            rarer.anchor,
+        )
+
+    def _repeated(self, node: Repeat) -> _Part:
+        whole, copy = _NOTHING, _NOTHING
+        for _ in range(node.least):
+            copy = self.build(node.part)
+            whole = self._then(whole, copy)
+        if node.most is None:
+            if node.least == 0:
+                copy = self.build(node.part)
+                self._join(copy.last, copy.first)
+                return copy._replace(nullable=True, length=None, cost=float("inf"), anchor=0)
+            self._join(copy.last, copy.first)
+            return whole._replace(length=None)
+        optional = _NOTHING
+        parts = [self.build(node.part) for _ in range(node.most - node.least)]
+        for part in reversed(parts):  # one inside the other: each is followed by the next alone
+            optional = self._then(part, optional)
+            optional = optional._replace(nullable=True, cost=float("inf"), anchor=0)
+        return self._then(whole, optional)
+
+    def check_edges(self) -> None:
+        """Raise where a sentence begins or ends inside of matches, or a part is only edges."""
+        follows = reduce(or_, self._follow, 0)
+        for state, edge in enumerate(self.sets):
+            if not isinstance(edge, Edge):
                 continue
-            words = self._cut(part) if part else []
-            if len(words) != 1:
-                raise self._fault(f"{part!r} is {len(words)} words in this index: give one each")
-            found |= self._exact(words[0])
-        return found
-
-    def _fulfil(self, conditions: str, flags: str) -> np.ndarray:
-        """Return the words, or the analyses, that fulfil the conditions in brackets."""
-        found: list[tuple[str, bool, np.ndarray]] = []  # layer, whether negated, what matches
-        at = 0
-        while conditions[at:].strip():
-            one = _CONDITION.match(conditions, at)
-            if one is None:
-                raise self._fault(
-                    f"[{conditions}] is outside the query language: write "
-                    '[word="regex"] or [word!="regex"], several with &, either as "this|that"'
+            if (self._follow[state] if edge.is_end else follows >> state & 1) or (
+                edge.is_end and not any(one >> state & 1 for one in self._follow)
+            ):
+                raise ParameterError(
+                    f"{self._text!r}: a match stays within a sentence: <s> and <doc> stand before "
+                    "all of its tokens, </s> and </doc> behind them"
                 )
-            found.append(
-                (one[1], one[2] == "!=", self._matching(one[3], flags + (one[4] or ""), one[1]))
-            )
-            at = one.end()
-        layers = self._index.layers if any(name != "word" for name, *_ in found) else None
-        self._layered = layers is not None
-        fulfil = np.ones(self._index.n_words if layers is None else layers.words.size, np.bool_)
-        fulfil[0] = False
-        for name, negated, matching in found:
-            if layers is not None:
-                matching = matching[layers.words if name == "word" else layers.of(name)]
-            fulfil &= ~matching if negated else matching
-        return fulfil
 
-    def _texts(self, layer: str) -> list[str]:
-        """Return all words, lemmas or tags by id."""
-        if layer == "word":
-            if self._vocabulary is None:
-                self._vocabulary = self._index.vocabulary.all_words()
-            return self._vocabulary
-        if layer not in LAYERS:
-            raise self._fault(f"tokens have no {layer!r}: ask for word, lemma or tag")
-        if self._index.layers is None:
-            raise self._fault(
-                f"this index has no {layer}s: index annotated text (CoNLL-U, as distsim annotate "
-                "writes it), or ask for word"
-            )
-        return self._index.layers.texts[layer]
+    def automaton(self, whole: _Part, condition: Any) -> Automaton:
+        """Return the automaton with these states."""
+        n_states, conditions = len(self.sets), self._conditions
+        bits = np.zeros(conditions.n_types, np.uint64)
+        edges = np.zeros(2, np.uint64)
+        starts = np.zeros(conditions.n_documents, np.uint64)
+        stops = np.zeros(conditions.n_documents, np.uint64)
+        for state, matching in enumerate(self.sets):
+            bit = np.uint64(1 << state)
+            if not isinstance(matching, Edge):
+                bits[matching] |= bit
+            elif matching.structure == "s":
+                edges[int(matching.is_end)] |= bit
+            else:
+                (stops if matching.is_end else starts)[conditions.documents(matching)] |= bit
+        before = [
+            sum(1 << one for one in range(n_states) if self._follow[one] >> state & 1)
+            for state in range(n_states)
+        ]
+        each_follow = np.zeros(64, np.uint64)
+        each_follow[:n_states] = self._follow
+        ends = conditions.document_edges if starts.any() or stops.any() else np.zeros(1, np.int64)
+        has_start, has_stop = np.flatnonzero(starts), np.flatnonzero(stops)
+        labels, program, columns = conditions.program(condition, self._labels)
+        return Automaton(
+            frozen(bits), frozen(_by_byte(self._follow)), frozen(_by_byte(before)),
+            frozen(each_follow), frozen(np.array([whole.first], np.uint64)),
+            frozen(np.array([whole.last], np.uint64)), frozen(edges),
+            frozen(ends[has_start] - 1), frozen(starts[has_start]),
+            frozen(ends[has_stop + 1] - 1 if has_stop.size else ends[:0]), frozen(stops[has_stop]),
+            frozen(labels), frozen(program), frozen(columns),
+        )  # fmt: skip
 
-    def _matching(self, regex: str, flags: str, layer: str = "word") -> np.ndarray:
-        """Return the words, lemmas or tags that a regular expression matches as a whole."""
-        if _REPEATED_GROUP.search(regex):
-            raise self._fault("a repeated group can take forever: leave out what is behind )")
-        texts = self._texts(layer)
-        ignores_case = "c" in flags or (self._index.options.normaliser.lower and layer != "tag")
-        regex = _bare(regex) if "d" in flags else normalize("NFC", regex)
+
+def _by_byte(sets: list[int]) -> np.ndarray:
+    """Return the union of the sets of the states of each byte of a set, uint64[8, 256]."""
+    table = np.zeros((8, 256), np.uint64)
+    for state, reached in enumerate(sets):
+        has_state = np.arange(256) >> (state & 7) & 1 == 1
+        table[state >> 3, has_state] |= np.uint64(reached)
+    return table
+
+
+class _Conditions:
+    """The conditions of a query's tokens, evaluated for the words or analyses of an index.
+
+    layered: a condition asks for another attribute than the word.
+    """
+
+    def __init__(self, index: "CorpusIndex", text: str, query: Query) -> None:
+        self._index = index
+        self._text = text
+        self.layered = any(one.attribute != "word" for one in _regexes(query._replace(filters=())))
+        self._layers = index.layers if self.layered else None
+        self._evaluated: dict[Any, np.ndarray] = {}  # repeated tokens are evaluated once
+        if self.layered:
+            for one in _regexes(query):
+                self._check_attribute(one.attribute)
+        self._counts = index.word_counts() if self._layers is None else self._layers.counts
+        self.n_types = self._counts.size
+
+    @property
+    def n_documents(self) -> int:
+        """The number of documents, of the whole index."""
+        return int(self.document_edges.size) - 1
+
+    @property
+    def document_edges(self) -> np.ndarray:
+        """Where each document begins, and where the last one ends, int64 positions."""
+        return self._index.document_edges
+
+    def count(self, matching: np.ndarray) -> float:
+        """Return how many tokens match."""
+        return float(self._counts[matching].sum())
+
+    def n_edges(self, edge: Edge) -> float:
+        """Return how many edges there are."""
+        if edge.structure == "s":
+            if edge.fields:
+                raise self._fault("sentences have no fields: ask for those of <doc>")
+            return float(self._counts[0])
+        return float(self.documents(edge).sum())
+
+    def words_of(self, states: int, sets: list[Any]) -> np.ndarray:
+        """Return the words of some states, bool."""
+        chosen = np.zeros(self.n_types, np.bool_)
+        for state, matching in enumerate(sets):
+            if states >> state & 1 and not isinstance(matching, Edge):
+                chosen |= matching
+        if self._layers is None:
+            return chosen
+        words = np.zeros(self._index.n_words, np.bool_)
+        words[self._layers.words[chosen]] = True
+        return words
+
+    def matching(self, condition: Any) -> np.ndarray:
+        """Return which words, or analyses, fulfil a condition, bool; the boundary does not."""
+        if condition not in self._evaluated:
+            fulfil = np.array(self._fulfil(condition))
+            fulfil[0] = False
+            self._evaluated[condition] = fulfil
+        return self._evaluated[condition]
+
+    def _fulfil(self, condition: Any) -> np.ndarray:
+        if isinstance(condition, Regex):
+            found: np.ndarray = self._of_regex(condition)
+            if self._layers is not None:
+                found = found[self._layers.of(condition.attribute)]
+            return found
+        if isinstance(condition, language.Not):
+            return np.asarray(np.logical_not(self._fulfil(condition.condition)))
+        parts = [self._fulfil(one) for one in condition.conditions]
+        if isinstance(condition, language.Either):
+            return np.asarray(np.logical_or.reduce(parts))
+        return np.asarray(np.logical_and.reduce([np.ones(self.n_types, np.bool_), *parts]))
+
+    def _of_regex(self, regex: Regex) -> np.ndarray:
+        """Return which words, lemmas or tags match, bool by their ids."""
+        index, attribute = self._index, regex.attribute
+        self._check_attribute(attribute)
+        if regex.exact:
+            found = np.zeros(index.n_words, np.bool_)
+            number = int(index.vocabulary.find(hash_texts([regex.pattern.encode()]))[0])
+            found[number if number > 0 else []] = True
+            return found
+        pattern = regex.pattern
+        if regex.glob:
+            pieces = re.split(r"(\\.|\*|\?)", index.options.normaliser.characters(pattern))
+            signs = {"*": ".*", "?": "."}
+            pattern = "".join(
+                signs[one] if one in signs else re.escape(language.plain(one)) for one in pieces
+            )
+        elif "l" in regex.flags:
+            pattern = re.escape(pattern)
+        lines, normaliser = index.word_lines(attribute), index.options.normaliser
+        folds = attribute in ("word", "lemma")
+        ignores_case = "c" in regex.flags or (normaliser.lower and folds)
+        pattern = normalize("NFC", pattern)
+        if folds and normaliser.fold_variants is not False:
+            pattern = pattern.translate(variants())
+            pattern = pattern.replace("İ", "i") if ignores_case else pattern
+            today = replace(normaliser, fold_variants=True)
+            if today != normaliser:
+                lines = lines.changed("today", today.token)
+        if " " in pattern:  # blanks in forms became _
+            lines = lines.with_blanks()
+        if "d" in regex.flags:
+            lines, pattern = lines.changed("bare", bare), bare(pattern)
         try:
-            pattern = re.compile(regex, re.IGNORECASE if ignores_case else 0)
-        except (re.error, RecursionError, OverflowError) as error:
-            raise self._fault(f"{regex!r} is no regular expression ({error})") from None
-        if "d" in flags:
-            texts = [text if text.isascii() else _bare(text) for text in texts]
-        fits = pattern.fullmatch
-        found = [0 < len(text) <= _LONGEST_WORD and fits(text) is not None for text in texts]
-        return np.array(found, np.bool_)
+            return lines.matching(pattern, ignores_case)
+        except ParameterError as error:
+            raise self._fault(str(error)) from None
 
-    def _cut(self, text: str) -> list[str]:
-        return self._index.words(_plain(text))
+    def _check_attribute(self, attribute: str) -> None:
+        if attribute == "word":
+            return
+        if attribute not in LAYERS:
+            raise self._fault(f"tokens have no {attribute!r}: ask for word, {', '.join(LAYERS)}")
+        layers = self._index.layers
+        if layers is None or attribute not in layers.names:
+            raise self._fault(
+                f"this index has no {PLURALS[attribute]}: index annotated text (CoNLL-U, as "
+                "distsim annotate writes it), or ask for word"
+            )
 
-    def _exact(self, word: str) -> np.ndarray:
-        found = np.zeros(self._index.n_words, np.bool_)
-        number = int(self._index.vocabulary.find(hash_texts([word.encode()]))[0])
-        found[number if number > 0 else []] = True
-        return found
+    def documents(self, edge: Edge) -> np.ndarray:
+        """Return which documents have certain fields, bool."""
+        fit = np.ones(self.n_documents, np.bool_)
+        for name, pattern, negated in edge.fields:
+            values, groups = self._index.field_groups(name)
+            try:
+                fits = _texts_matching([str(value) for value in values], pattern)
+            except ParameterError as error:
+                raise self._fault(str(error)) from None
+            fit &= np.append(fits, False)[groups] != negated
+        return fit
+
+    def program(
+        self, condition: Any, names: list[str]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (label of each state, condition in postfix order, columns) of an automaton."""
+        labels = np.full(64, -1, np.int64)
+        known = {name: number for number, name in enumerate(dict.fromkeys(filter(None, names)))}
+        labels[: len(names)] = [known.get(name, -1) for name in names]
+        program: list[tuple[int, ...]] = []
+        columns: list[np.ndarray] = []
+
+        def label(name: str) -> int:
+            if name not in known:
+                raise self._fault(f"no token has the label {name}: write {name}:[...]")
+            return known[name]
+
+        def column(values: np.ndarray) -> int:
+            columns.append(values.astype(np.uint32))
+            return len(columns) - 1
+
+        def add(one: Any) -> None:
+            if isinstance(one, language.SameText):
+                first, second = self._comparable(one.one[1], one.other[1])
+                places = (label(one.one[0]), column(first), label(one.other[0]), column(second))
+                program.append((kernel.SAME, *places))
+            elif isinstance(one, language.OfLabel):
+                fits = column(self._fulfil(one.regex))
+                program.append((kernel.HOLDS, label(one.label), fits, 0, 0))
+            elif isinstance(one, language.Not):
+                add(one.condition)
+                program.append((kernel.NOT, 0, 0, 0, 0))
+            else:
+                joins = kernel.EITHER if isinstance(one, language.Either) else kernel.BOTH
+                for number, inner in enumerate(one.conditions):
+                    add(inner)
+                    program.extend([(joins, 0, 0, 0, 0)] * (number > 0))
+
+        if condition is not None:
+            add(condition)
+        of_program = np.array(program, np.int64).reshape(-1, 5)
+        width = self.n_types if columns else 1
+        return labels, of_program, np.array(columns, np.uint32).reshape(-1, width)
+
+    def _comparable(self, one: str, other: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return two attributes by word or analysis, as numbers that are equal for equal texts."""
+        for attribute in (one, other):
+            self._check_attribute(attribute)
+        if one == other:
+            values = self._ids(one)
+            return values, values
+        numbers: dict[str, int] = {}
+        by_id = [
+            np.array([numbers.setdefault(text, len(numbers)) for text in self._texts(attribute)])
+            for attribute in (one, other)
+        ]
+        return by_id[0][self._ids(one)], by_id[1][self._ids(other)]
+
+    def _ids(self, attribute: str) -> np.ndarray:
+        if self._layers is None:
+            return np.arange(self.n_types)
+        return self._layers.of(attribute)
+
+    def _texts(self, attribute: str) -> list[str]:
+        if attribute == "word" or self._layers is None:
+            return self._index.vocabulary.all_words()
+        return self._layers.texts[attribute]
 
     def _fault(self, what: str) -> ParameterError:
-        return ParameterError(f"{self._query!r}: {what}")
+        return ParameterError(f"{self._text!r}: {what}")
 
 
-def _wild(text: str) -> bool:
-    return "*" in re.sub(r"\\.", "", text)
+def _texts_matching(texts: list[str], pattern: str) -> np.ndarray:
+    """Return which texts a regular expression matches as a whole, bool."""
+    from distsim.indexes.word_patterns import WordLines
+
+    encoded = [text.replace("\n", " ").encode(errors="replace") for text in texts]
+    joined = np.frombuffer(b"".join(encoded), np.uint8)
+    return WordLines(joined, np.cumsum([0, *map(len, encoded)])).matching(pattern)
 
 
-def _plain(text: str) -> str:
-    """Return text without the backslashes before signs."""
-    return re.sub(r"\\(.)", r"\1", text)
+def _regexes(node: Any) -> list[Regex]:
+    """Return the conditions in a part of a query."""
+    if isinstance(node, Regex):
+        return [node]
+    if isinstance(node, language.SameText):
+        return [Regex(attribute, "") for _, attribute in node]
+    if isinstance(node, tuple):
+        return [one for part in node for one in _regexes(part)]
+    return []
 
 
-def _bare(text: str) -> str:
-    """Return text without diacritics."""
-    return "".join(one for one in normalize("NFD", text) if not combining(one))
+def matches(
+    query: CompiledQuery, matching: str, of_shards: Callable[[CompiledQuery, int], np.ndarray],
+    document_edges: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    """Return the spans that match a compiled query, int64[m, 2], ascending.
+
+    Arguments:
+        query: the compiled query.
+        matching: of the matches with the same first token the `shortest`, `longest` or `all`.
+        of_shards: returns the spans of all shards, of a query and SHORTEST, LONGEST or ALL.
+        document_edges: int64, where each document begins, and where the last one ends.
+    """
+    which = MATCHINGS.index(matching)
+    changes = [
+        one for one in query.filters
+        if isinstance(one.inner, CompiledQuery)
+        and (one.negated or one.contains != (matching == "longest"))
+    ]  # fmt: skip
+    spans = of_shards(query, kernel.ALL if changes else which)
+    for one in query.filters:
+        if isinstance(one.inner, CompiledQuery):
+            shortest = "shortest" if one.contains else "longest"
+            inner = matches(one.inner, shortest, of_shards, document_edges)
+            holds = _contain(spans, inner) if one.contains else _within(spans, inner)
+        else:
+            holds = one.inner[np.searchsorted(document_edges, spans[:, 0], "right") - 1]
+        spans = spans[holds != one.negated]
+    return one_of_each_start(spans, which)
+
+
+def one_of_each_start(spans: np.ndarray, which: int) -> np.ndarray:
+    """Return the shortest or longest span of each beginning, or all; ascending, each once.
+
+    Arguments:
+        spans: int64[m, 2]. which: a kernel's SHORTEST, LONGEST or ALL.
+    """
+    if not len(spans):
+        return spans
+    keys = np.sort(spans[:, 0] << 24 | np.minimum(spans[:, 1] - spans[:, 0], (1 << 24) - 1))
+    begins = keys >> 24
+    if which == kernel.SHORTEST:
+        stays = np.diff(begins, prepend=-1) != 0
+    elif which == kernel.LONGEST:
+        stays = np.diff(begins, append=-1) != 0
+    else:
+        stays = np.diff(keys, prepend=-1) != 0
+    begins, lengths = begins[stays], keys[stays] & ((1 << 24) - 1)
+    return np.column_stack([begins, begins + lengths])
+
+
+def _within(spans: np.ndarray, outer: np.ndarray) -> np.ndarray:
+    """Return whether each span lies in one of the outer ones, bool; of each start the longest."""
+    if not len(outer):
+        return np.zeros(len(spans), np.bool_)
+    farthest = np.maximum.accumulate(outer[:, 1])
+    before = np.searchsorted(outer[:, 0], spans[:, 0], "right") - 1
+    inside: np.ndarray = (before >= 0) & (farthest[np.maximum(before, 0)] >= spans[:, 1])
+    return inside
+
+
+def _contain(spans: np.ndarray, inner: np.ndarray) -> np.ndarray:
+    """Return whether each span contains one of the inner ones, bool; of each start the shortest."""
+    if not len(inner):
+        return np.zeros(len(spans), np.bool_)
+    nearest = np.minimum.accumulate(inner[::-1, 1])[::-1]
+    after = np.searchsorted(inner[:, 0], spans[:, 0], "left")
+    contain: np.ndarray = (after < len(inner)) & (
+        nearest[np.minimum(after, len(inner) - 1)] <= spans[:, 1]
+    )
+    return contain

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.base.errors import ArtifactError
-from distsim.indexes.kernels.queries import match_query
-from distsim.indexes.queries import CompiledQuery
+from distsim.indexes.kernels.queries import DAMAGED, TOO_LONG, match_query
+from distsim.indexes.queries import MATCHING_STEPS, CompiledQuery
 from distsim.indexes.written import ARRAYS as WRITTEN
 from distsim.indexes.written import WrittenText
 from distsim.kernels import suffixes as kernel
@@ -21,7 +21,7 @@ from distsim.storage import Artifact
 LAST_WORD = 1 << 32  # above every id
 _WORTH_SORTING = 256  # occurrences
 _MANY_WORDS = 4096  # whose occurrences are found faster by reading all text
-_FEW = 64  # phrases or places that are looked up without a kernel, so that no numba is imported
+_FEW = 64  # phrases or places that are looked up without a kernel: avoids importing numba
 
 
 def damaged(path: str | Path = "the index") -> ArtifactError:
@@ -64,6 +64,7 @@ class Shard:
     source_starts, source_numbers: uint32, the sentence at which each source begins.
     first_position: tokens, boundaries included, in the shards before this one.
     analyses: uint32, the number of each token's lemma and tag; None in text without annotation.
+    heads: uint32, the distance to each token's head; None in text without dependencies.
     written: the text as it was written, None where it is not kept.
     """
 
@@ -77,6 +78,7 @@ class Shard:
     source_numbers: np.ndarray
     first_position: int
     analyses: np.ndarray | None = None
+    heads: np.ndarray | None = None
     written: WrittenText | None = None
 
     ARRAYS = (
@@ -99,19 +101,23 @@ class Shard:
         arrays = {
             name: frozen(artifact.array(f"shard-{number}/{name}", np.uint32)) for name in cls.ARRAYS
         }
-        name = f"shard-{number}/analyses"
-        analyses = frozen(artifact.array(name, np.uint32)) if name in artifact else None
+        analyses, heads = (
+            frozen(artifact.array(name, np.uint32)) if name in artifact else None
+            for name in (f"shard-{number}/analyses", f"shard-{number}/heads")
+        )
         written = None
         if f"shard-{number}/{WRITTEN[0]}" in artifact:
             of_text = zip(WRITTEN, (np.uint8, np.uint32, np.uint64), (1, 1, 2), strict=True)
             written = WrittenText(
                 *(artifact.array(f"shard-{number}/{one}", dtype, n) for one, dtype, n in of_text)
             )
-        shard = cls(**arrays, first_position=first_position, analyses=analyses, written=written)
+        shard = cls(
+            **arrays, first_position=first_position, analyses=analyses, heads=heads, written=written
+        )
         starts = shard.word_starts
         sound = (
             0 < shard.tokens.size == shard.suffixes.size
-            and (analyses is None or analyses.size == shard.tokens.size)
+            and all(one is None or one.size == shard.tokens.size for one in (analyses, heads))
             and (written is None or written.is_sound(shard.sentence_starts.size))
             and starts.size > 0
             and int(starts[-1]) == shard.tokens.size
@@ -247,24 +253,24 @@ class Shard:
         return rows
 
     def beside(
-        self, ids: np.ndarray, window: int, sides: bool, n_words: int
+        self, ids: np.ndarray, wide: int, narrow: int, n_words: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the counted features of one phrase: (features uint32, ascending; counts uint32).
 
         Arguments:
             ids: uint32, its words.
-            window: words on either side.
-            sides: two families, left and right, nearer words counting more; else one a place.
+            wide: words on either side, counted by sides, nearer ones more; 0: none.
+            narrow: words on either side, counted by positions; 0: none.
             n_words: of the vocabulary.
 
         Returns (features uint32, family * n_words + word, ascending; counts uint32).
         """
         (low,), (high,) = self.intervals(ids, np.array([ids.size]))
         suffixes = np.sort(self.suffixes[low:high])  # else every look would miss the cache
-        seen = np.zeros((2 if sides else 2 * window) * n_words, np.uint32)
-        features = np.empty(min(seen.size, 2 * window * suffixes.size) + 1, np.uint32)
+        seen = np.zeros(((2 if wide else 0) + 2 * narrow) * n_words, np.uint32)
+        features = np.empty(min(seen.size, 2 * (wide + narrow) * suffixes.size) + 1, np.uint32)
         n = count_beside(
-            self.tokens, frozen(suffixes), ids.size, window, sides, n_words, seen, features
+            self.tokens, frozen(suffixes), ids.size, wide, narrow, n_words, seen, features
         )
         if n == kernel.DAMAGED:
             raise damaged()
@@ -272,7 +278,7 @@ class Shard:
         return found, seen[found]
 
     def beside_words(
-        self, words: np.ndarray, window: int, sides: bool, n_words: int, seen: np.ndarray
+        self, words: np.ndarray, wide: int, narrow: int, n_words: int, seen: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the counted features of many words as sparse rows; ids below 0 have empty rows.
 
@@ -280,8 +286,8 @@ class Shard:
 
         Arguments:
             words: integers, ids.
-            window: words on either side.
-            sides: two families, left and right, nearer words counting more; else one a place.
+            wide: words on either side, counted by sides, nearer ones more; 0: none.
+            narrow: words on either side, counted by positions; 0: none.
             n_words: of the vocabulary.
             seen: uint32[families * n_words] of zeros, and zeros again afterwards.
         """
@@ -297,17 +303,20 @@ class Shard:
         # Of what was cut out: in a damaged index that is not what it says.
         ends = np.cumsum([0, *(piece.size for piece in pieces)])
         row_starts, features, counts = count_beside_words(
-            self.tokens, frozen(suffixes), frozen(ends), window, sides, n_words, seen
+            self.tokens, frozen(suffixes), frozen(ends), wide, narrow, n_words, seen
         )
         if row_starts.size != ends.size:
             raise damaged()
         return row_starts, features, counts
 
-    def query(self, query: CompiledQuery, most: int) -> np.ndarray:
-        """Return the spans that match a query, int64[m, 2], half-open; m > most if there are more.
+    def query(self, query: CompiledQuery, which: int, most: int) -> np.ndarray | None:
+        """Return the spans that match a query, int64[m, 2], half-open, in no order, some twice.
+
+        m > most if there are more; None where matching takes too many steps.
 
         Arguments:
             query: a compiled query.
+            which: the kernel's SHORTEST, LONGEST or ALL.
             most: number of spans that are expected.
         """
         tokens = self.tokens
@@ -315,6 +324,25 @@ class Shard:
             if self.analyses is None:
                 raise damaged()
             tokens = self.analyses
+        automaton = query.automaton
+        if automaton.starts.size or automaton.stops.size:
+            automaton = automaton._replace(
+                starts=frozen(automaton.starts - self.first_position),
+                stops=frozen(automaton.stops - self.first_position),
+            )
+        reach = self.n_positions if query.reach is None else query.reach
+        n, spans = match_query(
+            tokens, frozen(self._anchors(query)), reach, automaton, which, query.longest, most,
+            MATCHING_STEPS,
+        )  # fmt: skip
+        if n == DAMAGED:
+            raise damaged()
+        return None if n == TOO_LONG else spans
+
+    def _anchors(self, query: CompiledQuery) -> np.ndarray:
+        """Return the positions of tokens of which each match has one, int64, ascending."""
+        if query.anchor_words is None:
+            return self.sentence_starts.astype(np.int64)
         anchors = np.flatnonzero(query.anchor_words[: self.word_starts.size - 1])
         if anchors.size > _MANY_WORDS:
             positions = np.flatnonzero(query.anchor_words[self.tokens])
@@ -322,21 +350,12 @@ class Shard:
             edges = self.word_starts.astype(np.int64)
             pieces = [self.suffixes[edges[a] : edges[a + 1]] for a in anchors.tolist()]
             positions = np.sort(np.concatenate([np.empty(0, np.uint32), *pieces]))
-        if query.layered:  # of the words that are there with other analyses, too
-            if tokens[positions].max(initial=0) >= query.bits.size:
+        if query.layered and self.analyses is not None:  # words are there with others, too
+            analyses, bits = self.analyses[positions], query.automaton.bits
+            if analyses.max(initial=0) >= bits.size:
                 raise damaged()
-            is_anchor = query.bits[tokens[positions]] & np.uint64(1 << query.anchor)
-            positions = positions[is_anchor != 0]
-        arguments = (
-            tokens, frozen(positions.astype(np.int64)), query.anchor, frozen(query.bits),
-            np.uint64(query.optional), np.uint64(query.last), np.uint64(query.first),
-        )  # fmt: skip
-        n = match_query(*arguments, np.empty((0, 2), np.int64))
-        if n == kernel.DAMAGED:
-            raise damaged()
-        spans = np.empty((min(n, most + 1), 2), np.int64)
-        match_query(*arguments, spans)
-        return np.unique(spans, axis=0) if n <= most else spans
+            positions = positions[bits[analyses] & np.uint64(query.anchor) != 0]
+        return positions.astype(np.int64)
 
     def word_counts(self, n_words: int) -> np.ndarray:
         """Return the number of occurrences of each word, uint64[n_words]; id 0 counts sentences.

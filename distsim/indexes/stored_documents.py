@@ -9,14 +9,13 @@ import numpy as np
 from distsim import storage
 from distsim.base.arguments import AnyPath, one_or_many_texts, one_path, one_text, whole_number
 from distsim.base.errors import ParameterError
-from distsim.base.parallel import Progress, no_progress
+from distsim.base.parallel import Progress, Run, no_progress
 from distsim.corpus.documents import Document
 from distsim.corpus.known_texts import digests_from_manifest
 from distsim.corpus.numbers import plain_count
 from distsim.corpus.sources import Source
 from distsim.indexes.build import BuildReport, IndexBuilder
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
-from distsim.indexes.indexed_text import IndexedText
 from distsim.indexes.shard import Shard, damaged
 
 _BATCH = 500  # documents whose fields are read at once
@@ -47,7 +46,6 @@ def read_document(index: CorpusIndex | AnyPath, id_: str) -> StoredDocument:
     """Return a document of an index.
 
     Arguments:
-        index: the corpus, one folder.
         id_: its id, or a place in it, FILE:LINE as a concordance prints it.
 
     Raises:
@@ -70,11 +68,6 @@ def read_document(index: CorpusIndex | AnyPath, id_: str) -> StoredDocument:
 
 def passage(index: CorpusIndex | AnyPath, position: int, sentences: int = 2) -> str:
     """Return the text around a position in the corpus, within its document.
-
-    Arguments:
-        index: the corpus, one folder.
-        position: as `CorpusIndex.positions` returns it.
-        sentences: on either side.
 
     >>> passage(index, index.positions("mock turtle")[0], 0)[:16]
     'The Mock Turtle’'
@@ -117,7 +110,6 @@ def remove_documents(
     Ids of the others stay. Tables inside the index, which know the documents, are removed.
 
     Arguments:
-        path: folder of the index.
         ids: of the documents, or places in them, FILE:LINE.
         jobs: threads, all cores where None; the result does not depend on it.
         progress: called with the stage and the number of tokens.
@@ -129,7 +121,7 @@ def remove_documents(
     """
     path = one_path(path)
     with storage.change(path, storage.INDEX) as writer:
-        index = CorpusIndex(IndexedText(storage.Artifact(path, storage.INDEX)))
+        index = CorpusIndex(storage.Artifact(path, storage.INDEX))
         numbers = [_number(index, one) for one in one_or_many_texts(ids, "ids")]
         kept = np.ones(len(index.metadata), bool)
         kept[numbers] = False
@@ -152,9 +144,11 @@ def remove_documents(
             kept_digests.append(digests[number])
         writer.entries.clear()
         writer.parameters, writer.made_from = {}, ""
-        builder = IndexBuilder(writer, index.options, progress, memory, lambda said: None)
-        builder.metadata.declare(index.metadata.fields)
-        builder.read(sources, jobs)
+        builder = IndexBuilder(
+            writer, index.options, Run(jobs, memory, progress), lambda said: None
+        )
+        builder.metadata.needs_all_types = False  # of fields that were those of removed documents
+        builder.read(sources)
         builder.digests = kept_digests
         builder.finish()
     for inside in path.iterdir():
@@ -239,7 +233,6 @@ def _documents(index: CorpusIndex, numbers: np.ndarray, source: Source) -> Itera
 
     Arguments:
         numbers: int64, of the documents, ascending.
-        source: the file.
     """
     rows: list[tuple[str, dict[str, Any]]] = []
     first = 0

@@ -16,6 +16,7 @@ from distsim.indexes.shard import damaged
 from distsim.kernels.compiled import frozen
 
 CHECKED_LENGTHS = (8, 13)
+_SPELLINGS = 2  # of a text whose index has straight apostrophes and curly ones
 
 
 class TracedSpan(NamedTuple):
@@ -103,12 +104,14 @@ def trace(
     index = opened_index(index)
     whole_number(min_tokens, "`min_tokens`", 1)
     whole_number(places, "`places`", 0)
-    ids, words, written = _sentences(index, one_text(text, "text"))
-    lengths = np.zeros(ids.size, np.int64)
+    spellings, words, written = _sentences(index, one_text(text, "text"))
+    of_each = np.zeros(spellings.shape, np.int64)
     for shard in index.shards:
         arrays = shard.tokens, shard.suffixes, shard.word_starts
-        if match_lengths(*arrays, frozen(ids), lengths) == DAMAGED:
-            raise damaged(index.path)
+        for ids, lengths in zip(spellings, of_each, strict=True):
+            if match_lengths(*arrays, frozen(ids), lengths) == DAMAGED:
+                raise damaged(index.path)
+    ids, lengths, longest_of = spellings[0], of_each.max(axis=0), of_each.argmax(axis=0)
     stops = np.arange(ids.size) + lengths
     new = np.diff(np.maximum.accumulate(stops), prepend=0) > 0
     longest = np.flatnonzero((lengths >= min_tokens) & new)
@@ -116,7 +119,7 @@ def trace(
     spans: Results[TracedSpan] = Results()
     for first in longest.tolist():
         stop = first + int(lengths[first])
-        times, begins = _occurrences(index, ids[first:stop], places)
+        times, begins = _occurrences(index, spellings[longest_of[first], first:stop], places)
         shown = index.lines(np.column_stack([begins, begins + stop - first]), width=0)
         given = written(first, stop)
         spans.append(TracedSpan(
@@ -162,36 +165,38 @@ def _share_found(ids: np.ndarray, lengths: np.ndarray, n: int) -> float | None:
 def _sentences(
     index: CorpusIndex, text: str
 ) -> tuple[np.ndarray, list[str], Callable[[int, int], str]]:
-    """Return (word ids int64, the words normalised, how words first to stop are written).
+    """Return (word ids int64[n, m], the words normalised, how words first to stop are written).
 
+    A row for each spelling of the words, of which an index of an earlier version may have two.
     Behind each sentence stands the id 0; -1 stands for an unknown word.
     """
     data = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
     pieces = cut(data, index.options.text_format)
-    starts, stops = pieces.starts.tolist(), pieces.stops.tolist()
-    normal = index.options.normaliser.tokens(
-        [data[a:b] for a, b in zip(starts, stops, strict=True)]
-    )
-    ends = set((pieces.sentence_stops - 1).tolist())
-    words: list[str] = []
-    ids: list[int] = []
+    spans = list(zip(pieces.starts.tolist(), pieces.stops.tolist(), strict=True))
+    rows: list[list[str]] = [[] for _ in range(_SPELLINGS)]
     tokens: list[int] = []  # of the words
-    known = index.vocabulary.find(hash_texts(normal)).tolist()
-    for number, (word, found) in enumerate(zip(normal, known, strict=True)):
-        if word:
-            words.append(word.decode())
-            ids.append(found)
-            tokens.append(number)
-        if number in ends:
-            words.append("")
-            ids.append(0)
-            tokens.append(number)
+    first = 0
+    for stop in pieces.sentence_stops.tolist():
+        of_sentence = [data[a:b].decode() for a, b in spans[first:stop]]
+        for n, readings in index.looked_up(of_sentence):
+            best = [one for one in readings if len(one) == len(readings[0])]
+            for number, row in enumerate(rows):
+                row += best[min(number, len(best) - 1)]
+            tokens += [first + min(k, n - 1) for k in range(len(best[0]))]
+            first += n
+        for row in rows:
+            row.append("")
+        tokens.append(stop - 1)
+    ids = np.array([
+        index.vocabulary.find(hash_texts([word.encode() for word in row])) for row in rows
+    ])  # fmt: skip
+    ids[:, [not word for word in rows[0]]] = 0
 
     def written(first: int, stop: int) -> str:
-        piece = data[starts[tokens[first]] : stops[tokens[stop - 1]]]
+        piece = data[spans[tokens[first]][0] : spans[tokens[stop - 1]][1]]
         return " ".join(piece.decode().split())
 
-    return np.array(ids, np.int64), words, written
+    return ids, rows[0], written
 
 
 def continuations(

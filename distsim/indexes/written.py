@@ -104,11 +104,7 @@ class WrittenText:
         self._last: tuple[int, bytes] = (-1, b"")
 
     def is_sound(self, n_sentences: int) -> bool:
-        """Return whether the arrays do not contradict each other.
-
-        Arguments:
-            n_sentences: of the shard.
-        """
+        """Return whether the arrays do not contradict each other."""
         return (
             0 < self._firsts.size <= n_sentences == self._starts.size
             and self._firsts[0] == 0
@@ -120,9 +116,6 @@ class WrittenText:
 
     def passage(self, first: int, stop: int) -> tuple[bytes, np.ndarray]:
         """Return (the text of a range of sentences, where each begins in it, int64).
-
-        Arguments:
-            first, stop: half-open range of sentences.
 
         Raises:
             ValueError: the text is damaged.
@@ -165,8 +158,6 @@ def find_words(
 
     Arguments:
         text: UTF-8 that begins with the sentence.
-        words: as they were normalised.
-        options: of the index.
 
     Raises:
         ValueError: the text is no UTF-8.

@@ -37,58 +37,19 @@ def _take_counts(features, counts, seen, begin, stop, shift):
 
 
 @compiled
-def count_neighbours(rows, lows, highs, first, length, window, n_words, seen):
-    """Return the counted words at each position 1..window left and right of phrases of one length.
+def count_around(rows, lows, highs, first, length, wide, narrow, n_words, seen):
+    """Return the counted words around phrases of one length: by sides, by positions, or both.
+
+    By sides: within `wide` places, a word at distance d counting wide + 1 - d times; families left,
+    right. By positions: at each of `narrow` places; families l1 r1 l2 r2 ..., numbered behind
+    those by sides.
 
     Arguments:
         rows: uint32[n, columns], sorted rows of word ids.
         lows, highs: int64, the occurrences of phrase p are rows lows[p]:highs[p].
         first, length: the phrase of a row is rows[:, first:first + length].
-        window: words on either side.
-        n_words: of the vocabulary.
-        seen: uint32[n_words] of zeros, and zeros again afterwards.
-
-    Returns (row_starts int64, features uint32, counts uint32); a feature is
-    family * n_words + word, families in the order l1 r1 l2 r2 ...
-    """
-    capacity = 0
-    for p in range(lows.size):
-        capacity += (highs[p] - lows[p]) * 2 * window
-    row_starts = np.zeros(lows.size + 1, np.int64)
-    features = np.empty(capacity, np.uint32)
-    counts = np.empty(capacity, np.uint32)
-    n = 0
-    for p in range(lows.size):
-        for family in range(2 * window):
-            distance = family // 2 + 1
-            if family % 2 == 0:
-                column = first - distance
-            else:
-                column = first + length - 1 + distance
-            begin = n
-            for i in range(lows[p], highs[p]):
-                word = rows[i, column]
-                if word != 0:
-                    if seen[word] == 0:
-                        features[n] = word
-                        n += 1
-                    seen[word] += np.uint32(1)
-            _take_counts(features, counts, seen, begin, n, family * n_words)
-        row_starts[p + 1] = n
-    return row_starts, features[:n].copy(), counts[:n].copy()
-
-
-@compiled
-def count_sides(rows, lows, highs, first, length, window, n_words, seen):
-    """Return the counted words within `window` places of phrases, on each side, nearer ones more.
-
-    A word at distance d counts window + 1 - d times; the families are left, right.
-
-    Arguments:
-        rows: uint32[n, columns], sorted rows of word ids.
-        lows, highs: int64, the occurrences of phrase p are rows lows[p]:highs[p].
-        first, length: the phrase of a row is rows[:, first:first + length].
-        window: words on either side.
+        wide: words on either side that are counted by sides; 0: none.
+        narrow: words on either side that are counted by positions; 0: none.
         n_words: of the vocabulary.
         seen: uint32[n_words] of zeros, and zeros again afterwards.
 
@@ -96,27 +57,28 @@ def count_sides(rows, lows, highs, first, length, window, n_words, seen):
     family * n_words + word.
     """
     capacity = 1024
+    n_sides = 2 if wide > 0 else 0
     row_starts = np.zeros(lows.size + 1, np.int64)
     features = np.empty(capacity, np.uint32)
     counts = np.empty(capacity, np.uint32)
     n = 0
     for p in range(lows.size):
-        most = n + (highs[p] - lows[p]) * 2 * window
+        most = n + (highs[p] - lows[p]) * 2 * (wide + narrow)
         if most >= capacity:  # a place more is written to than is filled
-            if most > n + 2 * n_words:
-                most = n + 2 * n_words
+            if most > n + (n_sides + 2 * narrow) * n_words:
+                most = n + (n_sides + 2 * narrow) * n_words
             while capacity <= most:
                 capacity *= 2
             features = grown(features, n, capacity)
             counts = grown(counts, n, capacity)
-        for side in range(2):
+        for side in range(n_sides):
             begin = n
-            for distance in range(1, window + 1):
+            for distance in range(1, wide + 1):
                 if side == 0:
                     column = first - distance
                 else:
                     column = first + length - 1 + distance
-                weight = np.uint32(window + 1 - distance)
+                weight = np.uint32(wide + 1 - distance)
                 for i in range(lows[p], highs[p]):
                     word = rows[i, column]
                     if word != 0:
@@ -125,19 +87,32 @@ def count_sides(rows, lows, highs, first, length, window, n_words, seen):
                         n += seen[word] == 0
                         seen[word] += weight
             _take_counts(features, counts, seen, begin, n, side * n_words)
+        for position in range(2 * narrow):
+            distance = position // 2 + 1
+            if position % 2 == 0:
+                column = first - distance
+            else:
+                column = first + length - 1 + distance
+            begin = n
+            for i in range(lows[p], highs[p]):
+                word = rows[i, column]
+                if word != 0:
+                    features[n] = word
+                    n += seen[word] == 0
+                    seen[word] += np.uint32(1)
+            _take_counts(features, counts, seen, begin, n, (n_sides + position) * n_words)
         row_starts[p + 1] = n
     return row_starts, features[:n].copy(), counts[:n].copy()
 
 
 @inlined
-def _add_beside(tokens, position, length, window, sides, n_words, seen, features, n):
+def _add_beside(tokens, position, length, wide, narrow, n_words, seen, features, n):
     """Return the number of features after counting the words beside one occurrence, or DAMAGED.
 
     Arguments:
         tokens: uint32, of a shard.
         position, length: of the occurrence, in tokens.
-        window: tokens on either side.
-        sides: one family of features for either side, not one for every position.
+        wide, narrow: tokens on either side that are counted by sides and by positions.
         n_words: words of the index.
         seen: uint32[families * n_words], counts so far.
         features: uint32, the distinct features so far.
@@ -145,10 +120,11 @@ def _add_beside(tokens, position, length, window, sides, n_words, seen, features
     """
     if position + length > tokens.size:
         return DAMAGED
+    n_sides = 2 if wide > 0 else 0
     for side in range(2):
         step = np.int64(-1) if side == 0 else np.int64(1)
         at = position - 1 if side == 0 else position + length
-        for distance in range(window):
+        for distance in range(max(wide, narrow)):
             if at < 0 or at >= tokens.size:
                 break
             word = np.int64(tokens[at])
@@ -156,17 +132,22 @@ def _add_beside(tokens, position, length, window, sides, n_words, seen, features
                 break
             if word >= n_words:
                 return DAMAGED
-            family = side if sides else 2 * distance + side
-            feature = family * n_words + word
-            features[n] = np.uint32(feature)  # kept where it is new: no branch to be guessed
-            n += seen[feature] == 0
-            seen[feature] += np.uint32(window - distance if sides else 1)
+            if distance < wide:
+                feature = side * n_words + word
+                features[n] = np.uint32(feature)  # kept where it is new: no branch to be guessed
+                n += seen[feature] == 0
+                seen[feature] += np.uint32(wide - distance)
+            if distance < narrow:
+                feature = (n_sides + 2 * distance + side) * n_words + word
+                features[n] = np.uint32(feature)
+                n += seen[feature] == 0
+                seen[feature] += np.uint32(1)
             at += step
     return n
 
 
 @compiled
-def count_beside(tokens, suffixes, length, window, sides, n_words, seen, features):
+def count_beside(tokens, suffixes, length, wide, narrow, n_words, seen, features):
     """Return the number of features beside one phrase, counted into `seen`; or DAMAGED.
 
     Arguments:
@@ -184,14 +165,14 @@ def count_beside(tokens, suffixes, length, window, sides, n_words, seen, feature
     n = 0
     for i in range(suffixes.size):
         position = np.int64(suffixes[i])
-        n = _add_beside(tokens, position, length, window, sides, n_words, seen, features, n)
+        n = _add_beside(tokens, position, length, wide, narrow, n_words, seen, features, n)
         if n == DAMAGED:
             return DAMAGED
     return n
 
 
 @compiled
-def count_beside_words(tokens, suffixes, ends, window, sides, n_words, seen):
+def count_beside_words(tokens, suffixes, ends, wide, narrow, n_words, seen):
     """Return the counted words beside each of many words, from the text, as sparse rows.
 
     Arguments:
@@ -206,9 +187,10 @@ def count_beside_words(tokens, suffixes, ends, window, sides, n_words, seen):
     Returns (row_starts int64, features uint32, counts uint32), or arrays without a number where the
     text is damaged.
     """
+    window = max(wide, narrow)
     capacity = 1  # a place more is written to than is filled
     for p in range(ends.size - 1):
-        capacity += min((ends[p + 1] - ends[p]) * 2 * window, seen.size)
+        capacity += min((ends[p + 1] - ends[p]) * 2 * (wide + narrow), seen.size)
     row_starts = np.zeros(ends.size, np.int64)
     features = np.empty(capacity, np.uint32)
     counts = np.empty(capacity, np.uint32)
@@ -221,7 +203,7 @@ def count_beside_words(tokens, suffixes, ends, window, sides, n_words, seen):
                 prefetch(tokens, ahead - window)
                 prefetch(tokens, ahead + window)
             position = np.int64(suffixes[i])
-            n = _add_beside(tokens, position, 1, window, sides, n_words, seen, features, n)
+            n = _add_beside(tokens, position, 1, wide, narrow, n_words, seen, features, n)
             if n == DAMAGED:
                 return row_starts[:0], features[:0], counts[:0]
         _take_counts(features, counts, seen, begin, n, 0)

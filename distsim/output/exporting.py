@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from distsim.base.arguments import Texts, one_of, one_or_many_texts
 from distsim.base.choices import ExportFormat
-from distsim.base.distribution import how_to_install
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, how_to_install
 from distsim.comparison.mapping import require_vectors
 from distsim.comparison.nearest import NeighbourSearch
-from distsim.corpus.vectors import WordVectors
+from distsim.corpus.vectors import VectorFileContents
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 from distsim.storage.files import LineWriter, open_output
 
@@ -26,7 +25,7 @@ _BLOCK = 1024
 _NAMED = 3  # of phrases that are left out
 
 
-def word_vectors(table: TableLike, *, phrases: Texts | None = None) -> WordVectors:
+def word_vectors(table: TableLike, *, phrases: Texts | None = None) -> VectorFileContents:
     """Return real-valued unit vectors of a table's words, the most frequent first, or of phrases.
 
     Arguments:
@@ -37,9 +36,9 @@ def word_vectors(table: TableLike, *, phrases: Texts | None = None) -> WordVecto
         IncompatibleError: the table keeps no vectors of words.
         ParameterError: a phrase is empty.
 
-    >>> vectors = word_vectors(learnt)
+    >>> vectors = word_vectors(learned)
     >>> vectors.vectors.shape[1]
-    384
+    512
     """
     table = opened_table(table)
     parts = require_vectors(table)
@@ -47,14 +46,14 @@ def word_vectors(table: TableLike, *, phrases: Texts | None = None) -> WordVecto
         found = [(one, table.composed_vector(one)) for one in one_or_many_texts(phrases)]
         made = [(one, vector) for one, vector in found if vector is not None]
         rows = [vector.astype(np.float32) for _, vector in made]
-        empty = np.empty((0, parts.vectors.shape[1]), np.float32)
-        return WordVectors([one for one, _ in made], np.stack(rows) if rows else empty)
+        empty = np.empty((0, parts.n_dimensions), np.float32)
+        return VectorFileContents([one for one, _ in made], np.stack(rows) if rows else empty)
     places = np.searchsorted(table.hashes, parts.hashes)
     places = np.minimum(places, max(0, len(table) - 1))
     here = np.flatnonzero(table.hashes[places] == parts.hashes) if len(table) else places[:0]
     order = here[np.argsort(-table.strengths[places[here]].astype(np.int64), kind="stable")]
     words = [table.text(row) for row in places[order].tolist()]
-    return WordVectors(words, parts.vectors[order].astype(np.float32))
+    return VectorFileContents(words, parts.rows(order))
 
 
 def export(
@@ -86,10 +85,10 @@ def export(
         ParameterError: there is no such format, the library that writes it is not installed, or
             nothing is left to write.
 
-    >>> export(learnt, folder / "vectors.txt", phrases=["king", "the queen"])
+    >>> export(learned, folder / "vectors.txt", phrases=["king", "the queen"])
     2
     >>> (folder / "vectors.txt").read_text()[:6]
-    '2 384\\n'
+    '2 512\\n'
     """
     one_of(format, FORMATS, "`format`")
     if neighbours is not None and (neighbours < 1 or format.startswith("w2v")):
@@ -141,7 +140,7 @@ def _known(
     return kept
 
 
-def _write_vectors(out: LineWriter, found: WordVectors, binary: bool) -> None:
+def _write_vectors(out: LineWriter, found: VectorFileContents, binary: bool) -> None:
     words = [word.replace(" ", "_").encode() for word in found.words]
     out.write(b"%d %d\n" % (len(words), found.vectors.shape[1]))
     for word, vector in zip(words, found.vectors, strict=True):

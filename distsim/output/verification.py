@@ -16,14 +16,17 @@ from distsim.bitext.bitext import Bitext
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.lines import read_line_blocks
 from distsim.indexes.corpus_index import CorpusIndex, knows_text_of
-from distsim.indexes.indexed_text import IndexedText
-from distsim.indexes.places import finder_inside, signatures_inside
+from distsim.indexes.layers import head_positions
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_disorder
 from distsim.signatures.projections.spectral import SpectralProjection
+from distsim.signatures.sums import KeptSums
 from distsim.storage.checksums import checksum_of_file
+from distsim.storage.manifest import finder_inside, signatures_inside
 
 _DEPTH = 16
+_VECTORS_AT_ONCE = 1 << 14
+_ROUNDING = 1e-3
 _ROWS_AT_ONCE = 1 << 18
 _PACKS, _STEPS = "packs.json", "steps.json"  # lists of files that `pack` and make_grammar write
 
@@ -86,7 +89,7 @@ def _faults(path: Path, watch: Callable[[int], object]) -> list[str]:
         return faults
     try:
         if artifact.kind is storage.INDEX:
-            index = CorpusIndex(IndexedText(artifact))
+            index = CorpusIndex(artifact)
             faults += _index_faults(index, watch)
             inside = signatures_inside(path)
             if inside.is_symlink():
@@ -101,7 +104,7 @@ def _faults(path: Path, watch: Callable[[int], object]) -> list[str]:
         elif artifact.kind is storage.SIGNATURES:
             table = SignatureTable(artifact)
             faults += _table_faults(table)
-            if table.fingerprint.is_learnt:
+            if table.fingerprint.is_learned:
                 faults += _faults(table.projection.path, watch)
             if finder_inside(path).exists():
                 faults += _faults(finder_inside(path), watch)
@@ -200,6 +203,10 @@ def _index_faults(index: CorpusIndex, watch: Callable[[int], object]) -> Iterato
             words = index.layers.words
             if shard.analyses.max() >= words.size or np.any(words[shard.analyses] != shard.tokens):
                 yield f"{name}: analyses and tokens differ"
+        if shard.heads is not None:
+            heads, at = head_positions(shard.heads), np.cumsum(shard.tokens == 0)
+            if heads.min() < 0 or heads.max() >= n or np.any(at[heads] != at):
+                yield f"{name}: heads are outside of their sentences"
         watch(shard.suffixes.nbytes)
         tokens += n - boundaries.size
         sentences += boundaries.size
@@ -212,11 +219,33 @@ def _index_faults(index: CorpusIndex, watch: Callable[[int], object]) -> Iterato
         yield "the vocabulary does not find its own words"
 
 
+def is_unit(vectors: np.ndarray, scales: np.ndarray) -> bool:
+    """Return whether all vectors times their scales have length 1, or are zero.
+
+    Arguments:
+        vectors: int8[n, dimensions].
+        scales: float32[n].
+    """
+    for first in range(0, len(vectors), _VECTORS_AT_ONCE):
+        block = vectors[first : first + _VECTORS_AT_ONCE].astype(np.float32)
+        squares = np.einsum("ij,ij->i", block, block) * scales[first : first + len(block)] ** 2
+        if np.any(np.abs(squares - 1.0)[squares != 0.0] > _ROUNDING):
+            return False
+    return True
+
+
 def _table_faults(table: SignatureTable) -> Iterator[str]:
     if np.any(table.hashes[1:] < table.hashes[:-1]):
         yield "the phrases are not in order of their hashes"
     if table.parts is not None and np.any(table.parts.hashes[1:] <= table.parts.hashes[:-1]):
         yield "the words kept to compose phrases are not in order of their hashes"
+    if table.parts is not None and not is_unit(table.parts.vectors, table.parts.scales):
+        yield "the words' vectors times their scales are not of length 1"
+    own = table.own_vectors
+    if own is not None and not is_unit(own.vectors, own.scales):
+        yield "the phrases' vectors times their scales are not of length 1"
+    if own is not None and np.any(own.hashes[1:] <= own.hashes[:-1]):
+        yield "the phrases with vectors are not in order of their hashes"
     for first in range(0, len(table), _ROWS_AT_ONCE):
         rows = np.arange(first, min(len(table), first + _ROWS_AT_ONCE))
         text, begins, ends = table.edges(rows)
@@ -227,3 +256,7 @@ def _table_faults(table: SignatureTable) -> Iterator[str]:
         ):
             yield "the table does not find its own phrases"
             break
+    if "sums/hashes" in table.artifact:
+        sums = KeptSums(table.artifact)
+        for first in range(0, len(sums), 1 << 14):
+            sums.read(first, min(len(sums), first + (1 << 14)))  # raises where they contradict

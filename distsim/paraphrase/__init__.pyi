@@ -6,22 +6,24 @@ from distsim.paraphrase.finder.word_profiles import build_finder as build_finder
 from distsim.paraphrase.finder.word_substitutes import FoundWord as FoundWord
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes as WordSubstitutes
 from distsim.paraphrase.kinds import KindCosine as KindCosine
-from distsim.paraphrase.options import ParaphraseOptions as ParaphraseOptions
 from distsim.paraphrase.paraphraser import Answer as Answer
 from distsim.paraphrase.paraphraser import Paraphrase as Paraphrase
 from distsim.paraphrase.paraphraser import Paraphraser as Paraphraser
+from distsim.paraphrase.paraphrasing_options import ParaphraseOptions as ParaphraseOptions
 from distsim.paraphrase.rewriting.language_model import ArpaModel as ArpaModel
 from distsim.paraphrase.rewriting.language_model import IndexModel as IndexModel
-from distsim.paraphrase.rewriting.options import RewriteOptions as RewriteOptions
 from distsim.paraphrase.rewriting.rewriter import Rewriter as Rewriter
 from distsim.paraphrase.rewriting.rewriter import Rewriting as Rewriting
-from distsim.paraphrase.rewriting.weights import Weights as Weights
+from distsim.paraphrase.rewriting.rewriting_options import RewriteOptions as RewriteOptions
+from distsim.paraphrase.rewriting.rewriting_options import Weights as Weights
 from distsim.paraphrase.substitution.mix import Mix as Mix
 from distsim.paraphrase.substitution.substituter import Substitute as Substitute
 from distsim.paraphrase.substitution.substituter import Substituter as Substituter
-from distsim.paraphrase.unknown_words.augment import Monolingual as Monolingual
-from distsim.paraphrase.unknown_words.augment import RankedTranslation as RankedTranslation
-from distsim.paraphrase.unknown_words.augment import UnknownWord as UnknownWord
-from distsim.paraphrase.unknown_words.augment import UnknownWordOptions as UnknownWordOptions
-from distsim.paraphrase.unknown_words.augment import UnknownWordReport as UnknownWordReport
-from distsim.paraphrase.unknown_words.augment import augment_unknown_words as augment_unknown_words
+from distsim.paraphrase.unknown_words.translator import Monolingual as Monolingual
+from distsim.paraphrase.unknown_words.translator import RankedTranslation as RankedTranslation
+from distsim.paraphrase.unknown_words.translator import UnknownWord as UnknownWord
+from distsim.paraphrase.unknown_words.translator import UnknownWordOptions as UnknownWordOptions
+from distsim.paraphrase.unknown_words.translator import UnknownWordReport as UnknownWordReport
+from distsim.paraphrase.unknown_words.translator import (
+    augment_unknown_words as augment_unknown_words,
+)

@@ -10,18 +10,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from distsim.base.arguments import in_range, one_of
+from distsim.base.arguments import check_types, in_range, one_of
 from distsim.base.choices import AddedScores as Features
 from distsim.base.choices import Aggregation, OnError
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress
-from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.query import Lookup
 from distsim.corpus.sources import spooled
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
 from distsim.grammar.invalid_lines import InvalidLines
 from distsim.paraphrase.records import ParaphraseFile, read_paraphrases
 from distsim.paraphrase.table_order import TableOrder, read_table, write_merged
-from distsim.paraphrase.unknown import lookup_form
 from distsim.storage.files import STANDARD_OUTPUT, LineWriter, open_output
 
 AGGREGATIONS: tuple[str, ...] = get_args(Aggregation)
@@ -123,6 +122,7 @@ class AugmentOptions:
     probability: int | None = None
 
     def __post_init__(self) -> None:
+        check_types(self)
         in_range(self.translations, "`translations`", 0)
         if self.probability is not None:
             in_range(self.probability, "`probability`", 0)
@@ -236,12 +236,13 @@ class _Augmenter:
         self._method = method
         self._best = best
         self._features = features
-        self._form = _LookupForms(given.normaliser, given.text_format)
         self._phrases = {
             " ".join(one.phrase.split()).encode(): one.paraphrases for one in given.phrases
         }
         report.without_paraphrase = sum(not found for found in self._phrases.values())
         self._wanted = {text for found in self._phrases.values() for text, _ in found}
+        words = {word for text in self._wanted for word in text.split()}
+        self._lookup = Lookup(given.normaliser, given.text_format, words.__contains__)
         self._rules: dict[str, list[PhraseTableEntry]] = {}
         self._known: set[bytes] = set()
         self._order = TableOrder()
@@ -249,19 +250,24 @@ class _Augmenter:
     def collect(self, entries: Iterator[tuple[bytes, PhraseTableEntry | None]]) -> None:
         """Collect the rules of all paraphrases, and check the order of the table."""
         form = ""
-        for _, entry in entries:
+        for line, entry in entries:
             if entry is None:
                 continue
             self.report.old_entries += 1
             source = entry.source
-            if self._order.see(source):
-                form = self._form(source)
+            if self._order.see(source, line):
+                form = self._wanted_form(source)
                 self.report.n_scores = len(entry.scores)
                 if source in self._phrases:
                     self._known.add(source)
             if form in self._wanted:
                 self._best.add(self._rules.setdefault(form, []), entry)
         self._rules = {form: self._best.of(entries) for form, entries in self._rules.items()}
+
+    def _wanted_form(self, source: bytes) -> str:
+        """Return a source phrase as one of the paraphrases is written; empty if it is none."""
+        readings = map(" ".join, self._lookup.readings(source.decode()))
+        return next((one for one in readings if one in self._wanted), "")
 
     def expected(self) -> int:
         """Return how many rules will be added."""
@@ -319,29 +325,6 @@ class _Augmenter:
             for entry in self._rules.get(text, ()):
                 paths.setdefault(entry.target, []).append(_Path(score, rank, entry))
         return paths
-
-
-class _LookupForms:
-    """Source phrases in the normal form of the index; tokens are normalised once."""
-
-    def __init__(self, normaliser: Normaliser, text_format: str) -> None:
-        self._normaliser = normaliser
-        self._format = text_format
-        self._known: dict[bytes, str] = {}
-
-    def __call__(self, source: bytes) -> str:
-        words = []
-        for token in source.split():
-            form = self._known.get(token)
-            if form is None:
-                text = token.decode()
-                form = lookup_form(text, self._normaliser, self._format)  # type: ignore[arg-type]
-                if len(self._known) == _CACHED_TOKENS:
-                    self._known.clear()
-                self._known[token] = form
-            if form:
-                words.append(form)
-        return " ".join(words)
 
 
 def _entries(

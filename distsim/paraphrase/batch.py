@@ -9,7 +9,6 @@ from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.paraphrase.paraphraser import Answer, Paraphraser
 from distsim.paraphrase.records import answer_line, settings_line
-from distsim.paraphrase.unknown import lookup_form
 from distsim.storage import checksum_of_settings, is_finished, resumable_lines
 
 _ANSWERED = b'"reason": null'  # in the line of a phrase that has paraphrases
@@ -87,11 +86,9 @@ def _settings(paraphraser: Paraphraser, phrases: dict[str, int]) -> dict[str, ob
 
 
 def _answered_line(paraphraser: Paraphraser, phrase: str, times: int) -> bytes:
-    options = paraphraser.index.options
-    wanted = lookup_form(phrase, options.normaliser, options.text_format)
     answer: Answer | None = None
     with suppress(ParameterError):  # it is empty
-        answer = paraphraser.answer(wanted)
+        answer = paraphraser.answer(" ".join(paraphraser.index.words(phrase)))
     return answer_line(phrase, times, answer, "nothing is left of it after normalising")
 
 

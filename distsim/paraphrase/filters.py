@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from distsim.base.arguments import WordIds
 from distsim.kernels.compiled import frozen
 from distsim.kernels.paraphrase import CONTAINED, CONTAINING, PIECE, relations
-from distsim.paraphrase.pool import Pool
-
-Words = tuple[int, ...]
+from distsim.paraphrase.context_candidates import Pool
 
 
 def says_the_same(focal: np.ndarray, pool: Pool, pieces: bool, entailment: str) -> np.ndarray:
@@ -41,7 +40,7 @@ def says_the_same(focal: np.ndarray, pool: Pool, pieces: bool, entailment: str) 
     return same
 
 
-def is_collapsed(focal: Words, candidate: Words, better: Set[Words]) -> bool:
+def is_collapsed(focal: WordIds, candidate: WordIds, better: Set[WordIds]) -> bool:
     """Return whether a longer candidate is two phrases joined.
 
     It begins with one of `better`, the focal phrase and the paraphrases that score higher, and
@@ -50,7 +49,6 @@ def is_collapsed(focal: Words, candidate: Words, better: Set[Words]) -> bool:
 
     Arguments:
         focal: word ids of the focal phrase.
-        candidate: word ids of the candidate.
         better: word ids of paraphrases that score higher.
 
     >>> is_collapsed((1,), (1, 7, 8, 2), {(1,), (2,)})

@@ -13,16 +13,16 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath, one_of
-from distsim.comparison.measures import Estimate, EstimatedCosine, Pair, Similarity, checked_pairs
+from distsim.base.arguments import AnyPath, Pair, one_of
+from distsim.comparison.measures import Estimate, EstimatedCosine, Similarity, checked_pairs
 from distsim.contexts.weights import Weighting
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.paraphrase.occurrences import Sampler, locate, word_ids
 from distsim.paraphrase.profiles import Profiler
 from distsim.signatures.table import TableLike, opened_table
 
-Kind = Literal["substitutes", "related"]
-KINDS: tuple[str, ...] = get_args(Kind)
+SimilarityKind = Literal["substitutes", "related"]
+KINDS: tuple[str, ...] = get_args(SimilarityKind)
 # (window, places) of the profiles.
 WINDOWS = {"substitutes": (3, 1), "related": (10, 0)}
 OCCURRENCES = 400
@@ -51,12 +51,14 @@ class KindCosine(Similarity):
     True
     """
 
-    def __init__(self, index: CorpusIndex | AnyPath, table: TableLike, kind: Kind) -> None:
+    def __init__(
+        self, index: CorpusIndex | AnyPath, table: TableLike, kind: SimilarityKind
+    ) -> None:
         one_of(kind, KINDS, "`kind`")
         index, table = opened_index(index), opened_table(table)
         table.require_normaliser_of(index)
         self.name = kind
-        self._kind: Kind = kind
+        self._kind: SimilarityKind = kind
         self._index, self._table = index, table
         self._estimate = EstimatedCosine(table)
         window, places = WINDOWS[kind]

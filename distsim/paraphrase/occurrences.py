@@ -7,6 +7,7 @@ from threading import Lock
 
 import numpy as np
 
+from distsim.base.arguments import WordIds
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import damaged
@@ -14,8 +15,6 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.paraphrase import copy_taken, count_taken
 from distsim.kernels.suffixes import find_intervals
 from distsim.paraphrase.kernels.profiles import gather_windows
-
-Words = tuple[int, ...]
 
 _COMMON = 1 << 12
 _VERY_COMMON = 1 << 17  # a sample is taken of a sample that needs no sorting of all
@@ -43,19 +42,15 @@ class Located:
         """Tokens of each phrase, int64."""
         return np.diff(self.stops, prepend=0)
 
-    def phrase(self, number: int) -> Words:
-        """Return the word ids of one phrase.
-
-        Arguments:
-            number: of the phrase.
-        """
+    def phrase(self, number: int) -> WordIds:
+        """Return the word ids of one phrase."""
         stop = int(self.stops[number])
         start = int(self.stops[number - 1]) if number else 0
         return tuple(self.words[start:stop].tolist())
 
 
 @dataclass(frozen=True)
-class Occurrences:
+class SampledOccurrences:
     """Sampled positions of some phrases.
 
     positions: int64, of the corpus, ascending for each phrase; those of phrase p are
@@ -73,7 +68,7 @@ class Occurrences:
         """Occurrences per sampled one of each phrase, float64: scales sampled counts to all."""
         return self.counts / np.maximum(1, np.diff(self.starts))
 
-    def thinned(self, sample: int | None) -> "Occurrences":
+    def thinned(self, sample: int | None) -> "SampledOccurrences":
         """Return at most `sample` positions of the only phrase, evenly spaced.
 
         Arguments:
@@ -82,14 +77,13 @@ class Occurrences:
         if sample is None or self.positions.size <= sample:
             return self
         positions = _evenly(self.positions, sample)
-        return Occurrences(positions, np.array([0, sample]), self.counts, self.lengths)
+        return SampledOccurrences(positions, np.array([0, sample]), self.counts, self.lengths)
 
 
 def word_ids(index: CorpusIndex, words: Sequence[str]) -> np.ndarray:
     """Return the id of every word, -1 where the index does not know it; int64.
 
     Arguments:
-        index: the corpus.
         words: in normal form.
     """
     return index.vocabulary.find(
@@ -138,11 +132,11 @@ class Sampler:
         self._sample = sample
         self._most_taken = common
         self._most = memory // _PLACE_BYTES
-        self._common: OrderedDict[Words, np.ndarray] = OrderedDict()
+        self._common: OrderedDict[WordIds, np.ndarray] = OrderedDict()
         self._kept = 0
         self._lock = Lock()
 
-    def sample(self, located: Located, numbers: np.ndarray) -> Occurrences:
+    def sample(self, located: Located, numbers: np.ndarray) -> SampledOccurrences:
         """Return at most `sample` occurrences of some phrases, evenly spaced in corpus order.
 
         located, numbers: int64, the phrases.
@@ -150,20 +144,19 @@ class Sampler:
         parts = [self._places(located, number) for number in numbers.tolist()]
         return _joined(parts, located, numbers)
 
-    def few(self, located: Located, numbers: np.ndarray, few: int) -> Occurrences:
+    def few(self, located: Located, numbers: np.ndarray, few: int) -> SampledOccurrences:
         """Return about `few` occurrences of some phrases, all where there are no more.
 
         Those are taken whose hash is low enough: nothing need be sorted.
 
         Arguments:
             located, numbers: int64, the phrases.
-            few: wanted number of occurrences.
         """
         counts = located.counts[numbers]
         common = counts > max(self._most_taken, few)
         positions, starts = self._taken(located, numbers[~common], few)
         if not common.any():
-            return Occurrences(positions, starts, counts, located.lengths[numbers])
+            return SampledOccurrences(positions, starts, counts, located.lengths[numbers])
         taken = iter(np.split(positions, starts[1:-1]))
         parts = [
             _evenly(self._places(located, number), few) if sorts else next(taken)
@@ -177,9 +170,7 @@ class Sampler:
         """Return positions of about `few` occurrences of each phrase, and where each begins.
 
         Arguments:
-            located: the phrases.
             numbers: int64, which of them.
-            few: occurrences.
         """
         counts = located.counts[numbers]
         thresholds = np.maximum(1, few * _EVERY_HASH // np.maximum(few, counts))
@@ -240,8 +231,6 @@ def words_around(
     the sentence's edge outwards.
 
     Arguments:
-        index: the corpus.
-        window: words on either side.
         positions: int64[n], positions in the corpus.
         lengths: int64[n], length of each phrase in tokens.
     """
@@ -268,7 +257,7 @@ def _evenly(places: np.ndarray, most: int) -> np.ndarray:
     return places[np.arange(most) * places.size // most]
 
 
-def _joined(parts: list[np.ndarray], located: Located, numbers: np.ndarray) -> Occurrences:
+def _joined(parts: list[np.ndarray], located: Located, numbers: np.ndarray) -> SampledOccurrences:
     starts = np.cumsum([0, *(part.size for part in parts)], dtype=np.int64)
     positions = np.concatenate([np.empty(0, np.int64), *parts])
-    return Occurrences(positions, starts, located.counts[numbers], located.lengths[numbers])
+    return SampledOccurrences(positions, starts, located.counts[numbers], located.lengths[numbers])

@@ -8,28 +8,26 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath
+from distsim.base.arguments import AnyPath, WordIds
 from distsim.base.memory import half_of_free
 from distsim.base.results import Results
 from distsim.comparison.opposites.opposites import SPARE, opposites_last
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
-from distsim.paraphrase.candidates import Candidates, find_candidates
-from distsim.paraphrase.compared import Comparer
+from distsim.paraphrase.beside import WordsBeside, commonest
+from distsim.paraphrase.context_candidates import (
+    Comparer,
+    ContextCandidates,
+    Pool,
+    SimilarPhrases,
+    find_candidates,
+)
 from distsim.paraphrase.filters import crossing, is_collapsed, says_the_same
 from distsim.paraphrase.finder.inflections import as_bases
 from distsim.paraphrase.finder.shared import opposites_of, shared
 from distsim.paraphrase.finder.word_substitutes import FoundWord, WordSubstitutes
-from distsim.paraphrase.occurrences import (
-    Occurrences,
-    Sampler,
-    Words,
-    locate,
-    word_ids,
-)
-from distsim.paraphrase.options import LONGEST_PHRASE, ParaphraseOptions
-from distsim.paraphrase.pool import Pool
+from distsim.paraphrase.occurrences import SampledOccurrences, Sampler, locate, word_ids
+from distsim.paraphrase.paraphrasing_options import LONGEST_PHRASE, ParaphraseOptions
 from distsim.paraphrase.profiles import Profiler
-from distsim.paraphrase.similar_phrases import SimilarPhrases
 from distsim.paraphrase.surroundings import Surroundings, one_sided, surroundings
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
@@ -41,13 +39,14 @@ _SHORTEST_SINGLE_SIDE = 2
 _SINGLE_SIDE_SAMPLE = 300
 _NOISE = 400.0
 _KEPT_BYTES = 256 << 20
-_COMMON = 150  # words: function words and punctuation, whatever the language
 _ENDS = 400  # occurrences of a phrase of which is looked at what follows
 _COMPLETE = 0.5  # of the target's share of ends an answer has at least
 _WALK_EVIDENCE = 250_000  # occurrences of contexts that are visited for a word of the finder
 # A candidate that puts another word of chance p for one of the focal phrase's has its cosine times
 # (p / _LOW_CHANCE) ** _CHANCE_POWER, where that is above 1.
 _LEAST_SCORE = 0.05  # of phrases compared by contexts, where no other is set
+_LEAST_OF_KIND = 0.03  # the same where the words right beside count
+_BESIDE = 300  # occurrences of which the words right beside are looked at
 _LOW_CHANCE = 0.05
 _CHANCE_POWER = 0.25
 _REPLACEMENTS = 40  # of each word
@@ -107,14 +106,14 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _ScoredCandidate:
     """A candidate that was compared in full.
 
     words: of the candidate. score: its cosine, lowered where it is rare. count: occurrences.
     numbers: its own in each source, -1 for none.
     """
 
-    words: Words
+    words: WordIds
     score: float
     count: int
     numbers: tuple[int, ...]
@@ -153,10 +152,9 @@ class Paraphraser:
         self._table = table
         self._memory = memory = min(memory, half_of_free() // 8)
         self.options = options or ParaphraseOptions()
-        least = self.options.min_score
-        self._least_score = _LEAST_SCORE if least is None else least
         if table is not None:
             table.require_normaliser_of(index)
+        self._beside = shared(index, table, "beside", lambda: WordsBeside(index))
         self._search = None
         self.table_fingerprint = None
         if table is not None and self.options.neighbours:
@@ -249,7 +247,7 @@ class Paraphraser:
                 word.strength,
                 int(candidates.evidence[number]) if number >= 0 else 0,
                 ("finder",),
-                self._shared(_Found((), 0.0, 0, (number,)), (contexts,), (candidates,)),
+                self._shared(_ScoredCandidate((), 0.0, 0, (number,)), (contexts,), (candidates,)),
                 placed.opposite,
                 placed.contrasted,
             )
@@ -289,7 +287,9 @@ class Paraphraser:
             if not found:
                 reason = "no other phrase occurs in its contexts"
             else:
-                reason = f"none of {len(found)} candidates scores {self._least_score:g} and passes"
+                reason = (
+                    f"none of {len(found)} candidates scores {self._least(focal.size):g} and passes"
+                )
         n_candidates = candidates.size + single_candidates.size
         return Answer(
             shown, int(occurrences.counts[0]), paraphrases, contexts.lefts.size, n_candidates,
@@ -297,12 +297,11 @@ class Paraphraser:
         )  # fmt: skip
 
     def _gathered(
-        self, occurrences: Occurrences, focal: np.ndarray
-    ) -> tuple[Surroundings, Candidates, Surroundings, Candidates]:
+        self, occurrences: SampledOccurrences, focal: np.ndarray
+    ) -> tuple[Surroundings, ContextCandidates, Surroundings, ContextCandidates]:
         """Return two-sided contexts and their candidates, then one-sided ones and theirs.
 
         Arguments:
-            occurrences: of the focal phrase.
             focal: int64, its word ids.
         """
         options = self.options
@@ -359,15 +358,14 @@ class Paraphraser:
         self,
         focal: np.ndarray,
         shown: str,
-        candidates: Candidates,
-        singles: Candidates,
+        candidates: ContextCandidates,
+        singles: ContextCandidates,
         replaced: Sequence[Sequence[str]],
     ) -> Pool:
         """Return the candidates to be compared: the best of each source.
 
         Arguments:
             focal: int64, word ids of the focal phrase.
-            shown: the phrase as text.
             candidates, singles: from two-sided and from one-sided contexts.
         """
         options = self.options
@@ -399,8 +397,8 @@ class Paraphraser:
         return ids, stops, np.arange(stops.size)
 
     def _scored(
-        self, focal: np.ndarray, occurrences: Occurrences, pool: Pool, chances: np.ndarray
-    ) -> list[_Found]:
+        self, focal: np.ndarray, occurrences: SampledOccurrences, pool: Pool, chances: np.ndarray
+    ) -> list[_ScoredCandidate]:
         """Return the candidates that were compared in full with the focal phrase.
 
         Those that say the same by their words are left out before anything is compared, so that
@@ -442,8 +440,11 @@ class Paraphraser:
         put_in = chances[pool.numbers[-1, alive[own]]]
         cosines[own] *= np.maximum(1.0, (put_in / _LOW_CHANCE) ** _CHANCE_POWER)
         np.minimum(cosines, 1.0, out=cosines)
+        if options.kinds and focal.size > 1:
+            sampled = self._focal_sampler.few(located, alive, _BESIDE)
+            cosines *= self._beside.likeness(occurrences.thinned(_BESIDE), sampled)
         return [
-            _Found(
+            _ScoredCandidate(
                 located.phrase(number),
                 score,
                 int(located.counts[number]),
@@ -469,7 +470,7 @@ class Paraphraser:
         unspelt[self.index.vocabulary.without_letters()] = True
         return unspelt
 
-    def _filtered(self, focal: Words, found: list[_Found]) -> list[_Found]:
+    def _filtered(self, focal: WordIds, found: list[_ScoredCandidate]) -> list[_ScoredCandidate]:
         """Return the best that score enough and are not two phrases run together.
 
         At most k, and a few more that may take the place of opposites.
@@ -478,8 +479,9 @@ class Paraphraser:
         most = options.k + (SPARE if self._opposites else 0)
         least = _COMPLETE * self._ended(focal) if options.overlapping else 0.0
         better = {focal}
-        kept: list[_Found] = []
-        scoring = [one for one in found if one.score >= self._least_score and one.score > 0.0]
+        kept: list[_ScoredCandidate] = []
+        least_score = self._least(len(focal))
+        scoring = [one for one in found if one.score >= least_score and one.score > 0.0]
         for one in self._without_forms(focal, sorted(scoring, key=self._rank)):
             if len(kept) == most:
                 break
@@ -489,7 +491,12 @@ class Paraphraser:
             better.add(one.words)
         return kept
 
-    def _ended(self, words: Words) -> float:
+    def _least(self, n_tokens: int) -> float:
+        """Return the lowest score of answers for a phrase of so many tokens."""
+        least = _LEAST_OF_KIND if self.options.kinds and n_tokens > 1 else _LEAST_SCORE
+        return least if self.options.min_score is None else self.options.min_score
+
+    def _ended(self, words: WordIds) -> float:
         """Return the share of a phrase's occurrences that the text's commonest words follow.
 
         *Of carbon dioxide* ends there mostly, *of greenhouse* does not: other words belong to it.
@@ -505,13 +512,13 @@ class Paraphraser:
     @cached_property
     def _common(self) -> np.ndarray:
         """Which words are the commonest or a sentence's end, bool[n_words]."""
-        counts = self.index.word_counts().astype(np.int64)
-        common = np.zeros(counts.size, bool)
-        common[np.argsort(-counts, kind="stable")[:_COMMON]] = True
-        common[0] = True
+        common = np.zeros(self.index.n_words, bool)
+        common[commonest(self.index)] = common[0] = True
         return common
 
-    def _without_forms(self, focal: Words, ranked: list[_Found]) -> list[_Found]:
+    def _without_forms(
+        self, focal: WordIds, ranked: list[_ScoredCandidate]
+    ) -> list[_ScoredCandidate]:
         """Return candidates that are no forms of the focal phrase, one of each base word."""
         if self._words is None or self.options.forms:
             return ranked
@@ -519,17 +526,17 @@ class Paraphraser:
         target = tuple(self._text(focal).split(" "))
         return [by_words[given] for given in as_bases(target, by_words, self._words.forms).values()]
 
-    def _rank(self, one: _Found) -> tuple[float, int, str]:
+    def _rank(self, one: _ScoredCandidate) -> tuple[float, int, str]:
         return -one.score, -one.count, self._text(one.words)
 
-    def _text(self, words: Words) -> str:
+    def _text(self, words: WordIds) -> str:
         return " ".join(self.index.vocabulary.word(word) for word in words)
 
     def _shared(
         self,
-        one: _Found,
+        one: _ScoredCandidate,
         contexts: tuple[Surroundings, ...],
-        candidates: tuple[Candidates, ...],
+        candidates: tuple[ContextCandidates, ...],
     ) -> tuple[str, ...]:
         """Return some of the contexts that a paraphrase shares with the focal phrase."""
         source = next((n for n in range(len(contexts)) if one.numbers[n] >= 0), None)

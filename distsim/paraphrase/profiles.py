@@ -12,7 +12,7 @@ from distsim.contexts.weights import Weighting, feature_log_probabilities, known
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase.kernels.profiles import profile_cosine, profile_cosines, weigh_profile
-from distsim.paraphrase.occurrences import Occurrences, words_around
+from distsim.paraphrase.occurrences import SampledOccurrences, words_around
 
 _ROWS_AT_ONCE = 1 << 13  # rows of a block stay near the processor
 _KNOWN_LOGARITHMS = 1 << 17
@@ -32,7 +32,7 @@ class Profile:
     taken: int
 
 
-class _Room:
+class _CountWorkspace:
     """Work arrays of one thread, by collocate; all are zeros between uses."""
 
     def __init__(self, n_collocates: int) -> None:
@@ -95,11 +95,10 @@ class Profiler:
         self._shift = weighting.shift
         self._of_thread = threading.local()
 
-    def profile(self, occurrences: Occurrences, rough: bool = False) -> Profile:
+    def profile(self, occurrences: SampledOccurrences, rough: bool = False) -> Profile:
         """Return the profile of one phrase.
 
         Arguments:
-            occurrences: of that phrase alone.
             rough: weigh approximately, which takes half the time.
         """
         rows = self._rows(occurrences, 0, 1)
@@ -111,15 +110,13 @@ class Profiler:
         )  # fmt: skip
         return Profile(words, weights, square, len(rows))
 
-    def cosines(self, focal: Profile, phrases: Occurrences, rough: bool = False) -> np.ndarray:
+    def cosines(
+        self, focal: Profile, phrases: SampledOccurrences, rough: bool = False
+    ) -> np.ndarray:
         """Return the cosine of a profile with that of each phrase, float64; 0 without one.
 
         rough: counts at the sampled places do not stand for all places, and likelihood ratios
             are those of an endless corpus: good enough for a screen, in half the time.
-
-        Arguments:
-            focal: the profile.
-            phrases: their occurrences.
         """
         n = phrases.counts.size
         cosines = np.zeros(n)
@@ -140,7 +137,6 @@ class Profiler:
         """Return the cosine of a profile with each of some others; 0 with a zero one.
 
         Arguments:
-            focal: the profile.
             others: those that it is compared with.
         """
         with self._room().holding(focal) as (places, weights):
@@ -152,7 +148,7 @@ class Profiler:
                 for one in others
             ]  # fmt: skip
 
-    def _rows(self, phrases: Occurrences, first: int, stop: int) -> np.ndarray:
+    def _rows(self, phrases: SampledOccurrences, first: int, stop: int) -> np.ndarray:
         sizes = np.diff(phrases.starts[first : stop + 1])
         positions = phrases.positions[phrases.starts[first] : phrases.starts[stop]]
         lengths = np.repeat(phrases.lengths[first:stop], sizes)
@@ -168,10 +164,10 @@ class Profiler:
         ]
         return np.column_stack([rows, *columns]) if columns else rows
 
-    def _room(self) -> _Room:
+    def _room(self) -> _CountWorkspace:
         room = getattr(self._of_thread, "room", None)
         if room is None:
-            room = self._of_thread.room = _Room(len(self._words) * len(self._parts))
+            room = self._of_thread.room = _CountWorkspace(len(self._words) * len(self._parts))
         return room
 
 

@@ -7,11 +7,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from distsim.base.errors import InputError
+from distsim.base.arguments import one_of
+from distsim.base.choices import TextFormat
+from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import is_utf8, read_lines
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
+from distsim.corpus.tokeniser import TEXT_FORMATS
 from distsim.paraphrase.paraphraser import Answer
 
 FORMAT = "distsim paraphrases"
@@ -32,7 +35,7 @@ class ParaphraseFile(NamedTuple):
     """
 
     normaliser: Normaliser
-    text_format: str
+    text_format: TextFormat
     phrases: list[PhraseParaphrases]
 
 
@@ -92,7 +95,8 @@ def _read_json(path: str | Path, first: bytes, rest: Iterator[tuple[int, bytes]]
         )
     try:
         normaliser, text_format = Normaliser.from_manifest(head["normaliser"]), head["text_format"]
-    except (LookupError, AttributeError):
+        one_of(text_format, TEXT_FORMATS, "text_format")
+    except (LookupError, AttributeError, ParameterError):
         raise _fault(path, 1, "the normaliser and the format of a text") from None
     phrases = []
     for number, line in rest:
@@ -102,7 +106,7 @@ def _read_json(path: str | Path, first: bytes, rest: Iterator[tuple[int, bytes]]
             phrases.append(PhraseParaphrases(str(values["phrase"]), pairs))
         except (LookupError, TypeError, ValueError):
             raise _fault(path, number, "a phrase, or the phrase or score of a paraphrase") from None
-    return ParaphraseFile(normaliser, str(text_format), phrases)
+    return ParaphraseFile(normaliser, text_format, phrases)
 
 
 def _read_columns(path: str | Path, lines: Iterable[tuple[int, bytes]]) -> ParaphraseFile:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.paraphrase.occurrences import Occurrences, locate, words_around
+from distsim.paraphrase.occurrences import SampledOccurrences, locate, words_around
 
 LONGEST_SIDE = 8
 
 
 @dataclass(frozen=True)
-class Sides:
+class ContextSides:
     """Left and right contexts: strings of words directly before, or directly after, a phrase.
 
     words: int64, in text order, end to end; 0 is the boundary of a sentence.
@@ -28,11 +28,7 @@ class Sides:
     at_start: np.ndarray
 
     def side(self, number: int) -> np.ndarray:
-        """Return the words of one side, int64.
-
-        Arguments:
-            number: of the side.
-        """
+        """Return the words of one side, int64."""
         return self.words[self.starts[number] : self.starts[number + 1]]
 
 
@@ -44,7 +40,7 @@ class Surroundings:
     multiplicities: int64, at how many occurrences the context was seen.
     """
 
-    sides: Sides
+    sides: ContextSides
     lefts: np.ndarray
     rights: np.ndarray
     multiplicities: np.ndarray
@@ -66,18 +62,15 @@ class Surroundings:
         )
 
 
-def surroundings(index: CorpusIndex, occurrences: Occurrences, most_common: int) -> Surroundings:
+def surroundings(
+    index: CorpusIndex, occurrences: SampledOccurrences, most_common: int
+) -> Surroundings:
     """Return the distinct contexts L _ R of a phrase's occurrences (Marton 2013, 3.2.2).
 
     L grows leftwards from one token until it occurs at most `most_common` (mcc) times, R
     rightwards. A side that reaches the sentence's edge ends there, with the boundary as its
     last token; so does one that is still too common at LONGEST_SIDE tokens. A context with
     both sides too common is left out.
-
-    Arguments:
-        index: the corpus.
-        occurrences: of the phrase.
-        most_common: mcc.
     """
     around = _around(index, occurrences)
     before = _Growth(index, around[:, :LONGEST_SIDE], True)
@@ -90,15 +83,13 @@ def surroundings(index: CorpusIndex, occurrences: Occurrences, most_common: int)
 
 
 def one_sided(
-    index: CorpusIndex, occurrences: Occurrences, most_common: int, shortest: int
+    index: CorpusIndex, occurrences: SampledOccurrences, most_common: int, shortest: int
 ) -> Surroundings:
     """Return the contexts L _ and _ R, each side alone, of at least `shortest` tokens.
 
     A side alone says less than two, so it grows until it occurs at most `most_common` times.
 
     Arguments:
-        index: the corpus.
-        occurrences: of the phrase.
         most_common: occurrences of a side at most.
         shortest: tokens of a side.
     """
@@ -121,7 +112,7 @@ def one_sided(
     return _in_order(found.chosen(np.flatnonzero(fit)))
 
 
-def _around(index: CorpusIndex, occurrences: Occurrences) -> np.ndarray:
+def _around(index: CorpusIndex, occurrences: SampledOccurrences) -> np.ndarray:
     lengths = np.repeat(occurrences.lengths, np.diff(occurrences.starts))
     return words_around(index, occurrences.positions, lengths, LONGEST_SIDE)
 
@@ -146,13 +137,13 @@ class _Growth:
         self._beside = beside.astype(np.int64)
         self._left = left
 
-    def grow(self, most_common: int, shortest: int = 1) -> tuple[Sides, np.ndarray]:
+    def grow(self, most_common: int, shortest: int = 1) -> tuple[ContextSides, np.ndarray]:
         """Return the distinct sides and the side of each occurrence, int64[n]."""
         beside = self._beside
         side_of = np.empty(len(beside), np.int64)
         group = np.zeros(len(beside), np.int64)
         active = np.arange(len(beside))
-        parts: list[Sides] = []
+        parts: list[ContextSides] = []
         n_sides = 0
         for size in range(1, beside.shape[1] + 1):
             if not active.size:
@@ -176,7 +167,7 @@ class _Growth:
             active, group = active[~ended], group[~ended]
         return _concatenated(parts, len(self._index.shards)), side_of
 
-    def _found(self, patterns: np.ndarray) -> Sides:
+    def _found(self, patterns: np.ndarray) -> ContextSides:
         n, size = patterns.shape
         stops = (np.arange(n, dtype=np.int64) + 1) * size
         found = locate(self._index, np.ascontiguousarray(patterns).reshape(-1), stops)
@@ -189,12 +180,14 @@ class _Growth:
                     at_start[number] = (patterns[:, 0] == 0) & rest.all(axis=1)
         if size > 1:  # the boundary alone: the shard's last one stands for its first sentence
             counts = counts + at_start.sum(axis=0, dtype=np.int64)
-        return Sides(found.words, np.append(0, stops), counts, found.lows, found.highs, at_start)
+        return ContextSides(
+            found.words, np.append(0, stops), counts, found.lows, found.highs, at_start
+        )
 
 
-def _chosen(sides: Sides, numbers: np.ndarray, size: int) -> Sides:
+def _chosen(sides: ContextSides, numbers: np.ndarray, size: int) -> ContextSides:
     words = sides.words.reshape(-1, size)[numbers].reshape(-1)
-    return Sides(
+    return ContextSides(
         words,
         np.arange(numbers.size + 1, dtype=np.int64) * size,
         sides.counts[numbers],
@@ -204,10 +197,10 @@ def _chosen(sides: Sides, numbers: np.ndarray, size: int) -> Sides:
     )
 
 
-def _concatenated(parts: list[Sides], n_shards: int) -> Sides:
+def _concatenated(parts: list[ContextSides], n_shards: int) -> ContextSides:
     nothing = np.empty((n_shards, 0), np.int64)
     lengths = [np.diff(part.starts) for part in parts]
-    return Sides(
+    return ContextSides(
         np.concatenate([np.empty(0, np.int64), *(part.words for part in parts)]),
         np.cumsum(np.concatenate([[0], *lengths]), dtype=np.int64),
         np.concatenate([np.empty(0, np.int64), *(part.counts for part in parts)]),
@@ -218,7 +211,7 @@ def _concatenated(parts: list[Sides], n_shards: int) -> Sides:
 
 
 def _joined(
-    before: tuple[Sides, np.ndarray], after: tuple[Sides, np.ndarray]
-) -> tuple[Sides, np.ndarray, np.ndarray]:
+    before: tuple[ContextSides, np.ndarray], after: tuple[ContextSides, np.ndarray]
+) -> tuple[ContextSides, np.ndarray, np.ndarray]:
     sides = _concatenated([before[0], after[0]], len(before[0].lows))
     return sides, before[1], after[1] + before[0].counts.size

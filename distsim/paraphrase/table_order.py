@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from distsim.base.parallel import Progress
+from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.lines import read_lines
 from distsim.grammar.fields import LineFaultError, with_line_end
 from distsim.grammar.formats.phrase_table import PhraseTableEntry
@@ -13,22 +13,28 @@ from distsim.grammar.invalid_lines import InvalidLines
 from distsim.storage.files import LineWriter
 
 _REPORT_LINES = 1 << 16
-Entry = TypeVar("Entry", bound=PhraseTableEntry | RuleEntry)
+AnyEntry = TypeVar("AnyEntry", bound=PhraseTableEntry | RuleEntry)
 
 
 class TableOrder:
-    """The order of a table's source phrases: that of whole lines, that of the phrases, or none."""
+    """The order of a table's source phrases: that of whole lines, that of the phrases, or none.
+
+    Where all its lines are in order, new lines of one phrase are put in order, too.
+    """
 
     def __init__(self) -> None:
         self._previous: bytes | None = None
-        self._of_lines = self._of_phrases = True
+        self._previous_line = b""
+        self._of_lines = self._of_phrases = self._within = True
 
-    def see(self, source: bytes) -> bool:
-        """Take in the source phrase of the next rule; return whether it is another one.
+    def see(self, source: bytes, line: bytes) -> bool:
+        """Take in the next rule; return whether it has another source phrase than the last one.
 
         Arguments:
-            source: a source phrase.
+            source: its source phrase. line: its line.
         """
+        self._within &= self._previous_line <= line
+        self._previous_line = line
         previous, self._previous = self._previous, source
         if source == previous:
             return False
@@ -42,12 +48,16 @@ class TableOrder:
         """Whether the phrases seen were in order."""
         return self._of_lines or self._of_phrases
 
-    def key(self, source: bytes) -> bytes:
-        """Return the sort key of a source phrase.
+    def arranged(self, lines: Iterable[bytes]) -> Iterable[bytes]:
+        """Return the new lines of one source phrase in the order of the table's lines.
 
         Arguments:
-            source: a source phrase.
+            lines: of the phrase; as they are where the table's lines are in no order.
         """
+        return sorted(lines) if self._within and self._of_lines else lines
+
+    def key(self, source: bytes) -> bytes:
+        """Return the sort key of a source phrase."""
         return _as_in_lines(source) if self._of_lines else source
 
 
@@ -58,24 +68,25 @@ def _as_in_lines(source: bytes) -> bytes:
 
 def read_table(
     path: str | Path,
-    parse: Callable[[bytes], Entry],
-    n_scores: Callable[[Entry], int],
-    faulty: InvalidLines,
-    progress: tuple[Progress, str],
-) -> Iterator[tuple[bytes, Entry | None]]:
-    """Yield (line, entry), entry None for an invalid line that is kept.
+    parse: Callable[[bytes], AnyEntry],
+    n_scores: Callable[[AnyEntry], int] = lambda entry: 0,
+    faulty: InvalidLines | None = None,
+    progress: tuple[Progress, str] = (no_progress, "reading"),
+) -> Iterator[tuple[bytes, AnyEntry | None]]:
+    """Yield (line, entry) of a table, entry None for an invalid line that is kept.
 
     Arguments:
         path: of the table.
-        faulty: what becomes of invalid lines.
+        faulty: what becomes of invalid lines; the first one stops where None.
         parse: returns the entry of a line. n_scores: returns how many scores an entry has, all the
             same number, and refuses what is no number.
         progress: called with the step, the second of the two, and how many lines were read.
 
     Raises:
-        InputError: a line is invalid and `faulty` says stop.
+        InputError: a line is invalid and `faulty` says stop; the file is empty or cannot be read.
     """
     report, stage = progress
+    faulty = faulty or InvalidLines(path)
     wanted: int | None = None
     n_lines = 0
     for number, line in read_lines(path):
@@ -84,10 +95,10 @@ def read_table(
             report(stage, number, None)
         try:
             entry = parse(line)
-            found = n_scores(entry)
-            wanted = found if wanted is None else wanted
-            if found != wanted:
-                raise LineFaultError(f"{found} scores, wanted {wanted} as on the lines before")
+            count = n_scores(entry)
+            wanted = count if wanted is None else wanted
+            if count != wanted:
+                raise LineFaultError(f"{count} scores, wanted {wanted} as on the lines before")
         except LineFaultError as fault:
             if faulty.keeps(number, str(fault)):
                 yield line, None
@@ -97,8 +108,8 @@ def read_table(
 
 
 def write_merged(
-    entries: Iterator[tuple[bytes, Entry | None]],
-    old_line: Callable[[Entry], bytes],
+    entries: Iterator[tuple[bytes, AnyEntry | None]],
+    old_line: Callable[[AnyEntry], bytes],
     new_phrases: Iterable[bytes],
     new_lines: Callable[[bytes], Iterable[bytes]],
     order: TableOrder,
@@ -107,10 +118,8 @@ def write_merged(
     """Write a table with new lines in their places, or at its end; return its number of old rules.
 
     Arguments:
-        writer: of the new table.
         entries: lines of the table. old_line: returns the line that a rule has in the new table.
         new_phrases: source phrases that the table lacks. new_lines: returns the lines of one.
-        order: of the table.
     """
     waiting = sorted(new_phrases, key=order.key) if order.is_sorted else list(new_phrases)
     at = n_old = 0
@@ -119,7 +128,7 @@ def write_merged(
         if entry is not None:
             if order.is_sorted and entry.source != previous:
                 while at < len(waiting) and order.key(waiting[at]) < order.key(entry.source):
-                    for new in new_lines(waiting[at]):
+                    for new in order.arranged(new_lines(waiting[at])):
                         writer.write(with_line_end(new))
                     at += 1
             previous = entry.source
@@ -127,6 +136,6 @@ def write_merged(
             n_old += 1
         writer.write(with_line_end(line))
     for phrase in waiting[at:]:
-        for new in new_lines(phrase):
+        for new in order.arranged(new_lines(phrase)):
             writer.write(with_line_end(new))
     return n_old

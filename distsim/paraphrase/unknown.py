@@ -4,45 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from distsim.base.arguments import in_range
-from distsim.base.choices import TextFormat
 from distsim.base.errors import InputError
 from distsim.corpus.lines import decoded_line, read_lines, read_text_lines
-from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import file_label, spooled
-from distsim.corpus.tokeniser import tokens_of
-from distsim.grammar.formats.phrase_table import read_entries
+from distsim.grammar.formats.phrase_table import PhraseTableEntry
 from distsim.grammar.invalid_lines import InvalidLines
-from distsim.paraphrase.options import LONGEST_PHRASE
-
-# How Moses writes what its formats need for themselves, and Penn treebanks brackets.
-_ESCAPES = {
-    "&apos;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">", "&#124;": "|", "&#91;": "[",
-    "&#93;": "]", "&amp;": "&", "-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]",
-    "-lcb-": "{", "-rcb-": "}",
-}  # fmt: skip
-
-
-def lookup_form(phrase: str, normaliser: Normaliser, text_format: TextFormat) -> str:
-    """Return a phrase of a phrase table in the normal form of an index.
-
-    Tokens are unescaped and normalised one by one; an index of running text cuts them.
-
-    Arguments:
-        phrase: tokens separated by spaces.
-        normaliser, text_format: of the index.
-
-    >>> lookup_form("The king &apos;s", Normaliser(), "lines")
-    "the king 's"
-    """
-    words = []
-    for token in phrase.split():
-        plain = _ESCAPES.get(token.lower(), token)
-        if "&" in plain and ";" in plain:
-            for written, meant in _ESCAPES.items():
-                plain = plain.replace(written, meant)
-        pieces = tokens_of(plain, "text") if text_format == "text" else [plain]
-        words += [normal for piece in pieces if (normal := normaliser.token(piece))]
-    return " ".join(words)
+from distsim.paraphrase.paraphrasing_options import LONGEST_PHRASE
+from distsim.paraphrase.table_order import read_table
 
 
 def read_text(path: str | Path, as_is: bool = False) -> Iterator[tuple[int, list[str]]]:
@@ -108,7 +76,7 @@ def known_phrases(path: str | Path) -> Iterator[str]:
             )
         if b" ||| " in first[1]:
             previous = b""
-            for _, _, entry in read_entries(copy, InvalidLines(path)):
+            for _, entry in read_table(copy, PhraseTableEntry.parse, faulty=InvalidLines(path)):
                 if entry is not None and entry.source != previous:
                     previous = entry.source
                     yield " ".join(previous.decode().split())

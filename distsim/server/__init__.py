@@ -2,5 +2,5 @@
 
 `endpoints` lists the questions, `questions` answers them from the artifacts in `session`,
 `artifact_cache` reopens artifacts that changed on disk, `worker_queues` runs questions in threads,
-`pages` and `api` write HTML and JSON, `application` joins them, `run` listens.
+`pages` and `api` write HTML and JSON, `run` joins them and listens.
 """

@@ -1,6 +1,6 @@
 """The answers of the API, as dataclasses that JSON and the page show."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,76 @@ class Completions:
 
 
 @dataclass(frozen=True)
+class PhraseListRow:
+    """A phrase of a list. documents: its range. dp: deviation of proportions (Gries 2008)."""
+
+    phrase: str
+    count: int
+    per_million: float
+    documents: int
+    dp: float | None
+
+
+@dataclass(frozen=True)
+class PhraseList:
+    """The most frequent phrases. by: word, lemma or tag. rows: by falling count."""
+
+    by: str
+    rows: tuple[PhraseListRow, ...]
+
+
+@dataclass(frozen=True)
+class SketchPair:
+    """A collocate in a relation: pairs and logDice, of the other word too where one was asked."""
+
+    relation: str
+    word: str
+    count: int
+    score: float | None
+    other_count: int | None = None
+    other_score: float | None = None
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Collocates of a word by grammatical relation. other: the word that it is compared with."""
+
+    phrase: str
+    other: str
+    rows: tuple[SketchPair, ...]
+
+
+@dataclass(frozen=True)
+class DispersionPart:
+    """A hundredth of the corpus. part: its number, from 1. count: occurrences in it."""
+
+    part: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Dispersion:
+    """Where a phrase occurs.
+
+    in_documents: those with it, of `documents`. dp: deviation of proportions. rows: a hundred equal
+    parts of the corpus, in its order.
+    """
+
+    phrase: str
+    count: int
+    in_documents: int
+    documents: int
+    dp: float | None
+    rows: tuple[DispersionPart, ...]
+
+
+@dataclass(frozen=True)
 class Line:
     """An occurrence in its sentence.
 
     at: its place in the corpus, for `passage`. source, line: the file and its line. left, node,
     right: as written, where the index keeps the text. document: its id. words: tokens of the node.
+    fields: of the document, None where it has no value.
     """
 
     at: int
@@ -70,6 +135,7 @@ class Line:
     right: str
     document: str
     words: int
+    fields: dict[str, str | int | float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -608,7 +674,8 @@ class About:
 
     version: of distsim. tokens, words, sentences, files: of the corpus. corpus: its fingerprint.
     tables: signature tables. rules: of the grammar. reference: tokens of the reference corpus.
-    fields: of documents. notes: on what is served. limits: of questions. suggestions: examples.
+    fields: of documents. layers: of annotated text. subcorpora: names of parts.
+    notes: on what is served. limits: of questions. suggestions: examples.
     """
 
     version: str
@@ -621,6 +688,8 @@ class About:
     rules: int | None
     reference: int | None
     fields: tuple[str, ...]
+    layers: tuple[str, ...]
+    subcorpora: tuple[str, ...]
     notes: tuple[str, ...]
     limits: dict[str, float]
     suggestions: Suggestions

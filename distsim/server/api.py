@@ -1,5 +1,6 @@
 """The JSON API: routes, answers as JSON, TSV or CSV, and errors."""
 
+import asyncio
 import csv
 import io
 import json
@@ -18,7 +19,7 @@ from starlette.routing import Route
 from distsim.base.errors import ParameterError
 from distsim.server.answers import Health
 from distsim.server.artifact_cache import ArtifactCache, DamagedError
-from distsim.server.corpus_questions import lines
+from distsim.server.corpus_questions import lines, width_of
 from distsim.server.endpoints import ENDPOINTS, EXPORT, PREFIX, Endpoint
 from distsim.server.limits import LIMITS
 from distsim.server.openapi import describe
@@ -33,11 +34,7 @@ _BLOCK = 2_000  # lines of a concordance that are read at once
 
 
 def routes(cache: ArtifactCache) -> list[Route]:
-    """Return the HTTP routes of the API and of its OpenAPI description.
-
-    Arguments:
-        cache: the artifacts that are served.
-    """
+    """Return the HTTP routes of the API and of its OpenAPI description."""
     description = as_json(describe())
 
     def openapi(request: Request) -> Response:
@@ -74,13 +71,17 @@ def _answering(cache: ArtifactCache, endpoint: Endpoint) -> Any:
 def _exporting(cache: ArtifactCache) -> Any:
     """Return the handler that sends all lines of a concordance, block by block."""
 
+    under_way = asyncio.Semaphore(LIMITS.exports)
+
     async def export(request: Request) -> Response:
         given, shape = _given(request)
+        if under_way.locked():
+            raise BusyError
         opened, values = cache.opened, EXPORT.values(given)
         spans = await cache.run(lambda: EXPORT.question(opened, **values))
 
         def block(first: int) -> bytes:
-            rows = lines(opened, spans[first : first + _BLOCK], 10)
+            rows = lines(opened, spans[first : first + _BLOCK], width_of(values["width"]))
             if shape == "json":
                 text = ",\n".join(as_json(plain(row)).decode() for row in rows)
                 return ((",\n" if first else "[\n") + text).encode(errors="replace")
@@ -88,10 +89,11 @@ def _exporting(cache: ArtifactCache) -> Any:
             return table.encode(errors="replace")
 
         async def body() -> AsyncIterator[bytes]:
-            for first in range(0, max(1, len(spans)), _BLOCK):
-                yield await cache.run(partial(block, first))
-            if shape == "json":
-                yield b"\n]\n"
+            async with under_way:
+                for first in range(0, max(1, len(spans)), _BLOCK):
+                    yield await cache.run(partial(block, first))
+                if shape == "json":
+                    yield b"\n]\n"
 
         kind = _TABLES.get(shape, JSON)
         return StreamingResponse(body(), media_type=kind, headers=_attached("concordance", shape))
@@ -113,11 +115,7 @@ def _attached(name: str, shape: str) -> dict[str, str]:
 
 
 def fault_of(error: Exception) -> tuple[int, str, str]:
-    """Return (status, code, message) of an error, without paths of the machine.
-
-    Arguments:
-        error: the exception raised.
-    """
+    """Return (status, code, message) of an error, without paths of the machine."""
     if isinstance(error, HTTPException):
         code = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "refused")
         told = {404: "There is no such page.", 405: "Only GET and HEAD are answered."}
@@ -137,11 +135,7 @@ def fault_of(error: Exception) -> tuple[int, str, str]:
 
 
 def as_json_fault(error: Exception) -> Response:
-    """Return the response of the API to an error.
-
-    Arguments:
-        error: the exception raised.
-    """
+    """Return the response of the API to an error."""
     status, code, message = fault_of(error)
     body = as_json({"error": {"code": code, "message": message, "status": status}})
     headers = {"retry-after": "2"} if code == "busy" else None
@@ -150,9 +144,6 @@ def as_json_fault(error: Exception) -> Response:
 
 def plain(value: Any) -> Any:
     """Return an answer as dicts, lists, texts and numbers.
-
-    Arguments:
-        value: the answer.
 
     >>> from distsim.server.answers import Completion
     >>> plain(Completion("in spite of", 7))
@@ -173,8 +164,6 @@ def as_table(answer: Any, parts: tuple[str, ...], shape: str) -> str:
     """Return the table of an answer, names in the first line; several parts are named in a column.
 
     Arguments:
-        answer: of an endpoint.
-        parts: the fields that are tables.
         shape: `csv` or `tsv`.
 
     >>> from distsim.server.answers import Completion, Completions
@@ -193,7 +182,14 @@ def _written(rows: Iterable[dict[str, Any]], shape: str, head: bool = True) -> s
     """Return rows as TSV or CSV."""
     out = io.StringIO()
     put = csv.writer(out, lineterminator="\n").writerow
-    for row in rows:
+    for nested in rows:
+        row: dict[str, Any] = {}  # fields of documents are columns
+        for name, value in nested.items():
+            row |= (
+                {f"{name}.{one}": v for one, v in value.items()}
+                if name == "fields"
+                else {name: value}
+            )
         cells = [[_cell(value) for value in row.values()]]
         for line in ([list(row)] if head else []) + cells:
             if shape == "csv":

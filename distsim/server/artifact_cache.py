@@ -10,12 +10,12 @@ from functools import partial
 from typing import Any, TypeVar
 
 from distsim.base.errors import ArtifactError, DistsimError, ParameterError
-from distsim.base.malloc_tuning import trim
+from distsim.base.memory import trim
 from distsim.base.parallel import available_cores
 from distsim.kernels.compiled import compiled_kernels, uncached_kernels
 from distsim.server import jit_warm_up
 from distsim.server.endpoints import Endpoint
-from distsim.server.limits import LIMITS, Limits
+from distsim.server.limits import LIMITS, QuestionLimits
 from distsim.server.session import NotThereError, Opened, Places
 from distsim.server.worker_queues import BusyError, KeptAnswers, TooLongError, WorkerQueue
 from distsim.storage import cut_short
@@ -32,7 +32,7 @@ class DamagedError(Exception):
 
 
 @dataclass
-class Progress:
+class WarmUpProgress:
     """Progress of the work before the first answers.
 
     step: what is made now. number, steps: its number, and how many there are. began: when, on the
@@ -46,11 +46,7 @@ class Progress:
     compiles: bool = False
 
     def next(self, step: str) -> None:
-        """Begin a step.
-
-        Arguments:
-            step: name of the step.
-        """
+        """Begin a step."""
         self.step, self.number = step, min(self.number + 1, self.steps)
 
     def seconds(self) -> float:
@@ -77,7 +73,9 @@ class ArtifactCache:
         ArtifactError: what is to be served cannot be opened at the start.
     """
 
-    def __init__(self, places: Places, jobs: int | None = None, limits: Limits = LIMITS) -> None:
+    def __init__(
+        self, places: Places, jobs: int | None = None, limits: QuestionLimits = LIMITS
+    ) -> None:
         self._places = places
         self._state = places.state()
         self._opened = Opened(places)
@@ -86,10 +84,10 @@ class ArtifactCache:
         self.fault: str | None = None
         self.times_opened = 1
         self.is_warming_up = False
-        self.progress = Progress()
+        self.progress = WarmUpProgress()
         self._limits = limits
         threads = jobs or max(2, available_cores())
-        self._quick = WorkerQueue("quick", threads, limits.waiting, limits.quick_seconds)
+        self._quick = WorkerQueue("quick", threads, limits.waiting, limits.quick_seconds, trim)
         self._slow = WorkerQueue("slow", 1, limits.waiting // 4, limits.slow_seconds, trim)
         self._kept = KeptAnswers(_KEPT, _KEPT_ROWS, _rows)
 
@@ -104,20 +102,11 @@ class ArtifactCache:
         return self._quick.taken + self._slow.taken
 
     def has(self, endpoint: Endpoint, values: dict[str, Any]) -> bool:
-        """Return whether a question's answer is cached.
-
-        Arguments:
-            endpoint: of the question.
-            values: its arguments.
-        """
+        """Return whether a question's answer is cached."""
         return self._kept.has(self._key(endpoint, values))
 
     async def ask(self, endpoint: Endpoint, values: dict[str, Any]) -> Any:
         """Return the answer to a question.
-
-        Arguments:
-            endpoint: of the question.
-            values: its arguments.
 
         Raises:
             ParameterError: the question cannot be answered as it stands.
@@ -130,9 +119,6 @@ class ArtifactCache:
 
     async def run(self, function: Callable[[], T]) -> T:
         """Return function(), computed in a thread for quick questions and not kept.
-
-        Arguments:
-            function: reads the open artifacts.
 
         Raises:
             ParameterError: the question cannot be answered as it stands.
@@ -171,7 +157,9 @@ class ArtifactCache:
         before, began = compiled_kernels(), time.monotonic()
         elsewhere = not (uncached_kernels() or jit_warm_up.is_done())
         steps = len(jit_warm_up.ALWAYS) + elsewhere * len(jit_warm_up.every())
-        self.progress = Progress("opening", 0, steps, began, elsewhere or uncached_kernels() > 0)
+        self.progress = WarmUpProgress(
+            "opening", 0, steps, began, elsewhere or uncached_kernels() > 0
+        )
         try:
             if elsewhere:
                 await _ended(jit_warm_up.command(self._places), self.progress.next)
@@ -228,11 +216,7 @@ class ArtifactCache:
             self._opening = None
 
     def without_paths(self, message: str) -> str:
-        """Return a message without the machine's paths.
-
-        Arguments:
-            message: of an error.
-        """
+        """Return a message without the machine's paths."""
         for place in list(vars(self._places).values())[1:]:
             message = message.replace(str(place), "it") if place else message
         return message.replace(str(self._places.index), "INDEX")

@@ -33,7 +33,6 @@ class Completer:
         that follow most often are added, counted among 20,000 occurrences at most.
 
         Arguments:
-            text: the beginning of a phrase.
             k: maximum number of phrases.
         """
         normal = self._index.options.normaliser.characters(text)

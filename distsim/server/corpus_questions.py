@@ -4,15 +4,16 @@
 """
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from distsim.base.choices import AssociationMeasure, KeywordMeasure
 from distsim.base.errors import ParameterError
 from distsim.indexes.collocation import collocates as found_collocates
+from distsim.indexes.concordance import Sample, parse_context
 from distsim.indexes.corpus_index import ORDERS, CorpusIndex, sort_places
-from distsim.indexes.dispersion import counts_by
+from distsim.indexes.grouping import counts_by
 from distsim.indexes.keyness import keywords as found_keywords
 from distsim.indexes.queries import GAP, gapped_query
 from distsim.server.answers import (
@@ -30,10 +31,15 @@ from distsim.server.session import NotThereError, Opened
 
 # What a query by pattern has and a phrase of a text hardly ever has.
 _PATTERN = re.compile(
-    r"\w\*|\*\w|\[[^\]]*\]|(?<!\S)/\S+/|\"[^\"]+\"|\([^()]+\|[^()]+\)|\{\d+(,\d+)?\}"
+    r"\w\*|\*\w|\w\?+\w|\[[^\]]*\]|(?<!\S)/\S+/|\"[^\"]+\"|\([^()]+\|[^()]+\)|\{,?\d[\d,]*\}"
+    r"|(?<!\S)</?\w+[^<>]*>|(?<!\S)near\(|\S \| \S"
 )
 _QUOTED = re.compile(r'"([\w\s\'’-]*\s[\w\s\'’-]*)"')
+_SAMPLE = re.compile(r"(\d{1,6})(?::(\d{1,9}))?")
 _COUNTED = 200_000
+_WIDEST = 50  # tokens on a side within a sentence
+_LONGEST_SIDE = 5_000  # characters of a paragraph on one side
+_MOST_FIELDS = 20
 
 
 class Asked(NamedTuple):
@@ -73,16 +79,16 @@ def asked(index: CorpusIndex, text: str) -> Asked:
 
 def spans(
     index: CorpusIndex, one: Asked, order: str = "corpus", k: int | None = None,
-    sample: int | None = None, width: int = 10,
+    sample: Sample | None = None, width: int = 10,
 ) -> np.ndarray:  # fmt: skip
     """Return the spans of the occurrences of a phrase or query, int64[n, 2], half-open, in order.
 
     Arguments:
         index: the corpus.
         one: the phrase or query.
-        order: order of the occurrences, one of the keys of ORDERS.
+        order: `corpus`, `left`, `right`, or up to three places such as 1L,2L.
         k: maximum number of spans, the first of the order; None: all.
-        sample: number of evenly spaced occurrences that are sorted; None: all.
+        sample: the occurrences that are sorted; None: all.
         width: context in tokens that is compared in sorting.
     """
     return index.spans(
@@ -120,8 +126,8 @@ def concordance(
     order: str,
     k: int,
     skip: int,
-    width: int,
-    sample: int,
+    width: str,
+    sample: str,
     where: str,
 ) -> Concordance:
     """Return concordance lines of a phrase or query.
@@ -129,50 +135,86 @@ def concordance(
     Arguments:
         opened: the artifacts that are served.
         phrase: words separated by spaces, or a query in the query language.
-        order: order of the lines, one of the keys of ORDERS.
+        order: `corpus`, `left`, `right`, or up to three places such as 1L,2L.
         k: maximum number of lines.
         skip: number of lines that are left out at the beginning.
-        width: context on either side of an occurrence, in tokens.
-        sample: number of evenly spaced occurrences that are taken; 0 takes all, or where they are
-            sorted as many as the server's limit.
+        width: tokens on either side within the sentence; or across sentences `s`, `p`, `5:10`.
+        sample: number of evenly spaced occurrences that are taken, `50:7` random ones by the seed
+            7; 0 takes all, or where they are sorted as many as the server's limit.
         where: filter of documents by their fields; "" takes all documents.
     """
     index, one = opened.documents(where), asked(opened.index, phrase)
     _require_order(order)
     total = count_of(index, one)
-    among = min(total, sample or LIMITS.sorted_occurrences)
-    if order == "corpus" and not sample:
+    n, seed = _sample(sample)
+    among = min(total, n or LIMITS.sorted_occurrences)
+    if order == "corpus" and not n:
         among = total
-    found = spans(index, one, order, skip + k, among if 0 < among < total else None, width)
-    rows = lines(opened, found[skip:], width)
+    taken = Sample(among, seed) if 0 < among < total else None
+    found = spans(index, one, order, skip + k, taken)
+    rows = lines(opened, found[skip:], width_of(width))
     return Concordance(shown_phrase(opened, one), total, order, among, skip, rows)
 
 
-def lines(opened: Opened, found: np.ndarray, width: int) -> tuple[Line, ...]:
+def _sample(text: str) -> tuple[int, int | None]:
+    """Return (number of occurrences, seed) of `50` or `50:7`."""
+    numbers = _SAMPLE.fullmatch(text.strip())
+    if numbers is None or int(numbers[1]) > LIMITS.sorted_occurrences:
+        raise ParameterError(
+            f"`sample` {text[:20]!r}: give a number up to {LIMITS.sorted_occurrences:,}, or one "
+            "with a seed: 50:7"
+        )
+    return int(numbers[1]), int(numbers[2]) if numbers[2] else None
+
+
+def width_of(text: str) -> int | str:
+    """Return how much text is shown: a number of tokens in the sentence, or across sentences."""
+    if text.isascii() and text.isdigit() and int(text) <= _WIDEST:
+        return int(text)
+    wanted = parse_context(text)
+    is_wide = wanted.unit == "tokens" and max(wanted.before, wanted.after) > 4 * _WIDEST
+    if text.isdigit() or is_wide:
+        raise ParameterError(
+            f"`width` {text[:20]!r}: give up to {_WIDEST} words on a side of the sentence, s, p, "
+            f"or up to {4 * _WIDEST}:{4 * _WIDEST} across sentences"
+        )
+    return text
+
+
+def lines(opened: Opened, found: np.ndarray, width: int | str) -> tuple[Line, ...]:
     """Return the concordance lines of spans of tokens.
 
     Arguments:
         opened: the artifacts that are served.
         found: int64[n, 2], half-open spans of positions in the corpus.
-        width: context on either side, in tokens.
+        width: as in `CorpusIndex.concordance`.
     """
-    shown = opened.index.lines(found, width=width)
+    index = opened.index
+    shown = index.lines(found, width=width)
+    fields: list[dict[str, Any]] = [{} for _ in shown]
+    if opened.fields and shown:
+        documents = np.searchsorted(index.document_edges, found[:, 0], "right") - 1
+        fields = index.metadata.values(opened.fields[:_MOST_FIELDS], documents)
+    most = 300 if isinstance(width, int) else _LONGEST_SIDE
     return tuple(
         Line(
-            at, one.source, one.line, shortened(one.left), shortened(one.node),
-            shortened(one.right), one.document, stop - at,
+            at, one.source, one.line, shortened(one.left, most), shortened(one.node),
+            shortened(one.right, most), one.document, stop - at, values,
         )
-        for (at, stop), one in zip(found.tolist(), shown, strict=True)
+        for (at, stop), one, values in zip(found.tolist(), shown, fields, strict=True)
     )  # fmt: skip
 
 
-def whole_concordance(opened: Opened, phrase: str, order: str, where: str) -> np.ndarray:
+def whole_concordance(
+    opened: Opened, phrase: str, order: str, width: str, where: str
+) -> np.ndarray:
     """Return the spans of all occurrences of a phrase or query, int64[n, 2], half-open, sorted.
 
     Arguments:
         opened: the artifacts that are served.
         phrase: words separated by spaces, or a query in the query language.
-        order: order of the lines, one of the keys of ORDERS.
+        order: `corpus`, `left`, `right`, or up to three places such as 1L,2L.
+        width: checked here, of the lines.
         where: filter of documents by their fields; "" takes all documents.
 
     Raises:
@@ -180,6 +222,7 @@ def whole_concordance(opened: Opened, phrase: str, order: str, where: str) -> np
     """
     index, one = opened.documents(where), asked(opened.index, phrase)
     _require_order(order)
+    width_of(width)
     total = count_of(index, one)
     if total > LIMITS.exported_lines:
         raise ParameterError(
@@ -275,33 +318,22 @@ def frequency(opened: Opened, phrase: str, by: str, k: int, where: str) -> Frequ
     total = len(found)
     if by == "form":
         found = found[np.arange(_COUNTED) * total // _COUNTED] if total > _COUNTED else found
-        rows = _forms(index, found)
+        rows = [
+            Share(shortened(str(one.value)), one.times, one.per_million)
+            for one in counts_by(index, found, "match")
+        ]
     elif by == "file":
         rows = _files(opened, found, index is opened.index)
     else:
-        counted = counts_by(index, found[:, 0], by)
-        rows = [Share(shortened(str(one.value)), one.times, one.per_million) for one in counted]
+        counted = counts_by(index, found, by)
+        names = ("without a value" if one.value is None else str(one.value) for one in counted)
+        rows = [
+            Share(shortened(name), one.times, one.per_million)
+            for name, one in zip(names, counted, strict=True)
+        ]
     if by in ("form", "file"):  # values of a field are ascending
         rows.sort(key=lambda row: (-row.count, row.name))
     return Frequency(shown_phrase(opened, one), by, total, len(found), len(rows), tuple(rows[:k]))
-
-
-def _forms(index: CorpusIndex, found: np.ndarray) -> list[Share]:
-    """Return the counts of the word sequences in spans.
-
-    Arguments:
-        found: int64[n, 2], half-open spans of positions.
-    """
-    rows = []
-    lengths = found[:, 1] - found[:, 0]
-    for length in np.unique(lengths).tolist():
-        begins = found[lengths == length, :1]
-        _, words = index.around(np.hstack([begins, begins]), length)
-        forms, counts = np.unique(words, axis=0, return_counts=True)
-        for form, n in zip(forms, counts.tolist(), strict=True):
-            text = shortened(" ".join(index.vocabulary.words(form)))
-            rows.append(Share(text, n, 1e6 * n / max(1, index.n_tokens)))
-    return rows
 
 
 def _files(opened: Opened, found: np.ndarray, whole: bool) -> list[Share]:

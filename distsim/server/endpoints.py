@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from distsim.base.choices import AssociationMeasure, KeywordMeasure
+from distsim.base.choices import AssociationMeasure, KeywordMeasure, Layer
 from distsim.base.errors import ParameterError
 from distsim.contexts.ngram import WIDEST
 from distsim.grammar.pair_kinds import PAIR_KINDS
 from distsim.kernels.schemes import SCHEMES
-from distsim.server import answers, corpus_questions, questions, spelling
+from distsim.server import answers, corpus_lists, corpus_questions, questions, spelling
 from distsim.server.limits import LIMITS
 from distsim.server.session import MAIN, SYNTAX
 
@@ -17,7 +17,7 @@ PREFIX = "/api/v1"
 
 
 @dataclass(frozen=True)
-class Text:
+class TextField:
     """A text argument.
 
     name: in the address. told: its description. default: None where it is required. most:
@@ -32,9 +32,6 @@ class Text:
 
     def value(self, given: Sequence[str]) -> Any:
         """Return the argument's value, checked.
-
-        Arguments:
-            given: the values in the request.
 
         Raises:
             ParameterError: the text is empty or too long.
@@ -65,7 +62,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Whole:
+class WholeField:
     """A whole number within a range.
 
     name: in the address. told: its description. default: None where it is required. least, most:
@@ -81,9 +78,6 @@ class Whole:
 
     def value(self, given: Sequence[str]) -> int:
         """Return the argument's value, checked.
-
-        Arguments:
-            given: the values in the request.
 
         Raises:
             ParameterError: the value is no whole number, or outside the range.
@@ -103,7 +97,7 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChoiceField:
     """One of a few words.
 
     name: in the address. told: its description. default: the word where none is given. choices:
@@ -119,9 +113,6 @@ class Choice:
     def value(self, given: Sequence[str]) -> str:
         """Return the argument's value, checked.
 
-        Arguments:
-            given: the values in the request.
-
         Raises:
             ParameterError: the value is not one of the choices.
         """
@@ -136,7 +127,7 @@ class Choice:
         return {"type": "string", "enum": list(self.choices), "default": self.default}
 
 
-Argument = Text | Whole | Choice
+Argument = TextField | WholeField | ChoiceField
 
 
 @dataclass(frozen=True)
@@ -189,23 +180,29 @@ class Endpoint:
         return found
 
 
-def _k(default: int, most: int = LIMITS.rows) -> Whole:
-    return Whole("k", "rows at most", default, 1, most)
+def _k(default: int, most: int = LIMITS.rows) -> WholeField:
+    return WholeField("k", "rows at most", default, 1, most)
 
 
-_PHRASE = Text("phrase", "a word or phrase")
-_ASKED = Text("phrase", "a word, a phrase, a phrase with `_` for 1 to 6 words, or a query")
-_ORDER = Text("order", "corpus, left, right, or up to three places such as 1L,2L,1R", "corpus", 20)
-_SKIP = Whole("skip", "leave out this many rows first", 0, 0, LIMITS.exported_lines)
-_WHERE = Text("where", "only documents that fit, such as year=1850..1900; genre=novel", "")
-_LENGTHS = Text("lengths", "only phrases of this many words: 2, or 1-3", "", 7)
-_MIN_COUNT = Whole(
+_PHRASE = TextField("phrase", "a word or phrase")
+_ASKED = TextField("phrase", "a word, a phrase, a phrase with `_` for 1 to 6 words, or a query")
+_ORDER = TextField(
+    "order", "corpus, left, right, or up to three places such as 1L,2L,1R", "corpus", 20
+)
+_SKIP = WholeField("skip", "leave out this many rows first", 0, 0, LIMITS.exported_lines)
+_WHERE = TextField(
+    "where",
+    "only documents that fit, such as year=1850..1900; genre=novel; or the name of a subcorpus",
+    "",
+)
+_LENGTHS = TextField("lengths", "only phrases of this many words: 2, or 1-3", "", 7)
+_MIN_COUNT = WholeField(
     "min_count", "only phrases at least this frequent; 0: by the size of the corpus",
     0, 0, 1 << 31,
 )  # fmt: skip
-_TABLE = Choice("table", "the signature table", MAIN, (MAIN, SYNTAX))
-_WINDOW = Whole("window", "words on either side", 1, 1, WIDEST)
-_WEIGHTS = Choice("weights", "the weighting scheme", "log-llr", tuple(SCHEMES))
+_TABLE = ChoiceField("table", "the signature table", MAIN, (MAIN, SYNTAX))
+_WINDOW = WholeField("window", "words on either side", 1, 1, WIDEST)
+_WEIGHTS = ChoiceField("weights", "the weighting scheme", "log-llr", tuple(SCHEMES))
 
 ENDPOINTS = {
     one.name: one
@@ -213,37 +210,53 @@ ENDPOINTS = {
         Endpoint("about", "The served artifacts, limits and examples.", questions.about,
                  answers.About, rows=("tables",)),
         Endpoint("count", "Number of occurrences of phrases and queries.", questions.count,
-                 answers.Counts, (Text("phrase", "a word, phrase or query; may be repeated",
+                 answers.Counts, (TextField("phrase", "a word, phrase or query; may be repeated",
                                        many=True), _WHERE)),
         Endpoint("complete", "Phrases that begin as typed, the most frequent first.",
                  questions.complete, answers.Completions,
-                 (Text("text", "the beginning of a phrase"), _k(10, 50))),
+                 (TextField("text", "the beginning of a phrase"), _k(10, 50))),
         Endpoint("spellings", "The nearest spellings that occur.", spelling.spellings,
                  answers.Spellings, (_PHRASE, _k(5, 50))),
         Endpoint("concordance", "Occurrences in their sentences.", corpus_questions.concordance,
                  answers.Concordance,
                  (_ASKED, _ORDER, _k(20), _SKIP,
-                  Whole("width", "words shown on either side", 10, 0, 50),
-                  Whole("sample", "take this many evenly spaced occurrences; 0: all", 0, 0,
-                        20_000), _WHERE)),
+                  TextField("width", "words on either side in the sentence; or s, p, 5:10 across "
+                            "sentences", "10", 20),
+                  TextField("sample", "take this many evenly spaced occurrences; 0: all; 50:7 "
+                            "draws 50 by the seed 7", "0", 20), _WHERE)),
         Endpoint("collocates", "Words in the windows of a phrase, by association.",
                  corpus_questions.collocates, answers.Collocates,
-                 (_ASKED, Whole("window", "words on either side", 5, 1, 100),
-                  Choice("measure", "the association measure", "log-dice",
+                 (_ASKED, WholeField("window", "words on either side", 5, 1, 100),
+                  ChoiceField("measure", "the association measure", "log-dice",
                          get_args(AssociationMeasure)),
-                  Whole("min_count", "leave out rarer collocates", 3, 1, 1 << 31), _k(20), _WHERE)),
+                  WholeField("min_count", "leave out rarer collocates", 3, 1, 1 << 31), _k(20),
+                  _WHERE)),
         Endpoint("frequency", "Occurrences by form, by file or by a field of documents.",
                  corpus_questions.frequency, answers.Frequency,
-                 (_ASKED, Text("by", "form, file or a field", "", 60), _k(20), _WHERE)),
+                 (_ASKED, TextField("by", "form, file or a field", "", 60), _k(20), _WHERE)),
+        Endpoint("dispersion", "Occurrences in a hundred equal parts of the corpus.",
+                 corpus_lists.dispersion, answers.Dispersion, (_ASKED, _WHERE)),
+        Endpoint("sketch", "Collocates of a word by grammatical relation.", corpus_lists.sketch,
+                 answers.Sketch,
+                 (_PHRASE, TextField("other", "a word that it is compared with", ""),
+                  WholeField("min_count", "leave out rarer pairs", 2, 1, 1 << 31),
+                  WholeField("k", "collocates of each relation at most", 8, 1, 100), _WHERE)),
+        Endpoint("ngrams", "The most frequent words or phrases.", corpus_lists.ngrams,
+                 answers.PhraseList,
+                 (TextField("lengths", "words of a phrase: 2, or 1-3", "1", 7),
+                  ChoiceField("by", "what is listed", "word", get_args(Layer)),
+                  TextField("containing", "only phrases with this one", ""),
+                  WholeField("min_count", "leave out rarer phrases", 2, 1, 1 << 31), _k(50),
+                  _WHERE)),
         Endpoint("keywords", "Words more or less frequent than in the reference corpus.",
                  corpus_questions.keywords, answers.Keywords,
-                 (Choice("measure", "what orders them", "llr-2", get_args(KeywordMeasure)),
-                  Choice("direction", "more or less frequent here", "more", ("more", "less")),
-                  Whole("min_count", "leave out words rarer in both", 5, 1, 1 << 31), _k(50),
+                 (ChoiceField("measure", "what orders them", "llr-2", get_args(KeywordMeasure)),
+                  ChoiceField("direction", "more or less frequent here", "more", ("more", "less")),
+                  WholeField("min_count", "leave out words rarer in both", 5, 1, 1 << 31), _k(50),
                   _WHERE)),
         Endpoint("passage", "The text around an occurrence.", questions.passage, answers.Passage,
-                 (Whole("at", "the position that a concordance gives", None, 0, 1 << 59),
-                  Whole("words", "words to mark there", 1, 1, 255))),
+                 (WholeField("at", "the position that a concordance gives", None, 0, 1 << 59),
+                  WholeField("words", "words to mark there", 1, 1, 255))),
         Endpoint("neighbours", "The most similar phrases.", questions.neighbours,
                  answers.Neighbours, (_PHRASE, _k(20), _LENGTHS, _MIN_COUNT, _TABLE)),
         Endpoint("map", "The most similar phrases as points in a plane.", questions.neighbour_map,
@@ -251,33 +264,35 @@ ENDPOINTS = {
         Endpoint("contexts", "The words beside a phrase, with weights.", questions.contexts,
                  answers.Contexts, (_PHRASE, _WINDOW, _WEIGHTS, _k(15)), ("left", "right")),
         Endpoint("compare", "Two phrases side by side.", questions.compare, answers.Comparison,
-                 (Text("a", "a phrase"), Text("b", "another"), _WINDOW, _WEIGHTS, _k(15),
-                  Choice("measures", "all, or only those of tables", "all",
+                 (TextField("a", "a phrase"), TextField("b", "another"), _WINDOW, _WEIGHTS, _k(15),
+                  ChoiceField("measures", "all, or only those of tables", "all",
                          ("all", "quick"))),
                  ("measures", "shared", "only_a", "only_b")),
         Endpoint("paraphrases", "Paraphrases of a phrase, with shared contexts.",
                  questions.paraphrases, answers.Paraphrases, (_PHRASE, _k(15, 30)), slow=True),
         Endpoint("rules", "A grammar's rules for a source side.", questions.rules, answers.Rules,
-                 (Text("source", "symbols separated by spaces, gaps as [NP,1]"), _k(20))),
+                 (TextField("source", "symbols separated by spaces, gaps as [NP,1]"), _k(20))),
         Endpoint("find-rules", "Rules of a grammar that contain words, best first.",
                  questions.find_rules, answers.FoundRules,
-                 (Text("text", "words of either side; run* is a beginning", ""),
-                  Choice("kind", "what differs between the sides", "all", ("all", *PAIR_KINDS)),
+                 (TextField("text", "words of either side; run* is a beginning", ""),
+                  ChoiceField("kind", "what differs between the sides", "all",
+                              ("all", *PAIR_KINDS)),
                   _k(20), _SKIP)),
         Endpoint("rewrite", "Sentences of a text made simpler or shorter, with the rules applied.",
                  questions.rewrite, answers.Rewritings,
-                 (Text("text", "running text", most=LIMITS.text_characters),
-                  Choice("aim", "simplify, or shorten to three quarters of the words", "simplify",
-                         ("simplify", "shorten")),
+                 (TextField("text", "running text", most=LIMITS.text_characters),
+                  ChoiceField("aim", "simplify, or shorten to three quarters of the words",
+                              "simplify", ("simplify", "shorten")),
                   _k(3, 10)), slow=True),
         Endpoint("substitutes", "Substitutes of a word in its sentence.",
                  questions.substitutes, answers.Substitutes,
-                 (Text("sentence", "with the target in brackets: the [boy] read",
+                 (TextField("sentence", "with the target in brackets: the [boy] read",
                        most=LIMITS.sentence_characters), _k(10, 100)), slow=True),
     )
 }  # fmt: skip
 
 EXPORT = Endpoint(
     "export", "All lines of a concordance, as TSV, CSV or JSON.",
-    corpus_questions.whole_concordance, tuple[answers.Line, ...], (_ASKED, _ORDER, _WHERE), rows=(),
+    corpus_questions.whole_concordance, tuple[answers.Line, ...],
+    (_ASKED, _ORDER, TextField("width", "as of the concordance", "10", 20), _WHERE), rows=(),
 )  # fmt: skip

@@ -52,7 +52,7 @@ def _phrase_page(opened: Opened) -> None:
         questions.count(opened, (phrase, f"{phrase} _ {phrase}"))
         questions.complete(opened, f"{phrase} ", 1)
         for order in ("corpus", "left"):
-            lines = corpus_questions.concordance(opened, phrase, order, 1, 0, 10, 0, "")
+            lines = corpus_questions.concordance(opened, phrase, order, 1, 0, "10", "0", "")
         for line in lines.rows:
             questions.passage(opened, line.at, 1)
         questions.contexts(opened, phrase, 1, "log-llr", 1)
@@ -92,11 +92,7 @@ SLOW: tuple[Maker, ...] = (_paraphrases, _substitutes, _rewriting)
 
 
 def told(make: Maker) -> str:
-    """Return the name of a step of the warm-up, for visitors who wait.
-
-    Arguments:
-        make: the step.
-    """
+    """Return the name of a step of the warm-up, for visitors who wait."""
     return (make.__doc__ or "").partition("\n")[0].rstrip(".")
 
 
@@ -111,11 +107,7 @@ def is_done() -> bool:
 
 
 def command(places: Places) -> list[str]:
-    """Return the command that asks every kind of question once.
-
-    Arguments:
-        places: paths of the artifacts.
-    """
+    """Return the command that asks every kind of question once."""
     return [sys.executable, "-m", __name__, json.dumps(asdict(places))]
 
 

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 
 
 @dataclass(frozen=True)
-class Limits:
+class QuestionLimits:
     """Limits of a question.
 
     Arguments:
@@ -16,6 +16,7 @@ class Limits:
         exported_lines: of a concordance that is exported whole; rows that may be skipped.
         quick_seconds, slow_seconds: for an answer; slow are paraphrases and substitutes.
         waiting: questions that wait for a thread; more are refused until some are done.
+        exports: of whole concordances at the same time.
     """
 
     phrase_characters: int = 300
@@ -31,21 +32,18 @@ class Limits:
     quick_seconds: float = 20.0
     slow_seconds: float = 120.0
     waiting: int = 100
+    exports: int = 4
 
     def told(self) -> dict[str, float]:
         """Return the limits by name."""
         return asdict(self)
 
 
-LIMITS = Limits()
+LIMITS = QuestionLimits()
 
 
 def shortened(text: str, most: int = LIMITS.shown_characters) -> str:
     """Return a text, cut to the length that is shown.
-
-    Arguments:
-        text: to be shown.
-        most: characters.
 
     >>> shortened("x" * 10, 4)
     'xxx…'

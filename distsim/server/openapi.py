@@ -4,11 +4,12 @@ from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from distsim.base.distribution import program_version
+from distsim.base.errors import program_version
 from distsim.server.endpoints import ENDPOINTS, EXPORT, PREFIX, Endpoint
 
 FAULTS = {
     400: "the question cannot be answered as it stands",
+    403: "a page of another site asked",
     404: "there is no such path",
     405: "only GET and HEAD are answered",
     413: "the question is too large",

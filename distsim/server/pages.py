@@ -19,14 +19,21 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from distsim.base.choices import AssociationMeasure, KeywordMeasure
+from distsim.base.choices import AssociationMeasure, KeywordMeasure, Layer
 from distsim.base.errors import ParameterError
 from distsim.grammar.pair_kinds import PAIR_KINDS
-from distsim.output.pictures.phrase_map import Mark, draw_map
+from distsim.output.phrase_map import Mark, draw_map
 from distsim.server import api
 from distsim.server.answers import About, Counts, Map, PhraseCount, Spellings
 from distsim.server.artifact_cache import ArtifactCache, DamagedError
-from distsim.server.endpoints import ENDPOINTS, EXPORT, PREFIX, Choice, Text, Whole
+from distsim.server.endpoints import (
+    ENDPOINTS,
+    EXPORT,
+    PREFIX,
+    ChoiceField,
+    TextField,
+    WholeField,
+)
 from distsim.server.limits import LIMITS
 from distsim.server.openapi import FAULTS
 from distsim.server.session import MAIN, SYNTAX
@@ -42,7 +49,10 @@ _FAULT_TITLES = {
 }  # fmt: skip
 _PATIENCE_SECONDS, _AGAIN_SECONDS = 4.0, 3
 _KEPT_MAPS = 100
-_OF_ALL, _FREQUENT = ("collocates", "frequency"), 50_000  # panels that count all occurrences
+_OF_ALL, _FREQUENT = (
+    ("collocates", "frequency", "dispersion"),
+    50_000,
+)  # panels that count all occurrences
 _KEPT_PAGE_BYTES = 16 << 20
 _KEPT_SECONDS = 31_536_000  # of what is under a name that changes with it
 
@@ -80,6 +90,14 @@ PANELS = {
         Panel("contexts", "Contexts",
               "Words directly before and after the phrase, by weight: how much more often they "
               "occur there than by chance.", "contexts"),
+        Panel("dispersion", "Dispersion",
+              "Where in the corpus the phrase occurs: a bar for each hundredth of it, in order.",
+              "dispersion"),
+        Panel("sketch", "Word sketch",
+              "Collocates of the word by grammatical relation, by logDice.", "sketch"),
+        Panel("ngrams", "Word lists",
+              "The most frequent words and phrases, with the number of documents they are in.",
+              "ngrams"),
         Panel("frequency", "Frequency", "Occurrences by form, by file or by a field of the "
               "documents.", "frequency"),
         Panel("paraphrases", "Paraphrases",
@@ -110,6 +128,8 @@ _SETTINGS = {
     "order": {"concordance": "order"},
     "show": {"concordance": "k"},
     "skip": {"concordance": "skip"},
+    "text": {"concordance": "width"},
+    "sample": {"concordance": "sample"},
     "lengths": _NEIGHBOURS,
     "window": {"contexts": "window"},
     "weights": {"contexts": "weights"},
@@ -117,20 +137,20 @@ _SETTINGS = {
     "measure": {"collocates": "measure"},
     "least": {"collocates": "min_count"},
     "by": {"frequency": "by"},
-    "where": dict.fromkeys(("concordance", "collocates", "frequency"), "where"),
+    "where": dict.fromkeys(
+        ("concordance", "collocates", "frequency", "dispersion", "sketch"), "where"
+    ),
 }
 
 
 def routes(cache: ArtifactCache) -> list[Route]:
-    """Return the routes of the pages and of their static files.
-
-    Arguments:
-        cache: the artifacts that are served.
-    """
+    """Return the routes of the pages and of their static files."""
     site = _Site(cache)
     return [
         Route("/", site.soon(site.phrase)),
         Route("/compare", site.soon(site.single("compare", "a", "b"))),
+        Route("/words", site.soon(site.single("ngrams"))),
+        Route("/sketch", site.soon(site.single("sketch", "phrase"))),
         Route("/keywords", site.soon(site.single("keywords"))),
         Route("/rules", site.soon(site.single("find-rules"))),
         Route("/rewrite", site.soon(site.single("rewrite", "text"))),
@@ -143,13 +163,7 @@ def routes(cache: ArtifactCache) -> list[Route]:
 
 
 def as_page(cache: ArtifactCache, request: Request, error: Exception) -> Response:
-    """Return the page that reports an error, with the HTTP status of the error.
-
-    Arguments:
-        cache: the artifacts that are served.
-        request: the request that failed.
-        error: the exception raised by it.
-    """
+    """Return the page that reports an error, with the HTTP status of the error."""
     status, code, message = api.fault_of(error)
     site = _Site(cache)
     q = _one(request, "q")[: LIMITS.phrase_characters]
@@ -224,7 +238,9 @@ class _Site:
         spelled = await self._ask("spellings", phrase=q) if unknown else None
         names = _panels_of(about, count, spelled)
         wanted = _one(request, "paraphrases") == "1"
-        late = [] if wanted else ["paraphrases", *_OF_ALL[: 2 * (count.count > _FREQUENT)]]
+        late = (
+            [] if wanted else ["paraphrases", *_OF_ALL[: 3 * (count.count > _FREQUENT)], "sketch"]
+        )
         panels = await asyncio.gather(
             *(self._panel(name, _arguments(name, here), name not in late) for name in names)
         )
@@ -286,7 +302,11 @@ class _Site:
 
     async def api(self, request: Request) -> Response:
         """Return the page that describes the API."""
-        kinds = {Text: "text", Whole: "whole number", Choice: "choice"}
+        kinds = {
+            TextField: "text",
+            WholeField: "whole number",
+            ChoiceField: "choice",
+        }
         return self.rendered("api.html", about=await self._about(), q="", title="API",
                              endpoints=(*ENDPOINTS.values(), EXPORT), faults=FAULTS,
                              kind=lambda one: kinds[type(one)])  # fmt: skip
@@ -350,9 +370,10 @@ def _panels_of(about: About, count: PhraseCount, spelled: Spellings | None) -> l
         return similar if spelled.words and all(one.count for one in spelled.words) else []
     text = ["concordance", "collocates"]
     if count.kind != "phrase":
-        return [*text, "frequency"]
+        return [*text, "frequency", "dispersion"]
     similar = ["neighbours", "map", *similar[1:]]
     parts = ["frequency"] if about.files > 1 or about.fields else []
+    parts += ["dispersion", *["sketch"][: "relation" in about.layers]]
     return [*similar, *text, "contexts", *parts, "paraphrases", *rules]
 
 
@@ -403,7 +424,7 @@ def _marked(text: str) -> tuple[str, int, int]:
     return plain + after, len(plain) - len(inside), len(plain)
 
 
-class _Piece(NamedTuple):
+class _SelectableWord(NamedTuple):
     """A word of a sentence that can be chosen.
 
     word: as written. choice: the sentence with the word in brackets. is_chosen: it is in brackets
@@ -416,9 +437,9 @@ class _Piece(NamedTuple):
     behind: str
 
 
-def _pieces(plain: str, first: int, stop: int) -> list[_Piece]:
+def _pieces(plain: str, first: int, stop: int) -> list[_SelectableWord]:
     """Return the words of a sentence without the punctuation at their edges."""
-    found, at = [_Piece("", "", False, "")], 0
+    found, at = [_SelectableWord("", "", False, "")], 0
     for one in re.finditer(r"\S+", plain):
         begin, end = one.span()
         while begin < end and category(plain[begin])[0] == "P":
@@ -428,7 +449,9 @@ def _pieces(plain: str, first: int, stop: int) -> list[_Piece]:
         if begin < end:
             found[-1] = found[-1]._replace(behind=plain[at:begin])
             choice = _bracketed(plain, begin, end)
-            found.append(_Piece(plain[begin:end], choice, first <= begin and end <= stop, ""))
+            found.append(
+                _SelectableWord(plain[begin:end], choice, first <= begin and end <= stop, "")
+            )
             at = end
     found[-1] = found[-1]._replace(behind=plain[at:])
     return found
@@ -503,7 +526,7 @@ def _environment() -> Environment:
     )  # fmt: skip
     made.globals.update(
         url=_url, link=_link, asset=_asset, map_picture=_map, bar=_bar, prefix=PREFIX,
-        association_measures=get_args(AssociationMeasure),
+        layers=get_args(Layer), association_measures=get_args(AssociationMeasure),
         keyword_measures=get_args(KeywordMeasure), pair_kinds=PAIR_KINDS,
     )  # fmt: skip
     made.filters["thousands"] = lambda value: f"{value:,}"

@@ -17,7 +17,6 @@ def passage(index: CorpusIndex, at: int, n_words: int) -> Passage:
     """Return the sentence of a position and its neighbours in the same document.
 
     Arguments:
-        index: the corpus.
         at: a position in the corpus, sentence boundaries counted. n_words: of what is there.
 
     Raises:

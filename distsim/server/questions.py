@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from distsim.base.distribution import program_version
-from distsim.base.errors import DistsimError, ParameterError
+from distsim.base.errors import DistsimError, ParameterError, program_version
 from distsim.comparison.measures import Similarity, reason_without_signature
 from distsim.contexts.contrasting import ContrastedContext, contrast
 from distsim.contexts.ngram import phrase_contexts
 from distsim.corpus.tokeniser import cut, tokens_of
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.output.pictures.phrase_map import lay_out
+from distsim.indexes.subcorpora import list_subcorpora
+from distsim.output.phrase_map import lay_out
 from distsim.server.answers import (
     About,
     Applied,
@@ -60,11 +60,7 @@ if TYPE_CHECKING:  # else imported where rules are asked for
 
 
 def about(opened: Opened) -> About:
-    """Return the description of the server: index, tables, limits, suggested queries.
-
-    Arguments:
-        opened: the artifacts that are served.
-    """
+    """Return the description of the server: index, tables, limits, suggested queries."""
     index = opened.index
     counts = index.parameters["counts"]
     tables = [
@@ -85,6 +81,8 @@ def about(opened: Opened) -> About:
         None if opened.rules is None else len(opened.rules),
         None if opened.reference is None else opened.reference.n_tokens,
         opened.fields,
+        () if index.layers is None else index.layers.names,
+        tuple(one.name for one in list_subcorpora(index)),
         tuple(opened.notes),
         LIMITS.told(),
         suggestions(opened),
@@ -95,7 +93,6 @@ def count(opened: Opened, phrase: Sequence[str], where: str = "") -> Counts:
     """Return the number of occurrences of each phrase or query, with its frequency and rank.
 
     Arguments:
-        opened: the artifacts that are served.
         phrase: phrases, or queries in the query language.
         where: filter of documents by their fields; "" counts in all documents.
     """
@@ -107,8 +104,6 @@ def complete(opened: Opened, text: str, k: int) -> Completions:
     """Return phrases of the index that begin with a text, most frequent first.
 
     Arguments:
-        opened: the artifacts that are served.
-        text: the beginning of a phrase.
         k: maximum number of completions.
     """
     found = opened.completer().complete(text, k)
@@ -120,7 +115,6 @@ def passage(opened: Opened, at: int, words: int) -> Passage:
     """Return the sentences around a position of the corpus.
 
     Arguments:
-        opened: the artifacts that are served.
         at: position of the first token, as a concordance line has it.
         words: length of the node in tokens.
     """
@@ -165,7 +159,6 @@ def neighbour_map(
     """Return the nearest phrases with coordinates in the plane, near phrases side by side.
 
     Arguments:
-        opened: the artifacts that are served.
         phrase: words separated by spaces.
         k: maximum number of neighbours.
         lengths: lengths of neighbours in words, `2` or `1-3`; "" allows all.
@@ -191,7 +184,6 @@ def contexts(opened: Opened, phrase: str, window: int, weights: str, k: int) -> 
     """Return the context words of a phrase on either side, highest weight first.
 
     Arguments:
-        opened: the artifacts that are served.
         phrase: words separated by spaces.
         window: context words on either side, in tokens.
         weights: name of the weighting scheme, such as `ppmi`.
@@ -226,7 +218,6 @@ def compare(
     """Return the similarities of two phrases, and their shared and distinct context words.
 
     Arguments:
-        opened: the artifacts that are served.
         a, b: the phrases, words separated by spaces.
         window: context words on either side, in tokens.
         weights: name of the weighting scheme, such as `ppmi`.
@@ -254,7 +245,6 @@ def paraphrases(opened: Opened, phrase: str, k: int) -> Paraphrases:
     """Return the paraphrases of a phrase with their evidence, best first.
 
     Arguments:
-        opened: the artifacts that are served.
         phrase: words separated by spaces.
         k: maximum number of paraphrases.
     """
@@ -277,7 +267,6 @@ def rules(opened: Opened, source: str, k: int) -> Rules:
     """Return a grammar's rules for a source side, with the phrase pairs they consist of.
 
     Arguments:
-        opened: the artifacts that are served.
         source: the source side, symbols separated by spaces; looked up in lower case where the
             grammar does not have it as written.
         k: maximum number of rules.
@@ -292,7 +281,6 @@ def find_rules(opened: Opened, text: str, kind: str, k: int, skip: int) -> Found
     """Return the rules that contain all words of a text.
 
     Arguments:
-        opened: the artifacts that are served.
         text: words separated by spaces; `run*` stands for all words with this beginning.
         kind: kind of phrase pair of the rules, or `all`.
         k: maximum number of rules.
@@ -308,7 +296,6 @@ def rewrite(opened: Opened, text: str, aim: str, k: int) -> Rewritings:
     """Return the rewritings of the sentences of a text with the rules that made them.
 
     Arguments:
-        opened: the artifacts that are served.
         text: running text of one or more sentences.
         aim: name of the weights that are used, such as those for simplification.
         k: maximum number of rewritings of a sentence.
@@ -344,7 +331,6 @@ def substitutes(opened: Opened, sentence: str, k: int) -> Substitutes:
     """Return substitutes of the word or phrase in brackets in a sentence, best first.
 
     Arguments:
-        opened: the artifacts that are served.
         sentence: a sentence with its target in brackets.
         k: maximum number of substitutes.
 
@@ -413,14 +399,14 @@ def _measures(opened: Opened, a: str, b: str, everything: bool) -> list[Measure]
     """Return the similarity of two phrases by every available measure."""
     known: list[tuple[str, str, Callable[[], Similarity]]] = []
     if MAIN in opened.tables:
-        bits, learnt = opened.tables[MAIN].n_bits, opened.tables[MAIN].fingerprint.is_learnt
+        bits, learned = opened.tables[MAIN].n_bits, opened.tables[MAIN].fingerprint.is_learned
         known.append(
             ("table", f"estimated from {bits} bits"
-             + " and the vectors of words, both learned from the text" * learnt,
+             + " and the vectors of words, both learned from the text" * learned,
              lambda: opened.estimated(MAIN))
         )  # fmt: skip
         if everything and _keeps_less_than_vectors(opened):
-            known.append(("vectors", "of the vectors that the bits are cut from", opened.learnt))
+            known.append(("vectors", "of the vectors that the bits are cut from", opened.learned))
         if everything:
             known.append(
                 ("exact", "of the counted contexts themselves", opened.exact)
@@ -441,8 +427,8 @@ def _measures(opened: Opened, a: str, b: str, everything: bool) -> list[Measure]
 
 def _keeps_less_than_vectors(opened: Opened) -> bool:
     """Return whether a learned table can only estimate by bits, less precisely than vectors."""
-    learnt = opened.tables[MAIN].fingerprint.is_learnt
-    return learnt and opened.estimated(MAIN).estimate == "bits"
+    learned = opened.tables[MAIN].fingerprint.is_learned
+    return learned and opened.estimated(MAIN).estimate == "bits"
 
 
 def _grammar(opened: Opened) -> "GrammarIndex":

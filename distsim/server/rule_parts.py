@@ -12,11 +12,8 @@ from distsim.grammar.packs.grammar_index import PackedRule
 def parts_of(rule: PackedRule) -> list[tuple[str, str]]:
     """Return the phrase pairs of a rule that no link leaves.
 
-    A rule without links between words gets those that `score` gives without a learnt model:
+    A rule without links between words gets those that `score` gives without a learned model:
     gaps by index, like words, words between linked neighbours.
-
-    Arguments:
-        rule: of a pack.
 
     >>> parts_of(PackedRule("NN", "the boy", "the lad", {}, [], "S", "phrasal", 0.0))
     [('the', 'the'), ('the boy', 'the lad'), ('boy', 'lad')]

@@ -3,6 +3,7 @@
 Each piece is made when it is first asked for, once, whichever thread asks, and kept.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,15 +13,16 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from distsim.base.errors import ArtifactError, ParameterError
-from distsim.comparison.measures import EstimatedCosine, ExactCosine, LearntCosine
+from distsim.comparison.measures import EstimatedCosine, ExactCosine, LearnedCosine
 from distsim.comparison.nearest import NeighbourSearch, usual_strength
 from distsim.comparison.table import SignatureTable
 from distsim.contexts.ngram import PhraseWeigher
 from distsim.contexts.weights import Weighting
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.indexes.places import signatures_inside
+from distsim.indexes.subcorpora import FILE as SUBCORPORA
 from distsim.server.completion import Completer
 from distsim.storage.files import MANIFEST
+from distsim.storage.manifest import signatures_inside
 
 if TYPE_CHECKING:  # else imported when they are first asked for: a server starts sooner
     from distsim.grammar.packs.grammar_index import GrammarIndex
@@ -29,6 +31,7 @@ if TYPE_CHECKING:  # else imported when they are first asked for: a server start
     from distsim.paraphrase.substitution.substituter import Substituter
 
 T = TypeVar("T")
+_FILTERS = re.compile(r"(?<!\\);")  # \; is a semicolon in a value
 _USUAL_COUNT, _WORDS_A_COUNT = 20, 100_000
 _PARAPHRASES_COUNT = 20  # ParaphraseOptions' neighbour_strength
 _KEPT_VECTORS = 16
@@ -55,7 +58,8 @@ class Places:
         """Return a value that changes when an artifact is written again."""
         tables = [self.table or signatures_inside(self.index)]
         tables += [one for one in (self.syntax, self.against) if one]
-        return tuple(_state(Path(one) / MANIFEST) for one in (self.index, *tables))
+        files = [Path(one) / MANIFEST for one in (self.index, *tables)]
+        return tuple(_state(file) for file in (*files, Path(self.index) / SUBCORPORA))
 
 
 def _state(file: Path) -> tuple[int, int, int] | None:
@@ -129,17 +133,22 @@ class Opened:
         """Return the index of the documents that fit filters, separated by semicolons.
 
         Arguments:
-            where: the filters; all documents where empty.
+            where: filters, and names of subcorpora; all documents where empty.
 
         Raises:
             ParameterError: there is no such field or value, or no document fits.
         """
-        filters = [one.strip() for one in where.split(";") if one.strip()]
+        filters = [one.strip() for one in _FILTERS.split(where) if one.strip()]
         if not filters:
             return self.index
-        if not self.fields:
+        names = [one for one in filters if "=" not in one]
+        filters = [one for one in filters if "=" in one]
+        if filters and not self.fields:
             raise ParameterError("`where`: the documents of this corpus have no fields")
-        return self.index.select(where=filters)
+        index = self.index.select(where=filters)
+        for name in names:
+            index = index.select(subcorpus=name)
+        return index
 
     def table(self, name: str = MAIN) -> SignatureTable:
         """Return the table of a name.
@@ -183,7 +192,6 @@ class Opened:
         """Return the search for neighbours in a table; searches share their data.
 
         Arguments:
-            name: of the table.
             lengths: tokens of an answer; any where None.
             min_count: only phrases so frequent. 0: as `NeighbourSearch` has it where the table
                 composes phrases; else those of 20 occurrences, fewer in a text of less than two
@@ -215,9 +223,6 @@ class Opened:
 
         Both int64, counts ascending; None where not known. Of single words those of the index, of
         others those that the table has.
-
-        Arguments:
-            n_words: of the phrases.
         """
         if n_words == 1:
             return self._once("words' counts", lambda: _tallied(self.word_counts()[1:]))
@@ -248,11 +253,7 @@ class Opened:
         )
 
     def estimated(self, name: str) -> EstimatedCosine:
-        """Return the measure that estimates cosines from a table.
-
-        Arguments:
-            name: of the table.
-        """
+        """Return the measure that estimates cosines from a table."""
         return self._once(("estimated", name), lambda: EstimatedCosine(self.table(name)))
 
     def exact(self) -> ExactCosine:
@@ -261,14 +262,14 @@ class Opened:
             "exact", lambda: ExactCosine(self.index, self.require_current(), kept=_KEPT_VECTORS)
         )
 
-    def learnt(self) -> LearntCosine:
+    def learned(self) -> LearnedCosine:
         """Return the measure of cosines of a learned table's real-valued vectors."""
-        return self._once("learnt", lambda: LearntCosine(self.index, self.require_current()))
+        return self._once("learned", lambda: LearnedCosine(self.index, self.require_current()))
 
     def paraphraser(self) -> "Paraphraser":
         """Return the paraphraser, with candidates of the table where there is one."""
-        from distsim.paraphrase.options import ParaphraseOptions
         from distsim.paraphrase.paraphraser import Paraphraser
+        from distsim.paraphrase.paraphrasing_options import ParaphraseOptions
 
         table = self.tables.get(MAIN)
         if table is not None and table.normaliser != self.index.options.normaliser:
@@ -300,8 +301,8 @@ class Opened:
     def _rewriter(self, pack: "GrammarIndex", aim: str) -> "Rewriter":
         from distsim.paraphrase.rewriting.grammar import Grammar
         from distsim.paraphrase.rewriting.language_model import IndexModel
-        from distsim.paraphrase.rewriting.options import RewriteOptions
         from distsim.paraphrase.rewriting.rewriter import Rewriter
+        from distsim.paraphrase.rewriting.rewriting_options import RewriteOptions
 
         options = RewriteOptions(length=_SHORTENED if aim == "shorten" else None)
         model = self._once("model", lambda: IndexModel(self.index))
@@ -318,7 +319,6 @@ class Opened:
         """Return the cached result of `make` for this name; the first call computes it.
 
         Arguments:
-            name: key of the cache.
             make: function without arguments that computes the result.
         """
         return self._once(("kept", name), make)

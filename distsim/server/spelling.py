@@ -25,7 +25,6 @@ def spellings(opened: Opened, phrase: str, k: int) -> Spellings:
     (Damerau-Levenshtein), or is cut into two words.
 
     Arguments:
-        opened: the artifacts.
         phrase: words separated by spaces.
         k: maximum number of results.
     """
@@ -99,7 +98,6 @@ def as_found(opened: Opened, phrases: Sequence[str]) -> dict[str, str]:
     occur is returned as given; all phrases are where the index keeps no text.
 
     Arguments:
-        opened: the artifacts that are served.
         phrases: words separated by spaces.
     """
     known: dict[str, str] = opened.kept("as found", dict)

@@ -22,11 +22,7 @@ _LOOKED_AT, _OCCURRENCES, _TRIED = 400, 4_000, 50
 
 
 def suggestions(opened: Opened) -> Suggestions:
-    """Return three of each kind, the same every time; fewer of a very small text.
-
-    Arguments:
-        opened: the artifacts.
-    """
+    """Return three of each kind, the same every time; fewer of a very small text."""
     return opened.kept("suggestions", lambda: _made(opened))
 
 

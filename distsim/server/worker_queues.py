@@ -4,9 +4,13 @@ import asyncio
 import math
 import queue
 import threading
+import time
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
+
+_LONG_SECONDS = 0.2
 
 
 class BusyError(Exception):
@@ -28,7 +32,7 @@ class WorkerQueue:
         waiting: maximum number of queries that wait.
         seconds: time limit of an answer, in seconds. After it the visitor gets an error; the work
             itself goes on and keeps its thread until it ends. None: no limit.
-        after: called after each answer, in its thread.
+        after: called after each answer that took long, in its thread.
     """
 
     def __init__(
@@ -76,18 +80,22 @@ class WorkerQueue:
     def _run(self) -> None:
         while True:
             loop, outcome, function = self._work.get()
-            value, error = None, None
+            value, error, takes_long = None, None, False
             if not outcome.cancelled():
+                began = time.monotonic()
                 try:
                     value = function()
                 except BaseException as raised:
+                    traceback.clear_frames(raised.__traceback__)  # else arrays live on in them
                     error = raised
+                takes_long = time.monotonic() - began > _LONG_SECONDS
             try:
                 loop.call_soon_threadsafe(self._settle, outcome, value, error)
             except RuntimeError:  # the loop has ended
                 return
             del outcome, function, value, error
-            self._after()
+            if takes_long:
+                self._after()
 
     def _settle(self, outcome: Any, value: Any, error: BaseException | None) -> None:
         self._taken -= 1
@@ -119,18 +127,13 @@ class KeptAnswers:
         self._making: dict[Any, asyncio.Task[Any]] = {}
 
     def has(self, key: Any) -> bool:
-        """Return whether an answer is cached.
-
-        Arguments:
-            key: of the question.
-        """
+        """Return whether an answer is cached."""
         return key in self._done
 
     async def of(self, key: Any, make: Callable[[], Any]) -> Any:
         """Return the answer to a question, cached or made.
 
         Arguments:
-            key: of the question.
             make: returns an awaitable of the answer.
         """
         if key in self._done:

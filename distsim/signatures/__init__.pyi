@@ -1,4 +1,5 @@
 from distsim.comparison.table import SignatureTable as SignatureTable
+from distsim.comparison.table import merge_tables as merge_tables
 from distsim.comparison.table import sign as sign
 from distsim.signatures.composition import Composition as Composition
 from distsim.signatures.fingerprint import Fingerprint as Fingerprint

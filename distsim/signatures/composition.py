@@ -1,31 +1,51 @@
 """Composes one vector of a phrase's own contexts and the vectors of its words.
 
 A phrase of several words is rare, and its contexts do not tell which words are inside it. So its
-vector is a mean, in the space of the learnt projection: with s occurrences, s / (s + prior_count)
+vector is a mean, in the space of the learned projection: with s occurrences, s / (s + prior count)
 of its own contexts', the rest of its words', each word weighing rare / (rare + its share of the
 text). A phrase that occurs less than `min_own_count` times, or never, is made of its words alone.
-A word's vector takes in those of words of like spelling (distsim.signatures.spelling).
+The prior count is lower for idioms: phrases whose own vector is unlike that of their words, and
+those that begin and end with a frequent word (`in order to`).
+A word's vector takes in those of its other forms (distsim.signatures.forms) and those of words of
+like spelling (distsim.signatures.spelling).
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from distsim import storage
+from distsim.base.arguments import check_types
 from distsim.base.errors import ArtifactError, ParameterError
 from distsim.contexts.sources.source import PhraseBatch
+from distsim.corpus.inflections import DEFAULT, Inflections
 from distsim.corpus.vocabulary import hash_texts
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.kernels.tables import permute_texts
-from distsim.signatures.kernels.composition import centre_rows, compose_rows, cut_composed
-from distsim.signatures.projections.projection import WIDER
+from distsim.signatures.forms import with_other_forms
+from distsim.signatures.kernels.composition import (
+    IdiomRule,
+    centre_rows,
+    compose_rows,
+    cut_composed,
+)
+from distsim.signatures.projections.projection import BYTES
 from distsim.signatures.spelling import spelt
-from distsim.storage.keys import from_stored, to_stored
+from distsim.storage.checksums import from_stored, to_stored
 
-_ARRAYS = ("part_hashes", "part_weights", "part_vectors")
+_ARRAYS = {
+    "part_hashes": np.uint64,
+    "part_weights": np.float64,
+    "part_scales": np.float32,
+    "part_vectors": np.int8,
+}
+# Chosen together by bench/likeness.py on judged phrases.
+IDIOM_COSINE, IDIOM_WIDTH = 0.35, 0.04
+EDGE_WEIGHT, EDGE_FACTOR = 0.75, 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,10 +54,14 @@ class Composition:
 
     Arguments:
         prior_count: occurrences at which a phrase's own contexts weigh as much as its words.
+        idiom_count: the same for a phrase whose own contexts are unlike those of its words; between
+            the two by their cosine. 0: `prior_count` for all.
         rare: the share of the text's tokens at which a word weighs half as much as a rare one.
         most_words: the number of words of which phrases are composed, the most frequent ones.
         min_own_count: the contexts of phrases that occur less often are not counted; at the
             defaults they would be less than an eleventh of the vector.
+        forms: the share of a word's other forms in its vector; 0: none.
+        inflections: the rules by which forms are told: `english`, `none` or a file of rules.
         spelling: the share of the vector of a word's spelling in the word's vector; 0: none.
 
     Raises:
@@ -48,20 +72,26 @@ class Composition:
     """
 
     prior_count: float = 2000.0
+    idiom_count: float = 0.0
     rare: float = 0.003
     most_words: int = 250_000
     min_own_count: int = 200
+    forms: float = 0.0
+    inflections: str = DEFAULT
     spelling: float = 0.3
 
     def __post_init__(self) -> None:
+        check_types(self)
         if not (
             self.prior_count > 0 and self.rare > 0 and self.most_words >= 1
-            and self.min_own_count >= 0 and 0 <= self.spelling <= 1
+            and min(self.min_own_count, self.idiom_count) >= 0 and 0 <= self.spelling <= 1
+            and 0 <= self.forms <= 1
         ):  # fmt: skip
             raise ParameterError(
-                f"prior count {self.prior_count}, rare {self.rare}, most words {self.most_words}, "
-                f"minimum own count {self.min_own_count}, spelling {self.spelling}: choose "
-                "numbers above 0, of spelling 0 to 1"
+                f"prior count {self.prior_count}, idiom count {self.idiom_count}, rare "
+                f"{self.rare}, most words {self.most_words}, minimum own count "
+                f"{self.min_own_count}, forms {self.forms}, spelling {self.spelling}: choose "
+                "numbers above 0, of forms and spelling 0 to 1"
             )
 
     def manifest(self) -> dict[str, Any]:
@@ -75,7 +105,7 @@ class Composition:
         Arguments:
             values: as `manifest` returns them, with or without the checksum of the parts.
         """
-        known = {"own_from": 0, "spelling": 0.0} | values  # older tables have none
+        known = dict(values)
         known.pop("parts", None)
         return cls(**from_stored(known))
 
@@ -87,6 +117,14 @@ class Composition:
         """
         own: np.ndarray = (batch.token_counts() == 1) | (batch.strengths >= self.min_own_count)
         return own
+
+    @property
+    def rule(self) -> IdiomRule:
+        """How the prior count of a phrase is found, for the kernel."""
+        return IdiomRule(
+            float(self.prior_count), float(self.idiom_count), IDIOM_COSINE, IDIOM_WIDTH,
+            EDGE_WEIGHT, EDGE_FACTOR,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -156,30 +194,35 @@ class PartVectors:
     Attributes:
         hashes: uint64[n], sorted.
         weights: float64[n], of each word in a phrase.
-        vectors: float16[n, n_dimensions]; bits are cut from the first dimensions.
+        scales: float32[n], by which a row of `vectors` is multiplied to have length 1.
+        vectors: int8[n, n_dimensions]; bits are cut from the first dimensions.
     """
 
     hashes: np.ndarray
     weights: np.ndarray
+    scales: np.ndarray
     vectors: np.ndarray
 
     @classmethod
-    def gather(cls, words: PartWords, composition: Composition) -> "PartVectors":
-        """Return the words of which phrases are composed, weighted, with their spelling's vectors.
+    def gather(cls, words: PartWords, composition: Composition, jobs: int | None) -> "PartVectors":
+        """Return the words of which phrases are composed, with their forms' and spelling's vectors.
 
         Arguments:
             words: with the vectors of their own contexts.
-            composition: how many words, their weights, and the share of their spelling.
+            composition: how many words, their weights, and the shares of forms and spelling.
+            jobs: threads; as many as the machine has cores where None.
         """
         kept = words.most_frequent(composition.most_words)
-        vectors = kept.vectors
+        vectors, ends = kept.vectors.astype(np.float32), _ends(kept.text_lengths)
+        if composition.forms:
+            rules = Inflections.open(composition.inflections)
+            vectors = with_other_forms(
+                vectors, kept.text, ends, kept.strengths, composition.forms, rules, jobs
+            )
         if composition.spelling:
-            vectors = spelt(
-                vectors.astype(np.float32), kept.text, _ends(kept.text_lengths), kept.strengths,
-                composition.spelling,
-            ).astype(np.float16)  # fmt: skip
+            vectors = spelt(vectors, kept.text, ends, kept.strengths, composition.spelling)
         weights = composition.rare / (composition.rare + kept.shares)
-        return cls(kept.hashes, weights, vectors)
+        return cls(kept.hashes, weights, *_quantised(vectors))
 
     @classmethod
     def read(cls, artifact: storage.Artifact) -> "PartVectors | None":
@@ -191,31 +234,48 @@ class PartVectors:
         Raises:
             ArtifactError: the arrays differ in length.
         """
-        if _ARRAYS[0] not in artifact:
+        if "part_hashes" not in artifact:
             return None
-        hashes = artifact.array("part_hashes", np.uint64)
-        weights = artifact.array("part_weights", np.float64)
-        vectors = artifact.array("part_vectors", np.float16, ndim=2)
-        if not hashes.size == weights.size == len(vectors):
+        if "part_scales" not in artifact:
+            raise ArtifactError(
+                f"{artifact.path}: keeps words' vectors as an earlier distsim wrote them: sign "
+                "again"
+            )
+        arrays = [
+            artifact.array(name, dtype, ndim=2 if name == "part_vectors" else 1)
+            for name, dtype in _ARRAYS.items()
+        ]
+        if len({len(array) for array in arrays}) != 1:
             raise ArtifactError(f"{artifact.path}: its words' arrays differ in length: sign again")
-        return cls(hashes, weights, vectors)
+        return cls(*arrays)
 
-    def write(self, writer: storage.ArtifactWriter, n_bits: int) -> None:
+    def write(self, writer: storage.ArtifactWriter) -> None:
         """Write the words' vectors into a table.
 
         Arguments:
             writer: of the table's artifact.
-            n_bits: bits of the table's signatures.
         """
-        if self.vectors.shape[1] > n_bits:
-            writer.version = WIDER
-        for name, values in zip(_ARRAYS, (self.hashes, self.weights, self.vectors), strict=True):
+        writer.version = BYTES
+        for name, values in zip(_ARRAYS, self._columns, strict=True):
             writer.add(name, values)
+
+    @property
+    def _columns(self) -> tuple[np.ndarray, ...]:
+        return self.hashes, self.weights, self.scales, self.vectors
+
+    @property
+    def n_dimensions(self) -> int:
+        """Entries of a vector."""
+        return int(self.vectors.shape[1])
+
+    @cached_property
+    def factors(self) -> np.ndarray:
+        """Weight times scale of each word, float64[n]: what a row of `vectors` counts in a sum."""
+        return frozen(self.weights * self.scales.astype(np.float64))
 
     def checksum(self) -> str:
         """Return a checksum of all hashes, weights and vectors."""
-        arrays = (self.hashes, self.weights, self.vectors)
-        return storage.checksum_of_settings([storage.checksum_of_array(a) for a in arrays])
+        return storage.checksum_of_settings(list(map(storage.checksum_of_array, self._columns)))
 
     def find(self, words: Sequence[str]) -> np.ndarray:
         """Return the row of each word, int64[n], -1 where it has no vector.
@@ -227,7 +287,16 @@ class PartVectors:
         rows: np.ndarray = find_sorted(frozen(self.hashes), hashes)
         return rows
 
-    def compose(self, words: list[str]) -> np.ndarray | None:
+    def rows(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the unit vectors of words, float32[n, n_dimensions].
+
+        Arguments:
+            numbers: int64[n], their rows.
+        """
+        vectors: np.ndarray = self.vectors[numbers] * self.scales[numbers][:, None]
+        return vectors
+
+    def compose(self, words: Sequence[str]) -> np.ndarray | None:
         """Return the unit vector of a phrase made of its words, float64[n_dimensions], or None.
 
         Arguments:
@@ -237,9 +306,99 @@ class PartVectors:
         rows = rows[rows >= 0]
         if not rows.size:
             return None
-        total = self.weights[rows] @ self.vectors[rows].astype(np.float64)
+        total = self.factors[rows] @ self.vectors[rows].astype(np.float64)
         length = np.sqrt(total @ total)
         return total / length if length > 0 else None
+
+
+class OwnVectors(NamedTuple):
+    """Unit vectors of phrases of several words that have contexts of their own in them.
+
+    Attributes:
+        hashes: uint64[n].
+        scales: float32[n], by which a row of `vectors` is multiplied to have length 1.
+        vectors: int8[n, n_dimensions].
+    """
+
+    hashes: np.ndarray
+    scales: np.ndarray
+    vectors: np.ndarray
+
+    @classmethod
+    def of(cls, hashes: np.ndarray, vectors: np.ndarray) -> "OwnVectors":
+        """Return the vectors of phrases, rounded to 8 bits.
+
+        Arguments:
+            hashes: uint64[n].
+            vectors: float[n, n_dimensions], of length 1.
+        """
+        return cls(hashes, *_quantised(vectors.astype(np.float32)))
+
+    @classmethod
+    def joined(cls, some: "Sequence[OwnVectors]", n_dimensions: int) -> "OwnVectors":
+        """Return the vectors of several such sets, in order of hashes.
+
+        Arguments:
+            some: the sets; there may be none.
+            n_dimensions: of their vectors.
+        """
+        none = cls.of(np.empty(0, np.uint64), np.empty((0, n_dimensions)))
+        columns = [np.concatenate(column) for column in zip(none, *some, strict=True)]
+        order = np.argsort(columns[0], kind="stable")
+        return cls(*(column[order] for column in columns))
+
+    @classmethod
+    def read(cls, artifact: storage.Artifact) -> "OwnVectors | None":
+        """Return the phrases' vectors that a table keeps, mapped; None where it keeps none.
+
+        Arguments:
+            artifact: of the table.
+
+        Raises:
+            ArtifactError: the arrays differ in length.
+        """
+        if "phrase_hashes" not in artifact:
+            return None
+        found = cls(
+            artifact.array("phrase_hashes", np.uint64),
+            artifact.array("phrase_scales", np.float32),
+            artifact.array("phrase_vectors", np.int8, ndim=2),
+        )
+        if len({len(column) for column in found}) != 1:
+            raise ArtifactError(
+                f"{artifact.path}: its phrases' arrays differ in length: sign again"
+            )
+        return found
+
+    def write(self, writer: storage.ArtifactWriter) -> None:
+        """Write the vectors into a table.
+
+        Arguments:
+            writer: of the table's artifact.
+        """
+        for name, values in zip(self._fields, self, strict=True):
+            writer.add(f"phrase_{name}", values)
+
+    def fill(self, hashes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Overwrite the rows of those phrases that have a vector; return which, bool[n].
+
+        Arguments:
+            hashes: uint64[n].
+            rows: float32[n, n_dimensions].
+        """
+        places = find_sorted(frozen(self.hashes), frozen(hashes))
+        known: np.ndarray = places >= 0
+        places = places[known]
+        rows[known] = self.vectors[places] * self.scales[places][:, None]
+        return known
+
+
+def _quantised(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (scales float32[n], vectors int8[n, dimensions]) of unit vectors."""
+    largest = np.maximum(np.abs(vectors).max(axis=1, keepdims=True, initial=0), np.float32(1e-30))
+    whole = np.rint(vectors * (np.float32(127) / largest)).astype(np.int8)
+    squares = np.square(whole.astype(np.int64)).sum(axis=1)
+    return (1.0 / np.sqrt(np.maximum(squares, 1))).astype(np.float32), whole
 
 
 class Composer:
@@ -259,10 +418,12 @@ class Composer:
     ) -> None:
         self._centre = frozen(centre)
         self._composition = composition or Composition()
-        self._parts = None
-        if parts is not None:
-            vectors = parts.vectors.astype(np.float32)
-            self._parts = (frozen(parts.hashes), frozen(parts.weights), frozen(vectors))
+        self._parts = parts
+
+    @property
+    def composes(self) -> bool:
+        """Whether phrases are composed of their words."""
+        return self._parts is not None
 
     def has_own(self, batch: PhraseBatch) -> np.ndarray:
         """Return whether each phrase's vector has a part of its own contexts, bool[n].
@@ -270,7 +431,7 @@ class Composer:
         Arguments:
             batch: n phrases.
         """
-        if self._parts is None or not self._parts[0].size:
+        if self._parts is None or not self._parts.hashes.size:
             return np.ones(batch.strengths.size, bool)
         return self._composition.has_own(batch)
 
@@ -284,27 +445,36 @@ class Composer:
             bits: uint64[n, n_bits / 64], filled.
         """
         assert self._parts is not None
-        ends = _ends(batch.text_lengths)
-        some: np.ndarray = cut_composed(frozen(batch.text), frozen(ends), *self._parts, bits)
+        parts, ends = self._parts, _ends(batch.text_lengths)
+        some: np.ndarray = cut_composed(
+            frozen(batch.text), frozen(ends), frozen(parts.hashes), parts.factors,
+            frozen(parts.vectors), bits,
+        )  # fmt: skip
         return some
 
-    def compose(self, sums: np.ndarray, batch: PhraseBatch) -> None:
+    def compose(self, sums: np.ndarray, batch: PhraseBatch) -> np.ndarray:
         """Replace the sums of a batch of phrases by their vectors.
 
         Arguments:
             sums: float64[n, n_dimensions], overwritten.
             batch: n phrases.
+
+        Returns:
+            The share of its own contexts in each vector, uint8[n], in steps of 1 / 255.
         """
-        if self._parts is None:
+        parts = self._parts
+        if parts is None:
             centre_rows(sums, self._centre)
-            return
+            return np.full(len(sums), 255, np.uint8)
         sums[~self._composition.has_own(batch)] = 0.0
         centre_rows(sums, self._centre)
-        compose_rows(
+        shares: np.ndarray = compose_rows(
             sums, frozen(batch.text), frozen(_ends(batch.text_lengths)),
-            frozen(batch.strengths.astype(np.uint64)), *self._parts,
-            self._composition.prior_count, self._composition.spelling > 0,
+            frozen(batch.strengths.astype(np.uint64)), frozen(parts.hashes), frozen(parts.weights),
+            parts.factors, frozen(parts.vectors), self._composition.rule,
+            self._composition.spelling > 0 or self._composition.forms > 0,
         )  # fmt: skip
+        return shares
 
 
 def _ends(lengths: np.ndarray) -> np.ndarray:

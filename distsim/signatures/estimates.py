@@ -1,10 +1,9 @@
 """Estimates the cosines of phrases from stored signatures, in two ways.
 
 `bits`: cos(pi * Hamming distance / n_bits), thesis 5.2.3; all that a table without words' vectors
-allows. `restored`: the cosine of posterior means. A word's vector is stored. A phrase's vector is a
-weighted mean of its words' vectors, which are stored, and of its own contexts', of which the table
-has the weight and the signs of the result; its posterior mean is that of a truncated normal
-(distsim.signatures.kernels.posterior_mean).
+allows. `restored`: the cosine of vectors. Those of words are stored, and those of phrases with
+contexts of their own; other phrases are weighted means of their words. A rare word beyond those
+that phrases are composed of has its bits alone.
 """
 
 import math
@@ -20,16 +19,13 @@ from distsim.base.choices import EstimateName
 from distsim.base.errors import ParameterError
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
-from distsim.signatures.composition import Composition
-from distsim.signatures.kernels.posterior_mean import posterior_means, restored_cosines
+from distsim.signatures.kernels.restored_vectors import restore_vectors, restored_cosines
 
 if TYPE_CHECKING:
     from distsim.signatures.table import StoredTable
 
 ESTIMATES: tuple[str, ...] = get_args(EstimateName)
-CORRELATION = 0.3  # of a phrase's own vector with its words', about; errors hardly depend on it
 _ROUNDING = 1e-6  # of the dot product of two float32 vectors of length 1
-_REACH, _STEPS = 8.0, 1024
 
 
 def checked_estimate(name: str | None) -> str | None:
@@ -57,13 +53,13 @@ def estimate_of(table: "StoredTable", name: str | None) -> str:
         ParameterError: there is no such way, or the table keeps no words' vectors for it.
     """
     checked_estimate(name)
-    has_vectors = table.parts is not None and table.fingerprint.composition is not None
+    has_vectors = table.parts is not None and table.own_shares is not None
     if name is None:
         return "restored" if has_vectors else "bits"
     if name != "bits" and not has_vectors:
         raise ParameterError(
             f"`estimate` {name}: {table.path} keeps no vectors of words: sign it again with the "
-            "preset learnt, or choose bits"
+            "preset learned, or choose bits"
         )
     return name
 
@@ -76,7 +72,7 @@ class Stored:
         known: bool[n], whether anything is known.
         composed: bool[n], whether the phrase is made of its words alone.
         bits: uint64[n, n_bits / 64].
-        vectors: float32[n, n_dimensions], posterior means; no rows where the estimate needs none.
+        vectors: float32[n, n_dimensions], of length 1; no rows where the estimate needs none.
         fidelities: float64[n], expected squared cosines of `vectors` with the true ones.
     """
 
@@ -194,24 +190,54 @@ class Estimator:
             known |= composed
         return Stored(known, composed, bits, vectors, fidelities)
 
+    def of_vector(self, vector: np.ndarray) -> Stored:
+        """Return what is stored of a phrase with this vector and no error.
+
+        Arguments:
+            vector: float[n_dimensions], or float[n_bits] where the way is by bits.
+
+        Raises:
+            ParameterError: it is of another shape, 0 or no number in places.
+        """
+        given, width = np.asarray(vector), self._table.n_bits
+        if self.name != "bits":
+            width = self._table.n_dimensions
+        if given.shape != (width,) or not np.issubdtype(given.dtype, np.number):
+            raise ParameterError(
+                f"vector: is {given.dtype}{list(given.shape)}, wanted float[{width}], as "
+                "table.vectors gives them"
+            )
+        length = float(np.linalg.norm(given.astype(float)))
+        if not 0.0 < length < np.inf:
+            raise ParameterError(f"vector: has length {length:g}, wanted one above 0")
+        unit = (given / length).astype(np.float32)
+        bits = np.packbits(unit[: self._table.n_bits] > 0, bitorder="little").view(np.uint64)
+        vectors = np.empty((0, width), np.float32) if self.name == "bits" else unit[None, :]
+        return Stored(
+            np.ones(1, bool), np.zeros(1, bool), bits[None, :], vectors, np.ones(len(vectors))
+        )
+
     def _vectors(
         self, rows: np.ndarray, known: np.ndarray, bits: np.ndarray, text: np.ndarray,
         begins: np.ndarray, ends: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         table = self._table
-        parts, composition = table.parts, table.fingerprint.composition
-        assert parts is not None and composition is not None
-        mixed = Composition.from_manifest(composition)
-        strengths = np.zeros(rows.size, np.int64)
-        strengths[known] = np.maximum(table.strengths[rows[known]], 1)
+        parts, own_shares = table.parts, table.own_shares
+        assert parts is not None and own_shares is not None
+        shares = np.zeros(rows.size, np.uint8)
+        shares[known] = own_shares[rows[known]]
         vectors = np.empty((rows.size, table.n_dimensions), np.float32)
         fidelities = np.empty(rows.size)
-        posterior_means(
-            frozen(text), frozen(begins), frozen(ends), frozen(bits), frozen(strengths),
-            frozen(parts.hashes), frozen(parts.weights), frozen(parts.vectors.view(np.uint16)),
-            *_tables(), _REACH, mixed.prior_count, mixed.min_own_count, CORRELATION, vectors,
-            fidelities,
+        restore_vectors(
+            frozen(text), frozen(begins), frozen(ends), frozen(bits), frozen(shares),
+            frozen(parts.hashes), parts.factors, frozen(parts.vectors), vectors, fidelities,
         )  # fmt: skip
+        own = np.flatnonzero(shares > 0)
+        if table.own_vectors is not None and own.size:
+            stored = vectors[own]
+            is_stored = table.own_vectors.fill(table.hashes[rows[own]], stored)
+            vectors[own] = stored
+            fidelities[own[is_stored]] = 1.0
         return vectors, fidelities
 
     def cosines(self, first: Stored, second: Stored, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -257,15 +283,3 @@ def cosines_of_distances(n_bits: int) -> np.ndarray:
         n_bits: number of bits of a signature.
     """
     return frozen(np.array([estimated_cosine(d, n_bits) for d in range(n_bits + 1)]))
-
-
-@cache
-def _tables() -> tuple[np.ndarray, np.ndarray]:
-    """Return the value of each float16, float32[65536], and inverse Mills ratios, float32."""
-    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
-    at = np.linspace(-_REACH, _REACH, _STEPS + 1)
-    ratios = [
-        math.exp(-z * z / 2) / math.sqrt(2 * math.pi) / (0.5 * math.erfc(-z / math.sqrt(2)))
-        for z in at.tolist()
-    ]
-    return frozen(halves), frozen(np.array(ratios, np.float32))

@@ -92,9 +92,5 @@ class FeatureStore:
 
 
 def has_features(artifact: storage.Artifact) -> bool:
-    """Return whether a table was signed with its features kept.
-
-    Arguments:
-        artifact: of the table.
-    """
+    """Return whether a table was signed with its features kept."""
     return all(name in artifact for name in _PARTS)

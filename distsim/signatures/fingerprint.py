@@ -5,6 +5,7 @@ from typing import Any
 
 from distsim.base.errors import IncompatibleError
 from distsim.contexts.weights import Weighting
+from distsim.signatures.projections.projection import CHECKSUM_KEY
 from distsim.storage import checksum_of_settings
 
 
@@ -70,9 +71,9 @@ class Fingerprint:
         return int(self.projection["bits"])
 
     @property
-    def is_learnt(self) -> bool:
-        """Whether bits were cut in a space that was learnt."""
-        return "learnt" in self.projection
+    def is_learned(self) -> bool:
+        """Whether bits were cut in a space that was learned."""
+        return CHECKSUM_KEY in self.projection
 
     @property
     def is_syntactic(self) -> bool:

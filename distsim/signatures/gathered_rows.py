@@ -18,15 +18,16 @@ _PREFIXES = 1 << 10
 _PREFIX_SHIFT = np.uint64(64 - 10)
 
 
-class _Rows(NamedTuple):
+class _RowBatch(NamedTuple):
     """Rows of a table.
 
-    hashes: uint64[n]. bits: uint64[n, n_words]. strengths: occurrences. lengths: bytes of each
-    text. text: uint8, UTF-8 of all phrases end to end.
+    hashes: uint64[n]. bits: uint64[n, n_words]. shares: uint8, of own contexts. strengths:
+    occurrences. lengths: bytes of each text. text: uint8, UTF-8 of all phrases end to end.
     """
 
     hashes: np.ndarray
     bits: np.ndarray
+    shares: np.ndarray
     strengths: np.ndarray
     lengths: np.ndarray
     text: np.ndarray
@@ -42,27 +43,30 @@ class _Rows(NamedTuple):
         pairs = zip((ends - self.lengths)[some].tolist(), ends[some].tolist(), strict=True)
         return [self.text[begin:end].tobytes() for begin, end in pairs]
 
-    def where(self, kept: np.ndarray) -> "_Rows":
+    def where(self, kept: np.ndarray) -> "_RowBatch":
         """Return the rows for which kept, bool[n], is true."""
         text = self.text[np.repeat(kept, self.lengths)]
-        return _Rows(
-            self.hashes[kept], self.bits[kept], self.strengths[kept], self.lengths[kept], text
-        )
+        return _RowBatch(
+            self.hashes[kept], self.bits[kept], self.shares[kept], self.strengths[kept],
+            self.lengths[kept], text,
+        )  # fmt: skip
 
 
-def _in_order(some: Sequence[_Rows]) -> _Rows:
+def _in_order(some: Sequence[_RowBatch]) -> _RowBatch:
     """Return all of these rows in order of their hashes; equal ones in order of their text."""
-    hashes, bits, strengths, lengths, text = (
+    hashes, bits, shares, strengths, lengths, text = (
         np.concatenate(columns) for columns in zip(*some, strict=True)
     )
     starts = np.concatenate([[0], np.cumsum(lengths)])
     order = np.argsort(hashes, kind="stable")
     _order_ties(order, hashes, text, starts)
     text, ends = permute_texts(frozen(text), frozen(starts), frozen(order))
-    return _Rows(hashes[order], bits[order], strengths[order], np.diff(ends), text)
+    return _RowBatch(
+        hashes[order], bits[order], shares[order], strengths[order], np.diff(ends), text
+    )
 
 
-class _Run:
+class _SortedRowRun:
     """Rows in order in a temporary file, of which those of a range of hashes can be read.
 
     Arguments:
@@ -70,7 +74,7 @@ class _Run:
         rows: in order of their hashes.
     """
 
-    def __init__(self, file: IO[bytes], rows: _Rows) -> None:
+    def __init__(self, file: IO[bytes], rows: _RowBatch) -> None:
         self._file = file
         firsts = np.arange(_PREFIXES, dtype=np.uint64) << _PREFIX_SHIFT
         self.edges = np.append(np.searchsorted(rows.hashes, firsts), rows.hashes.size)
@@ -82,9 +86,9 @@ class _Run:
             file.write(raw_bytes(column))
         file.flush()
 
-    def read(self, first: int, stop: int) -> _Rows:
+    def read(self, first: int, stop: int) -> _RowBatch:
         """Return the rows whose hash begins with one of the prefixes first to stop - 1."""
-        edges = [self.edges] * 4 + [self._text_edges]
+        edges = [self.edges] * 5 + [self._text_edges]
         columns = []
         for place, like, own in zip(self._places, self._likes, edges, strict=True):
             width = int(np.prod(like.shape[1:]))
@@ -92,7 +96,7 @@ class _Run:
             n = int(own[stop] - own[first])
             values = np.fromfile(self._file, like.dtype, n * width)
             columns.append(values.reshape(n, *like.shape[1:]))
-        return _Rows(*columns)
+        return _RowBatch(*columns)
 
 
 class GatheredRows:
@@ -104,20 +108,23 @@ class GatheredRows:
         memory: bytes; what does not fit is written to the file. The table is the same.
         keep: write only so many rows, the strongest; of equally strong ones the first by text.
             All where None.
+        composed: whether phrases are composed of their words.
     """
 
     def __init__(
-        self, writer: storage.ArtifactWriter, n_bits: int, memory: int, keep: int | None = None
-    ) -> None:
+        self, writer: storage.ArtifactWriter, n_bits: int, memory: int, keep: int | None = None,
+        *, composed: bool,
+    ) -> None:  # fmt: skip
+        self._composed = composed
         self._writer = writer
         self._n_bits = n_bits
         self._most = memory // _COPIES
         self._keep = keep
-        self._rows: list[_Rows] = []
+        self._rows: list[_RowBatch] = []
         self._n_bytes = 0
         self._n_rows = 0
         self._file: IO[bytes] | None = None
-        self._runs: list[_Run] = []
+        self._runs: list[_SortedRowRun] = []
         self.n_without_context = 0
 
     def add(self, batch: SignedBatch) -> None:
@@ -128,7 +135,9 @@ class GatheredRows:
         """
         some, phrases = batch.some, batch.phrases
         lengths = phrases.text_lengths.astype(np.int32)
-        rows = _Rows(phrases.hashes, batch.bits, phrases.strengths, lengths, phrases.text)
+        rows = _RowBatch(
+            phrases.hashes, batch.bits, batch.shares, phrases.strengths, lengths, phrases.text
+        )
         rows = rows.where(some)
         self._rows.append(rows)
         self._n_rows += rows.hashes.size
@@ -142,6 +151,7 @@ class GatheredRows:
         least, last = self._limits()
         phrases = PhraseStream(self._writer)
         bits = self._writer.stream("bits", np.uint64, self._n_bits // 64)
+        shares = self._writer.stream("own_shares", np.uint8) if self._composed else None
         for rows in self._parts():
             if least:
                 level = rows.strengths == least
@@ -150,8 +160,12 @@ class GatheredRows:
                 rows = rows.where(kept)
             phrases.append(rows.hashes, rows.strengths, rows.text, rows.lengths)
             bits.append(rows.bits)
+            if shares is not None:
+                shares.append(rows.shares)
         phrases.close()
         self._writer.close("bits")
+        if self._composed:
+            self._writer.close("own_shares")
         if self._file is not None:
             self._file.close()
         return len(phrases)
@@ -171,10 +185,10 @@ class GatheredRows:
         with naming(self._writer.folder):
             if self._file is None:
                 self._file = tempfile.TemporaryFile(dir=self._writer.folder)  # noqa: SIM115
-            self._runs.append(_Run(self._file, _in_order(self._rows)))
+            self._runs.append(_SortedRowRun(self._file, _in_order(self._rows)))
         self._rows, self._n_bytes = [], 0
 
-    def _parts(self) -> Iterator[_Rows]:
+    def _parts(self) -> Iterator[_RowBatch]:
         """Yield all rows in order of their hashes, in parts that fit the memory."""
         if not self._runs:
             self._rows = [_in_order(self._rows)] if self._rows else []

@@ -17,11 +17,10 @@ from distsim.signatures.kernels.distinctive_words import count_tokens
 from distsim.signatures.signer import SignedBatch
 
 BLOCK_ROWS = 64  # text offsets are kept relative to blocks of so many rows
-_STRONGEST = 0xFFFFFFFF
 _ROWS_AT_ONCE = 1 << 20
 
 
-class Rows(Protocol):
+class TableRowWriter(Protocol):
     """Takes signed phrases and writes the rows of a table."""
 
     n_without_context: int
@@ -45,11 +44,13 @@ class StreamedRows:
     Arguments:
         writer: of the table's artifact.
         n_bits: bits of a signature.
+        composed: whether phrases are composed of their words.
     """
 
-    def __init__(self, writer: storage.ArtifactWriter, n_bits: int) -> None:
+    def __init__(self, writer: storage.ArtifactWriter, n_bits: int, composed: bool) -> None:
         self._phrases = PhraseStream(writer)
         self._bits = writer.stream("bits", np.uint64, n_bits // 64)
+        self._shares = writer.stream("own_shares", np.uint8) if composed else None
         self.n_without_context = 0
 
     def add(self, batch: SignedBatch) -> None:
@@ -64,6 +65,8 @@ class StreamedRows:
             phrases.hashes[some], phrases.strengths[some], text, phrases.text_lengths[some]
         )
         self._bits.append(batch.bits[some])
+        if self._shares is not None:
+            self._shares.append(batch.shares[some])
         self.n_without_context += int(some.size - np.count_nonzero(some))
 
     def finish(self) -> int:
@@ -76,11 +79,14 @@ class PhraseStream:
 
     Arguments:
         writer: of the table's artifact.
+        prefix: of the arrays' names; of kept sums strengths have 64 bits.
     """
 
-    def __init__(self, writer: storage.ArtifactWriter) -> None:
+    def __init__(self, writer: storage.ArtifactWriter, prefix: str = "") -> None:
         self._writer = writer
-        streams = [writer.stream(name, dtype) for name, dtype in PhraseColumns.DTYPES.items()]
+        self._dtypes = PhraseColumns.dtypes(prefix)
+        self._most = np.iinfo(self._dtypes[f"{prefix}strengths"]).max
+        streams = [writer.stream(name, dtype) for name, dtype in self._dtypes.items()]
         self._hashes, self._strengths, self._text, self._blocks, self._ends = streams
         self._n_rows = 0
         self._n_bytes = 0
@@ -108,7 +114,7 @@ class PhraseStream:
         bases = begins[rows % BLOCK_ROWS == 0]
         block = rows // BLOCK_ROWS - (self._n_rows - 1) // BLOCK_ROWS  # 0: begun before
         self._hashes.append(hashes)
-        self._strengths.append(np.minimum(strengths, _STRONGEST))
+        self._strengths.append(np.minimum(strengths, self._most))
         self._text.append(text)
         self._blocks.append(bases)
         all_bases = np.concatenate([[self._base], bases])
@@ -119,7 +125,7 @@ class PhraseStream:
 
     def close(self) -> None:
         """Finish the arrays."""
-        for name in PhraseColumns.DTYPES:
+        for name in self._dtypes:
             self._writer.close(name)
 
 
@@ -128,10 +134,11 @@ class PhraseColumns:
 
     Attributes:
         hashes: uint64[n].
-        strengths: uint32[n].
+        strengths: uint32[n]; uint64[n] of kept sums.
 
     Arguments:
         artifact: of the table.
+        prefix: of the arrays' names.
 
     Raises:
         ArtifactError: the arrays contradict each other.
@@ -145,8 +152,18 @@ class PhraseColumns:
         "text_ends": np.uint32,
     }
 
-    def __init__(self, artifact: storage.Artifact) -> None:
-        arrays = [frozen(artifact.array(name, dtype)) for name, dtype in self.DTYPES.items()]
+    @classmethod
+    def dtypes(cls, prefix: str) -> dict[str, type]:
+        """Return the types of the arrays by name.
+
+        Arguments:
+            prefix: of the names.
+        """
+        types = cls.DTYPES | ({"strengths": np.uint64} if prefix else {})
+        return {f"{prefix}{name}": dtype for name, dtype in types.items()}
+
+    def __init__(self, artifact: storage.Artifact, prefix: str = "") -> None:
+        arrays = [frozen(artifact.array(*column)) for column in self.dtypes(prefix).items()]
         self.hashes, self.strengths, self._text, self._blocks, self._ends = arrays
         n = self.hashes.size
         if not (

@@ -1,4 +1,4 @@
-"""The learnt projection of a table: given, found where it was learnt before, or learnt.
+"""The learned projection of a table: given, found where it was learned before, or learned.
 
 It is in the table's folder as `projection.` and a piece of its checksum, so that an old and a
 new table can have theirs side by side until the manifest says which table is there.
@@ -13,6 +13,7 @@ from pathlib import Path
 from distsim import storage
 from distsim.base.errors import ArtifactError, DistsimError
 from distsim.contexts.sources.source import Work
+from distsim.signatures.projections.projection import CHECKSUM_KEY
 from distsim.signatures.projections.spectral import SpectralProjection, folder_of
 from distsim.signatures.projections.training import Training, TrainingRows
 
@@ -24,13 +25,13 @@ class ProjectionStore:
 
     Attributes:
         is_new: whether the last projection was not there before.
-        training_rows: the words that it was learnt from, where it was learnt just now.
+        training_rows: the words that it was learned from, where it was learned just now.
 
     Arguments:
         folder: of the table that is being written.
         work: threads and progress, for learning.
-        given: a learnt projection, or a table that has one; none where None.
-        known: tables that may have been signed by what would be learnt.
+        given: a learned projection, or a table that has one; none where None.
+        known: tables that may have been signed by what would be learned.
         may_replace: whether it may be another one than that of the table there.
     """
 
@@ -50,28 +51,25 @@ class ProjectionStore:
     def projection(self, training: Training) -> SpectralProjection:
         """Return the projection of a training set, in the table's folder.
 
-        Arguments:
-            training: what determines the projection.
-
         Raises:
             ArtifactError: the given projection is damaged, or another table is in the folder
                 and may not be replaced.
-            IncompatibleError: the given projection was learnt from other contexts or weights.
+            IncompatibleError: the given projection was learned from other contexts or weights.
             ParameterError: there is too little text to learn from.
         """
         folder = self._folder
-        learnt = self._learnt_before(training) if self._given is None else self._opened(training)
-        if learnt is not None:
-            inside = folder_of(folder, learnt.artifact.checksum)
+        learned = self._learned_before(training) if self._given is None else self._opened(training)
+        if learned is not None:
+            inside = folder_of(folder, learned.artifact.checksum)
             if inside.exists() and not _is_damaged(inside):
                 return SpectralProjection.open(inside)
         storage.require_free(folder, force=self._may_replace)
         part = folder / "projection"
         with storage.create(part, storage.PROJECTION) as writer:
-            if learnt is None:
+            if learned is None:
                 self.training_rows = training.learn(writer, self._work)
             else:
-                learnt.copy(writer)
+                learned.copy(writer)
         inside = folder_of(folder, storage.Artifact(part).checksum)
         self.is_new = not inside.exists() or _is_damaged(inside)
         if self.is_new:
@@ -82,15 +80,15 @@ class ProjectionStore:
         return SpectralProjection.open(inside)
 
     def _opened(self, training: Training) -> SpectralProjection:
-        """Return the projection that was given, sound and learnt from contexts of this kind."""
+        """Return the projection that was given, sound and learned from contexts of this kind."""
         assert self._given is not None
-        learnt = SpectralProjection.open(self._given)
-        learnt.require_model(training.settings)
-        if learnt.artifact.damaged():
-            raise ArtifactError(f"{learnt.path}: is damaged: restore it or learn it again")
-        return learnt
+        learned = SpectralProjection.open(self._given)
+        learned.require_model(training.settings)
+        if learned.artifact.damaged():
+            raise ArtifactError(f"{learned.path}: is damaged: restore it or learn it again")
+        return learned
 
-    def _learnt_before(self, training: Training) -> SpectralProjection | None:
+    def _learned_before(self, training: Training) -> SpectralProjection | None:
         """Return a sound projection that learning would give again, None where there is none."""
         for path in self._known:
             with suppress(DistsimError):
@@ -118,15 +116,11 @@ def only_its_own(folder: Path) -> Iterator[None]:
 
 
 def clear_projections(folder: Path) -> None:
-    """Remove projections that a table's manifest does not name, from interrupted or older writers.
-
-    Arguments:
-        folder: of the table.
-    """
+    """Remove projections not named in a table's manifest, of interrupted or older writers."""
     kept = None
     with suppress(DistsimError, LookupError, TypeError):
         made = storage.Artifact(folder, storage.SIGNATURES).parameters["fingerprint"]
-        kept = folder_of(folder, made["projection"]["learnt"]).name
+        kept = folder_of(folder, made["projection"][CHECKSUM_KEY]).name
     for inside in folder.iterdir():
         ours = _OUR_FOLDERS.fullmatch(inside.name) and not inside.is_symlink()
         if ours and inside.is_dir() and inside.name != kept:

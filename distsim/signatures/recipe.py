@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from distsim.base.arguments import in_range
+from distsim.base.arguments import check_types, in_range
 from distsim.base.choices import SignPreset
 from distsim.base.errors import ParameterError
 from distsim.base.settings import presets
@@ -60,17 +60,17 @@ class Recipe:
     Arguments:
         model: which contexts: an NgramModel, a SyntaxModel for annotated text, or a VectorModel.
         weighting: how counts become weights.
-        projection: `gaussian`, random vectors from a pool, or `spectral`, learnt ones.
+        projection: `gaussian`, random vectors from a pool, or `spectral`, learned ones.
         n_bits: 64 to 1024, a multiple of 64; the error of a similarity falls with its root.
-        seed: of the Gaussian pool, or of the projection that is learnt.
-        learning: how a learnt projection is learnt.
-        composition: mix a phrase's vector with those of its words; needs a learnt projection.
+        seed: of the Gaussian pool, or of the projection that is learned.
+        learning: how a learned projection is learned.
+        composition: mix a phrase's vector with those of its words; needs a learned projection.
 
     Raises:
         ParameterError: a setting is of the wrong type, out of range, or does not go with another.
 
     >>> Recipe(weighting=Weighting("log"), n_bits=128).model
-    NgramModel(window=1, sides=False)
+    NgramModel(window=1, sides=False, narrow=0)
     """
 
     model: NgramModel | SyntaxModel | VectorModel = field(default_factory=NgramModel)
@@ -82,6 +82,7 @@ class Recipe:
     composition: Composition | None = None
 
     def __post_init__(self) -> None:
+        check_types(self)
         wanted = {
             "model": (NgramModel, SyntaxModel, VectorModel),
             "weighting": (Weighting,),
@@ -98,10 +99,10 @@ class Recipe:
                     f"`{name}` {value!r}: give {names.replace('NoneType', 'None')}"
                 )
         find_kind(self.projection)
-        if self.composition is not None and not self.is_learnt:
+        if self.composition is not None and not self.is_learned:
             raise ParameterError(
-                "phrases are composed in a learnt space only: choose the `projection` spectral, or "
-                "no composition"
+                "phrases are composed in a learned space only: choose the `projection` spectral, "
+                "or no composition"
             )
         of_vectors = isinstance(self.model, VectorModel)
         if of_vectors != (self.projection == ROTATION) or (of_vectors and not self.is_raw):
@@ -116,45 +117,45 @@ class Recipe:
         in_range(self.seed, "`seed`", 0)
 
     def resolve(
-        self, text: CountedText, learnt: Callable[[Training], Projection]
+        self, text: CountedText, learned: Callable[[Training], Projection]
     ) -> ResolvedRecipe:
         """Return the plan of signing a text; nothing reads the recipe after it.
 
         Arguments:
             text: that is to be signed.
-            learnt: finds or learns the projection of a training set.
+            learned: finds or learns the projection of a training set.
         """
         weigher = Weigher(self.weighting, text.marginals)
         kind = find_kind(self.projection)
         if kind.make is not None:
             projection = kind.make(self.n_bits, self.seed)
         else:
-            projection = learnt(self.training(text))
+            projection = learned(self.training(text))
         fingerprint = Fingerprint(
             text.model, weigher.manifest, text.normaliser.manifest(), projection.manifest()
         )
         return ResolvedRecipe(weigher, projection, self.composition, fingerprint)
 
     def training(self, text: CountedText) -> Training:
-        """Return the training set of the projection, with how it is learnt.
+        """Return the training set of the projection, with how it is learned.
 
         Arguments:
-            text: from which it is learnt.
+            text: from which it is learned.
 
         Raises:
-            ParameterError: the projection is not learnt.
+            ParameterError: the projection is not learned.
         """
         learn = find_kind(self.projection).learn
         if learn is None:
             raise ParameterError(
-                f"`projection` {self.projection!r} is not learnt: choose another recipe"
+                f"`projection` {self.projection!r} is not learned: choose another recipe"
             )
         weigher = Weigher(self.weighting, text.marginals)
         return Training(learn, text, weigher, self.learning, self.n_bits, self.seed)
 
     @property
-    def is_learnt(self) -> bool:
-        """Whether the projection is learnt from the text."""
+    def is_learned(self) -> bool:
+        """Whether the projection is learned from the text."""
         return find_kind(self.projection).learn is not None
 
     @property
@@ -164,7 +165,7 @@ class Recipe:
 
     @classmethod
     def from_fingerprint(cls, fingerprint: Fingerprint) -> "Recipe":
-        """Return the recipe behind a table; how its projection was learnt is not in there.
+        """Return the recipe behind a table; how its projection was learned is not in there.
 
         Arguments:
             fingerprint: of the table.
@@ -183,7 +184,7 @@ class Recipe:
 
 # What `distsim sign --preset NAME` starts from: data/recipes/sign/NAME.toml.
 PRESETS = presets("sign", get_args(SignPreset), Recipe())
-DEFAULT = PRESETS["learnt"]
+DEFAULT = PRESETS["learned"]
 SYNTAX = PRESETS["syntax"]
 VECTORS = PRESETS["vectors"]
 # By the model that a source names, where nothing is said.

@@ -17,7 +17,7 @@ from distsim.contexts.sources.source import (
 from distsim.contexts.vectors import no_counts
 from distsim.contexts.weights import Weigher
 from distsim.kernels.compiled import frozen
-from distsim.signatures.composition import Composer, PartWords
+from distsim.signatures.composition import Composer, OwnVectors, PartWords
 from distsim.signatures.kernels.projection import cut_bits, project
 from distsim.signatures.projections.projection import Projection
 from distsim.signatures.projections.training import TrainingRows
@@ -31,11 +31,15 @@ class SignedBatch:
         phrases: the batch.
         bits: uint64[n, n_bits / 64].
         some: bool[n], False where the sum of a phrase is a zero vector, which has no signature.
+        shares: uint8[n], of a phrase's own contexts in its vector, in steps of 1 / 255.
+        own: vectors of the composed phrases that have a share of their own contexts.
     """
 
     phrases: PhraseBatch
     bits: np.ndarray
     some: np.ndarray
+    shares: np.ndarray
+    own: OwnVectors | None = None
 
     def where(self, kept: np.ndarray) -> "SignedBatch":
         """Return some of the phrases.
@@ -43,7 +47,9 @@ class SignedBatch:
         Arguments:
             kept: bool[n].
         """
-        return SignedBatch(self.phrases.where(kept), self.bits[kept], self.some[kept])
+        return SignedBatch(
+            self.phrases.where(kept), self.bits[kept], self.some[kept], self.shares[kept]
+        )
 
 
 class Signer:
@@ -52,7 +58,7 @@ class Signer:
     Arguments:
         weigher: computes the features' weights.
         projection: the features' vectors.
-        composer: turns sums into vectors of the learnt space before their bits are cut; None with
+        composer: turns sums into vectors of the learned space before their bits are cut; None with
             random vectors.
     """
 
@@ -74,28 +80,34 @@ class Signer:
         Arguments:
             batch: phrases with their contexts.
         """
-        if self._composer is None:
-            return self.cut(batch, self.vectors(batch))
-        own = self._composer.has_own(batch)
-        if own.all():
-            return self.cut(batch, self.vectors(batch))
+        own = None if self._composer is None else self._composer.has_own(batch)
+        if own is None or own.all():
+            return self.cut(batch, *self.composed(batch, self.sums(batch)))
+        assert self._composer is not None
         bits = np.empty((own.size, self._projection.n_bits // 64), np.uint64)
+        shares = np.zeros(own.size, np.uint8)
         some = self._composer.cut_made_of_words(batch, bits)
         if own.any():
             others = batch.where(own)
-            signed = self.cut(others, self.vectors(others))
-            bits[own], some[own] = signed.bits, signed.some
-        return SignedBatch(batch, bits, some)
+            signed = self.cut(others, *self.composed(others, self.sums(others)))
+            bits[own], some[own], shares[own] = signed.bits, signed.some, signed.shares
+            return SignedBatch(batch, bits, some, shares, signed.own)
+        return SignedBatch(batch, bits, some, shares)
 
-    def cut(self, batch: PhraseBatch, vectors: np.ndarray) -> SignedBatch:
+    def cut(self, batch: PhraseBatch, vectors: np.ndarray, shares: np.ndarray) -> SignedBatch:
         """Return a batch with the bits of its vectors.
 
         Arguments:
             batch: n phrases.
             vectors: float64[n, n_dimensions].
+            shares: uint8[n], of the phrases' own contexts.
         """
         bits = np.empty((len(vectors), self._projection.n_bits // 64), np.uint64)
-        return SignedBatch(batch, bits, cut_bits(frozen(vectors), bits))
+        own = None
+        if self._composer is not None and self._composer.composes:
+            longer = (shares > 0) & (batch.token_counts() > 1)
+            own = OwnVectors.of(batch.hashes[longer], vectors[longer])
+        return SignedBatch(batch, bits, cut_bits(frozen(vectors), bits), shares, own)
 
     def named_weights(self, batch: PhraseBatch) -> tuple[np.ndarray, np.ndarray]:
         """Return the hash and the weight of every feature of every row, uint64 and float64.
@@ -122,18 +134,21 @@ class Signer:
         Arguments:
             batch: n phrases with their contexts.
         """
-        return self.composed(batch, self.sums(batch))
+        return self.composed(batch, self.sums(batch))[0]
 
-    def composed(self, batch: PhraseBatch, sums: np.ndarray) -> np.ndarray:
+    def composed(self, batch: PhraseBatch, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the composed unit vectors of a batch, written over its sums.
 
         Arguments:
             batch: n phrases.
             sums: float64[n, n_dimensions], overwritten.
+
+        Returns:
+            (the vectors, the share of own contexts in each: uint8[n] in steps of 1 / 255).
         """
-        if self._composer is not None:
-            self._composer.compose(sums, batch)
-        return sums
+        if self._composer is None:
+            return sums, np.full(len(sums), 255, np.uint8)
+        return sums, self._composer.compose(sums, batch)
 
     def sums(self, batch: PhraseBatch) -> np.ndarray:
         """Return every row's projected sum, float64[n, n_dimensions], the thread's own array.
@@ -168,7 +183,7 @@ class Signer:
             text: the words' contexts.
             min_count: the lowest count of a word.
             work: threads and progress.
-            training_rows: words that the projection was learnt from; they are not counted again.
+            training_rows: words that the projection was learned from; they are not counted again.
             keep: is handed the words with their bits and without their contexts.
         """
         words = text.parts(min_count, 1)
@@ -179,8 +194,8 @@ class Signer:
             sums = self.sums(batch)
             if training_rows is not None:
                 training_rows.fill_sums(batch.hashes, self._projection, sums)
-            vectors = self.composed(batch, sums)
-            return self.cut(batch, vectors), vectors.astype(np.float16)
+            vectors, shares = self.composed(batch, sums)
+            return self.cut(batch, vectors, shares), vectors.astype(np.float16)
 
         found = []
         for batch, vectors in batch_results(text, words, signed, work, "words", text.total()):

@@ -1,7 +1,7 @@
 """Signs a source by a recipe: the only place where a table is made.
 
 Phrases' counted contexts are weighed, projected, composed, cut to bits and written, in one
-creation: a learnt projection is learnt inside it and belongs to the table, whole or not there.
+creation: a learned projection is learned inside it and belongs to the table, whole or not there.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,29 +17,31 @@ from distsim.base.arguments import one_path
 from distsim.base.errors import DistsimError, ParameterError
 from distsim.base.memory import half_of_free
 from distsim.base.parallel import Progress, no_progress
+from distsim.contexts.ngram import NgramModel
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.index import IndexSource
 from distsim.contexts.sources.source import (
     CountedText,
-    Part,
     PhraseBatch,
     PhraseSource,
+    ThreadTask,
     Work,
     batch_results,
 )
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.indexes.places import signatures_inside
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
-from distsim.signatures.composition import PartVectors
+from distsim.signatures.composition import OwnVectors, PartVectors
 from distsim.signatures.feature_store import FeatureWriter, has_features
 from distsim.signatures.gathered_rows import GatheredRows
 from distsim.signatures.kernels.projection import cut_bits
-from distsim.signatures.layout import Rows, StreamedRows
+from distsim.signatures.layout import StreamedRows, TableRowWriter
 from distsim.signatures.projection_store import ProjectionStore, clear_projections, only_its_own
 from distsim.signatures.projections.training import TrainingRows
 from distsim.signatures.recipe import DEFAULT, USUAL, Recipe, ResolvedRecipe
 from distsim.signatures.signer import SignedBatch, Signer
+from distsim.signatures.sums import SumsStream
+from distsim.storage.manifest import signatures_inside
 
 _PARTS_OF_MEMORY = 8  # the rows of the table take one while they are put in order
 
@@ -63,6 +65,7 @@ class SignOptions:
     Arguments:
         keep_parts: store the vectors of words, by which longer phrases are composed.
         keep_features: store the weighted features of each phrase, for exact cosines.
+        keep_sums: store the sums of all phrases, however rare, so that the table can be merged.
         force: replace a table that exists.
         memory: working memory in bytes; None: half of the memory that is free.
         jobs: number of threads; None: one for each core. The result does not depend on it.
@@ -71,6 +74,7 @@ class SignOptions:
 
     keep_parts: bool = True
     keep_features: bool = False
+    keep_sums: bool = False
     force: bool = False
     memory: int | None = None
     jobs: int | None = None
@@ -82,6 +86,7 @@ class SignOptionNames(TypedDict, total=False):
 
     keep_parts: bool
     keep_features: bool
+    keep_sums: bool
     force: bool
     memory: int | None
     jobs: int | None
@@ -103,12 +108,12 @@ def sign(
         path: the table's folder; inside the index where None.
         recipe: how contexts become bits; the source's usual one where None.
         selection: which phrases; those of 1 to 4 tokens that occur 5 times where None.
-        projection: a learnt projection, or a table that has one; learnt where None.
+        projection: a learned projection, or a table that has one; learned where None.
         options: what the table keeps, and how the work is done.
 
     Raises:
         ArtifactError: something that is no table, or another table, is at `path`.
-        IncompatibleError: the projection was learnt from other contexts or weights.
+        IncompatibleError: the projection was learned from other contexts or weights.
         InputError: what the source reads is at fault.
         ParameterError: the source cannot give what the recipe wants, there is too little text to
             learn a projection from, or no phrase is frequent enough.
@@ -123,7 +128,7 @@ def sign(
         )
     path = one_path(path) if path is not None else signatures_inside(Path(str(home)))
     recipe, selection = recipe or USUAL[source.usual_model], selection or Selection()
-    _require_possible(recipe, projection)
+    _require_possible(recipe, selection, projection, options)
     known = [path] if home is None else [path, signatures_inside(home)]
     try:
         with storage.create(path, storage.SIGNATURES) as writer, only_its_own(writer.folder):
@@ -131,8 +136,8 @@ def sign(
             with source.counted(recipe.model, selection, work) as text:
                 if options.keep_features and not text.is_sorted:
                     raise ParameterError(
-                        "`keep_features` with an index, which holds the contexts of its table, or "
-                        "with word vectors: leave it out"
+                        "`keep_features` works with annotated text alone: an index holds the "
+                        "contexts itself, word vectors have none: leave it out"
                     )
                 store = ProjectionStore(writer.folder, work, projection, known, may_replace)
                 resolved = recipe.resolve(text, store.projection)
@@ -141,7 +146,8 @@ def sign(
                     raise _UnchangedError
                 storage.require_free(path, may_replace)
                 signing.write(writer, training_rows=store.training_rows)
-                require_rows(writer.parameters)
+                if not options.keep_sums:  # to be added to those of others
+                    require_rows(writer.parameters)
     except _UnchangedError:
         return Signed(path, unchanged=True)
     clear_projections(path)
@@ -183,12 +189,12 @@ def learn(
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Path:
-    """Return the folder of a projection that is learnt from a source's frequent words.
+    """Return the folder of a projection that is learned from a source's frequent words.
 
     Arguments:
         source: an index, or another source of phrases.
         path: the projection's folder.
-        recipe: which contexts, weights and bits; PRESETS["learnt"] where None.
+        recipe: which contexts, weights and bits; PRESETS["learned"] where None.
         force: replace an artifact at `path`.
         memory: bytes for what is put in order, half of what is free where None; what does not fit
             goes through files.
@@ -198,7 +204,7 @@ def learn(
     Raises:
         ArtifactError: an artifact is at `path`, without `force`, or is being written there.
         InputError: what the source reads is at fault.
-        ParameterError: the recipe's projection is not learnt, or there is too little text.
+        ParameterError: the recipe's projection is not learned, or there is too little text.
 
     >>> from distsim import SignatureTable, learn, sign
     >>> path = learn(index, folder / "my.projection")
@@ -220,12 +226,35 @@ def _bytes(memory: int | None) -> int:
     return half_of_free() if memory is None else memory
 
 
-def _require_possible(recipe: Recipe, projection: str | Path | None) -> None:
-    """Refuse a projection without use."""
-    if projection is not None and not recipe.is_learnt:
+def _require_possible(
+    recipe: Recipe, selection: Selection, projection: str | Path | None, options: SignOptions
+) -> None:
+    """Refuse a projection without use, and sums that do not add up to those of a whole."""
+    if projection is not None and not recipe.is_learned:
         raise ParameterError(
             f"`projection` {str(projection)!r} with a recipe of random vectors: choose the "
             "projection spectral in the recipe, or leave it out"
+        )
+    if not options.keep_sums:
+        return
+    if recipe.is_learned:
+        raise ParameterError(
+            "`keep_sums` with a learned projection: another text has learned another one, so such "
+            "tables cannot be merged: use the preset thesis"
+        )
+    if not isinstance(recipe.model, NgramModel):
+        raise ParameterError("`keep_sums` with the syntactic model: leave it out")
+    if not recipe.is_raw:
+        scheme = recipe.weighting.scheme
+        raise ParameterError(
+            f"`keep_sums` with `weights` {scheme}: the {scheme} weights of a whole are not the sum "
+            "of its parts' weights, so such tables cannot be merged: use raw, or sign the whole "
+            "text at once"
+        )
+    if selection.max_phrases is not None:
+        raise ParameterError(
+            "`keep_sums` with `max_phrases`: the most frequent phrases of a part are not those of "
+            "the whole: use `min_count`"
         )
 
 
@@ -284,7 +313,7 @@ class Signing:
         self._selection = selection
         self._options = options
         self._work = work
-        self._lowest_count = text.lowest_count(selection)
+        self._lowest_count = 1 if options.keep_sums else text.lowest_count(selection)
 
     def made_before(self, path: Path) -> bool:
         """Return whether the table that would be written already exists, undamaged.
@@ -304,7 +333,7 @@ class Signing:
             parts = composition.pop("parts", None)
             wanted = self._resolved.composition
             return (
-                present == self._chosen() | dict(self._text.parameters)
+                present == self._chosen() | self._text_parameters()
                 and fingerprint == self._resolved.fingerprint.manifest()
                 and composition == (wanted.manifest() if wanted else {})
                 and ("part_hashes" in artifact) == (parts is not None and self._options.keep_parts)
@@ -318,6 +347,7 @@ class Signing:
         writer: storage.ArtifactWriter,
         parts: PartVectors | None = None,
         training_rows: TrainingRows | None = None,
+        keep_own: bool | None = None,
     ) -> None:
         """Write the table.
 
@@ -325,7 +355,9 @@ class Signing:
             writer: of the table's artifact.
             parts: vectors of the words of a larger text, of which phrases are composed; those of
                 the text itself where None.
-            training_rows: the words that the projection was learnt from just now.
+            training_rows: the words that the projection was learned from just now.
+            keep_own: keep the vectors of phrases with contexts of their own; None: where the words'
+                are kept.
         """
         resolved, options = self._resolved, self._options
         if resolved.weigher.uses_marginals:
@@ -334,31 +366,38 @@ class Signing:
         longer, composition = None, resolved.composition
         if parts is None and composition is not None:
             parts, longer = self._sign_words(rows, training_rows)
-        self._sign_phrases(writer, rows, resolved.signer(parts), longer)
+        own: list[OwnVectors] = []
+        for batch in self._sign_phrases(writer, rows, resolved.signer(parts), longer):
+            if batch.own is not None:
+                own.append(batch.own)
         n_rows, fingerprint = rows.finish(), resolved.fingerprint
         if composition is not None and parts is not None:
             made_of = composition.manifest() | {"parts": parts.checksum()}
             fingerprint = replace(fingerprint, composition=made_of)
             if options.keep_parts:
-                parts.write(writer, resolved.projection.n_bits)
+                parts.write(writer)
+            if options.keep_parts if keep_own is None else keep_own:
+                OwnVectors.joined(own, resolved.projection.n_dimensions).write(writer)
         writer.made_from = self._text.content
         writer.parameters = {
             "fingerprint": fingerprint.manifest(),
             **self._chosen(),
             "phrases": n_rows,
             "phrases_without_context": rows.n_without_context,
-            **self._text.parameters,
+            **self._text_parameters(),
         }
 
-    def _rows(self, writer: storage.ArtifactWriter) -> Rows:
+    def _rows(self, writer: storage.ArtifactWriter) -> TableRowWriter:
         n_bits, keep = self._resolved.projection.n_bits, self._selection.max_phrases
-        if keep is None and self._text.is_sorted:
-            return StreamedRows(writer, n_bits)
-        return GatheredRows(writer, n_bits, self._work.memory // _PARTS_OF_MEMORY, keep)
+        composed = self._resolved.composition is not None
+        if keep is None and (self._text.is_sorted or self._options.keep_sums):
+            return StreamedRows(writer, n_bits, composed)
+        memory = self._work.memory // _PARTS_OF_MEMORY
+        return GatheredRows(writer, n_bits, memory, keep, composed=composed)
 
     def _sign_words(
-        self, rows: Rows, training_rows: TrainingRows | None
-    ) -> tuple[PartVectors, Iterator[Part] | None]:
+        self, rows: TableRowWriter, training_rows: TrainingRows | None
+    ) -> tuple[PartVectors, Iterator[ThreadTask] | None]:
         """Return the words of which phrases are composed, and the phrases that are left to sign.
 
         None for the latter: all phrases; words are signed again with the others.
@@ -375,22 +414,25 @@ class Signing:
             None if longer is None else training_rows,
             None if longer is None else signed.append,
         )  # fmt: skip
-        parts = PartVectors.gather(words, composition)
+        parts = PartVectors.gather(words, composition, self._work.jobs)
         for batch in signed:
             kept = batch.where(batch.phrases.strengths >= self._lowest_count)
-            rows.add(_cut_again(kept, parts) if composition.spelling else kept)
+            rows.add(_cut_again(kept, parts))
         return parts, longer
 
     def _sign_phrases(
         self,
         writer: storage.ArtifactWriter,
-        rows: Rows,
+        rows: TableRowWriter,
         signer: Signer,
-        some: Iterator[Part] | None,
-    ) -> None:
-        """Sign some phrases, or all of them where None."""
+        some: Iterator[ThreadTask] | None,
+    ) -> Iterator[SignedBatch]:
+        """Sign some phrases, or all of them where None, and yield them."""
         text, options = self._text, self._options
         parts = some or text.parts(self._lowest_count, self._selection.max_length)
+        total = text.total()
+        if options.keep_sums:
+            total, parts = None, self._parts_with_kept_sums(writer, signer)
         features = FeatureWriter(writer) if options.keep_features else None
 
         def signed(
@@ -398,12 +440,28 @@ class Signing:
         ) -> tuple[SignedBatch, tuple[np.ndarray, np.ndarray] | None]:
             return signer.sign(batch), signer.named_weights(batch) if features else None
 
-        for batch, weights in batch_results(
-            text, parts, signed, self._work, "signing", text.total()
-        ):
+        for batch, weights in batch_results(text, parts, signed, self._work, "signing", total):
             rows.add(batch)
             if features is not None and weights is not None:
                 features.add(batch.phrases.hashes, batch.phrases.contexts.starts, *weights)
+            yield batch
+
+    def _parts_with_kept_sums(
+        self, writer: storage.ArtifactWriter, signer: Signer
+    ) -> Iterator[ThreadTask]:
+        """Write the sums of all phrases; yield those that are frequent enough."""
+        sums, text, selection = SumsStream(writer), self._text, self._selection
+        for task in text.sorted_parts(selection.max_length, self._work):
+            batch: PhraseBatch = task.content
+            sums.add(batch, signer.offsets(batch.space))
+            yield ThreadTask(batch.where(batch.strengths >= selection.min_count), task.size)
+
+    def _text_parameters(self) -> dict[str, Any]:
+        """Return the manifest's entries on the size of the text, of tables that need them."""
+        text, parameters = self._text, dict(self._text.parameters)
+        if self._options.keep_sums:
+            parameters["sums"] = {"tokens": text.n_tokens, "sentences": text.n_sentences}
+        return parameters
 
     def _chosen(self) -> dict[str, Any]:
         """Return the manifest's entries on the text and the limits of phrases."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from html import escape
 from itertools import accumulate
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self, Union, overload
+from typing import Any, Literal, NamedTuple, Self, Union, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,22 +17,41 @@ from distsim.base.arguments import AnyPath, check_opened, shown, utf8_phrase
 from distsim.base.errors import ArtifactError, IncompatibleError, ParameterError
 from distsim.contexts.selection import Selection
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.query import split_phrase
+from distsim.corpus.query import Lookup
 from distsim.indexes.build import OF_SENTENCES
 from distsim.indexes.corpus_index import CorpusIndex, knows_text_of
-from distsim.indexes.places import finder_inside, signatures_inside
 from distsim.kernels.compiled import frozen
-from distsim.signatures.composition import PartVectors
+from distsim.signatures.composition import Composition, OwnVectors, PartVectors
 from distsim.signatures.fingerprint import Fingerprint
 from distsim.signatures.kernels.projection import cut_bits
 from distsim.signatures.layout import PhraseColumns
+from distsim.signatures.projections.projection import CHECKSUM_KEY
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.projections.training import Learning
 from distsim.signatures.recipe import Recipe
-
-_KEPT_PIECES = 1 << 14  # whether these are words is asked once
+from distsim.storage.manifest import finder_inside, signatures_inside
 
 TableLike = Union["StoredTable", CorpusIndex, AnyPath]
+
+
+Origin = Literal["stored", "composed", "unknown"]
+
+
+class PhraseEvidence(NamedTuple):
+    """What a table's vector of a phrase rests on.
+
+    phrase: its normal form. occurrences: its count. own_share: the share of its own contexts in the
+    vector, 0 to 1; the rest is of its words. origin: `stored`; `composed`, made of its words alone;
+    or `unknown`, without a vector.
+
+    >>> learned.evidence("king").origin
+    'stored'
+    """
+
+    phrase: str
+    occurrences: int
+    own_share: float
+    origin: Origin
 
 
 class StoredTable:
@@ -65,18 +84,23 @@ class StoredTable:
             self.fingerprint = Fingerprint.from_manifest(artifact.parameters["fingerprint"])
             self.n_bits = self.fingerprint.n_bits
             self.normaliser = Normaliser.from_manifest(self.fingerprint.normaliser)
-            self._running_text = artifact.parameters["format"] == "text"
+            text_format = artifact.parameters["format"]
             self.longest = int(artifact.parameters["max_length"])
         self._phrases = PhraseColumns(artifact)
         self.hashes = self._phrases.hashes
         self.strengths = self._phrases.strengths
         self.bits = frozen(artifact.array("bits", np.uint64, ndim=2))
         self.parts = PartVectors.read(artifact)
-        self.n_dimensions = self.n_bits if self.parts is None else self.parts.vectors.shape[1]
+        self.n_dimensions = self.n_bits if self.parts is None else self.parts.n_dimensions
+        self.own_vectors = OwnVectors.read(artifact)
+        self.own_shares: np.ndarray | None = None
+        if "own_shares" in artifact:
+            self.own_shares = frozen(artifact.array("own_shares", np.uint8))
         self.kept: dict[str, Any] = {}
-        self._knows = lru_cache(_KEPT_PIECES)(lambda piece: bool(self.find_normal([piece])[0] >= 0))
+        self.lookup = Lookup(self.normaliser, text_format, self._has)
         of_bits = self.bits.shape[1] * 64 == self.n_bits <= self.n_dimensions
-        if len(self.bits) != len(self) or not of_bits:
+        shares = len(self) if self.own_shares is None else len(self.own_shares)
+        if not len(self.bits) == shares == len(self) or not of_bits:
             raise ArtifactError(
                 f"{self.path}: the table's arrays contradict each other: restore it or "
                 "sign it again"
@@ -84,21 +108,21 @@ class StoredTable:
 
     @property
     def recipe(self) -> Recipe:
-        """The recipe that made the table, with how its projection was learnt.
+        """The recipe that made the table, with how its projection was learned.
 
         Raises:
             ArtifactError: the projection that belongs to it is not there.
 
         >>> from distsim import PRESETS
-        >>> learnt.recipe.composition == PRESETS["learnt"].composition
+        >>> learned.recipe.composition == PRESETS["learned"].composition
         True
         """
         made = Recipe.from_fingerprint(self.fingerprint)
-        if not self.fingerprint.is_learnt:
+        if not self.fingerprint.is_learned:
             return made
-        learnt = SpectralProjection.of_table(self.path, self.fingerprint.projection["learnt"])
-        with storage.understood(learnt.path):
-            learning = Learning.from_manifest(learnt.parameters["learning"])
+        learned = SpectralProjection.of_table(self.path, self.fingerprint.projection[CHECKSUM_KEY])
+        with storage.understood(learned.path):
+            learning = Learning.from_manifest(learned.parameters["learning"])
         if learning.rank == replace(learning, rank=None).directions(self.n_bits):
             learning = replace(learning, rank=None)
         return replace(made, learning=learning)
@@ -166,18 +190,18 @@ class StoredTable:
 
     @cached_property
     def projection(self) -> SpectralProjection:
-        """The learnt projection that the table was signed by.
+        """The learned projection that the table was signed by.
 
         Raises:
             IncompatibleError: it was signed by none.
             ArtifactError: it is not there.
         """
-        if not self.fingerprint.is_learnt:
+        if not self.fingerprint.is_learned:
             raise IncompatibleError(
-                f"{self.path}: was not signed by a learnt projection and has no real vectors: "
+                f"{self.path}: was not signed by a learned projection and has no real vectors: "
                 "sign it with the projection spectral"
             )
-        return SpectralProjection.of_table(self.path, self.fingerprint.projection["learnt"])
+        return SpectralProjection.of_table(self.path, self.fingerprint.projection[CHECKSUM_KEY])
 
     def require_normaliser_of(self, index: CorpusIndex) -> None:
         """Refuse an index whose words were normalised in another way than this table's.
@@ -217,13 +241,30 @@ class StoredTable:
     def normal_form(self, phrase: str) -> str:
         """Return the normal form of a phrase, in which the table has it, if it does.
 
+        Of several, the one with the most occurrences.
+
         Arguments:
             phrase: words separated by spaces.
 
         Raises:
             ParameterError: the phrase is empty.
         """
-        return " ".join(split_phrase(phrase, self.normaliser, self.is_whole))
+        readings = [" ".join(words) for words in self.lookup.readings(phrase)]
+        if len(readings) == 1:
+            return readings[0]
+        rows = self.find_normal(readings)
+        return readings[int(np.argmax(np.where(rows >= 0, self.strengths[rows].astype(int), -1)))]
+
+    def words(self, phrase: str) -> list[str]:
+        """Return the words of a phrase's normal form; none where the normaliser drops them all.
+
+        Arguments:
+            phrase: words separated by spaces.
+
+        Raises:
+            ParameterError: the phrase is empty.
+        """
+        return self.normal_form(phrase).split()
 
     @overload
     def find(self, phrases: str) -> int: ...
@@ -241,6 +282,27 @@ class StoredTable:
         if isinstance(phrases, str):
             return int(self.find_normal([self.normal_form(phrases)])[0])
         return self.find_normal([self.normal_form(phrase) for phrase in phrases])
+
+    def evidence(self, phrase: str) -> PhraseEvidence:
+        """Return what the table's vector of a phrase rests on.
+
+        Arguments:
+            phrase: words separated by spaces.
+
+        Raises:
+            ParameterError: the phrase is empty.
+
+        >>> learned.evidence("zeppelin")
+        PhraseEvidence(phrase='zeppelin', occurrences=0, own_share=0.0, origin='unknown')
+        """
+        normal = self.normal_form(phrase)
+        row = int(self.find_normal([normal])[0])
+        if row < 0:
+            vector = self.composed_vector(phrase)
+            return PhraseEvidence(normal, 0, 0.0, "unknown" if vector is None else "composed")
+        share = 255 if self.own_shares is None else int(self.own_shares[row])
+        origin: Origin = "stored" if share else "composed"
+        return PhraseEvidence(normal, int(self.strengths[row]), round(share / 255, 3), origin)
 
     def composed_bits(self, phrase: str) -> np.ndarray | None:
         """Return the bits of a phrase made of its words, uint64[n_bits / 64].
@@ -273,7 +335,7 @@ class StoredTable:
         """
         if self.parts is None:
             return None
-        return self.parts.compose(split_phrase(phrase, self.normaliser, self.is_whole))
+        return self.parts.compose(self.words(phrase))
 
     def text(self, row: int) -> str:
         """Return the phrase of a row.
@@ -305,13 +367,24 @@ class StoredTable:
         """
         return self._phrases.token_counts(rows)
 
-    def is_whole(self, piece: str) -> bool:
-        """Return whether a piece of a phrase is a word of the table, not to be cut further.
+    def has_own_contexts(self, rows: np.ndarray) -> np.ndarray:
+        """Return whether phrases have signatures of contexts of their own, bool[n].
+
+        The others are so rare that their signatures are made of their words alone.
 
         Arguments:
-            piece: between white space.
+            rows: int64[n], of the table.
         """
-        return not self._running_text or self._knows(piece)
+        composition = self.fingerprint.composition
+        if self.parts is None or composition is None:
+            return np.ones(rows.size, bool)
+        least = Composition.from_manifest(composition).min_own_count
+        own: NDArray[np.bool_] = (self.token_counts(rows) == 1) | (self.strengths[rows] >= least)
+        return own
+
+    def _has(self, token: str) -> bool:
+        """Return whether a text is a word of the table."""
+        return bool(self.find_normal([token])[0] >= 0)
 
     def find_normal(self, texts: Sequence[str]) -> np.ndarray:
         """Return the row of every phrase, int64[n], -1 where there is none.

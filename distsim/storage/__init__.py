@@ -28,11 +28,10 @@ from distsim.storage.manifest import (
     PROJECTION,
     RULES,
     SIGNATURES,
-    Kind,
+    ArtifactKind,
     counted,
 )
-from distsim.storage.maps import cut_short
-from distsim.storage.reading import Artifact, understood
+from distsim.storage.reading import Artifact, cut_short, understood
 from distsim.storage.scratch import scratch_folder
 from distsim.storage.writing import (
     ArrayStream,

@@ -1,7 +1,12 @@
-"""Checksums of arrays, settings and files: BLAKE2b, 16 bytes, in hexadecimal."""
+"""Checksums of arrays, settings and files: BLAKE2b, 16 bytes, in hexadecimal; keys of settings.
+
+Settings of manifests that have another name in code keep their keys, so that older artifacts open
+and fingerprints do not change.
+"""
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +19,7 @@ _READ_BYTES = 1 << 22
 
 
 def checksum_of_settings(settings: Any) -> str:
-    """Return a checksum of plain values (dicts, lists, text, numbers), in canonical JSON.
-
-    Arguments:
-        settings: the values.
-    """
+    """Return a checksum of plain values (dicts, lists, text, numbers), in canonical JSON."""
     text = json.dumps(settings, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.blake2b(
         text.encode(errors="surrogateescape"), digest_size=CHECKSUM_BYTES
@@ -51,13 +52,27 @@ class RunningChecksum:
 
 
 def checksum_of_file(file: Path) -> str:
-    """Return the checksum of a file's bytes.
-
-    Arguments:
-        file: path.
-    """
+    """Return the checksum of a file's bytes."""
     digest = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
     with naming(file), open(file, "rb") as stream:
         while data := stream.read(_READ_BYTES):
             digest.update(data)
     return digest.hexdigest()
+
+
+STORED_KEYS = {"min_weight": "least", "prior_count": "trust", "min_own_count": "own_from"}
+_NAMES = {key: name for name, key in STORED_KEYS.items()}
+
+
+def to_stored(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings under the keys that manifests have, in the same order.
+
+    >>> to_stored({"alpha": 0.75, "min_weight": 0.3})
+    {'alpha': 0.75, 'least': 0.3}
+    """
+    return {STORED_KEYS.get(name, name): value for name, value in settings.items()}
+
+
+def from_stored(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings by name in code, the inverse of `to_stored`."""
+    return {_NAMES.get(key, key): value for key, value in values.items()}

@@ -39,11 +39,7 @@ _COMPRESS: dict[str, Callable[[bytes], bytes]] = {".gz": _gzipped, ".zst": _zsta
 
 @contextmanager
 def naming(file: Path) -> Iterator[None]:
-    """Add the file's name to an OSError that has none.
-
-    Arguments:
-        file: path.
-    """
+    """Add the file's name to an OSError that has none."""
     try:
         yield
     except OSError as error:
@@ -64,9 +60,6 @@ def raw_bytes(values: np.ndarray) -> memoryview:
 
 def new_file(path: Path) -> BinaryIO:
     """Return a new file opened for writing; no link is followed.
-
-    Arguments:
-        path: of the file.
 
     Raises:
         ArtifactError: the path exists already.
@@ -261,11 +254,7 @@ class ResumableLines:
 
 
 def is_stream(path: Path) -> bool:
-    """Return whether `path` cannot be read again: standard output, a pipe, a device.
-
-    Arguments:
-        path: of an output.
-    """
+    """Return whether `path` cannot be read again: standard output, a pipe, a device."""
     return str(path) == STANDARD_OUTPUT or (path.exists() and not path.is_file())
 
 
@@ -273,7 +262,6 @@ def is_finished(path: Path, head: bytes) -> bool:
     """Return whether `path` is the complete file of a run with this head line.
 
     Arguments:
-        path: of the file.
         head: first line of the file, which names the run.
 
     Raises:
@@ -302,7 +290,6 @@ def resumable_lines(
             under the same one.
         record_of: tells which record a line is of, where one may have several lines; the last
             record of a part may then lack some, and is written again. A line each where None.
-        path: of the file.
 
     Raises:
         InputError: the part has another head, another process is writing it, or the name of the
@@ -331,7 +318,6 @@ def resumable_part(
     It is removed where an error comes before the first record.
 
     Arguments:
-        path: of the finished file.
         head: the first line, which an unfinished file must have.
         record_of: tells which record a line is of, where one may have several lines; the last
             record of a part may then lack some, and is written again. A line each where None.
@@ -347,19 +333,12 @@ def resumable_part(
 
 
 def part_of(path: Path) -> Path:
-    """Return the path of the unfinished part of a file that is written record by record.
-
-    Arguments:
-        path: of the finished file.
-    """
+    """Return the path of the unfinished part of a file that is written record by record."""
     return path.with_name(path.name + ".part")
 
 
 def open_part(path: Path) -> BinaryIO:
     """Return the unfinished part of a file, opened for reading and writing, and locked.
-
-    Arguments:
-        path: of the finished file.
 
     Raises:
         InputError: something else is there, or another process is writing it.

@@ -16,8 +16,6 @@ def locked(folder: Path, path: Path, make: bool = False) -> Iterator[None]:
     """Hold the folder's lock during the block, or until the process ends.
 
     Arguments:
-        folder: the folder.
-        path: of the artifact, for messages.
         make: make the folder where there is none.
 
     Raises:
@@ -65,9 +63,6 @@ def locked(folder: Path, path: Path, make: bool = False) -> Iterator[None]:
 def require_writable(folder: Path) -> None:
     """Check that a folder can be written, before any work is done.
 
-    Arguments:
-        folder: path of the folder.
-
     Raises:
         ArtifactError: it cannot be written.
     """
@@ -78,11 +73,7 @@ def require_writable(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk.
-
-    Arguments:
-        folder: its path.
-    """
+    """Wait until the names in a folder are on the disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -94,11 +85,7 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
 
 
 def exchange(one: Path, other: Path) -> None:
-    """Exchange two paths in one step, or in three renames where the system has no such call.
-
-    Arguments:
-        one, other: the paths.
-    """
+    """Exchange two paths in one step, or in three renames where the system has no such call."""
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     places = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other))
     if rename is not None and rename(*places, _RENAME_EXCHANGE) == 0:

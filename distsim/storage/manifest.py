@@ -1,4 +1,4 @@
-"""Manifests: kind and parameters of an artifact, and each array's dtype, shape, size, checksum."""
+"""Manifests: kind, parameters, arrays (dtype, shape, size, checksum); folders in artifacts."""
 
 import json
 import math
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from distsim.base.arguments import AnyPath
 from distsim.base.errors import ArtifactError
 from distsim.storage.checksums import checksum_of_settings
 from distsim.storage.files import MANIFEST
@@ -20,7 +21,7 @@ _DTYPE = re.compile(r"\|[uib]1|<[uif][248]")
 
 
 @dataclass(frozen=True)
-class Kind:
+class ArtifactKind:
     """A kind of artifact, with the format versions that this distsim writes and reads.
 
     name: in manifests. version: the newest; an artifact is written in the oldest whose readers
@@ -39,14 +40,14 @@ class Kind:
         return f"build the {self.name} again" + (f" with {self.made_by}" if self.made_by else "")
 
 
-INDEX = Kind("index", version=2, oldest_readable=1)
-SIGNATURES = Kind("signatures", version=2, oldest_readable=1)
-PROJECTION = Kind("projection", version=3, oldest_readable=1)
-BITEXT = Kind("bitext", version=1, oldest_readable=1)
-RULES = Kind("rules", version=1, oldest_readable=1)
-GRAMMAR = Kind("grammar", version=2, oldest_readable=1)
-FINDER = Kind("finder", version=1, oldest_readable=1, made_by="distsim sign INDEX")
-MAP = Kind("map", version=1, oldest_readable=1)
+INDEX = ArtifactKind("index", version=2, oldest_readable=1)
+SIGNATURES = ArtifactKind("signatures", version=3, oldest_readable=1)
+PROJECTION = ArtifactKind("projection", version=3, oldest_readable=1)
+BITEXT = ArtifactKind("bitext", version=1, oldest_readable=1)
+RULES = ArtifactKind("rules", version=1, oldest_readable=1)
+GRAMMAR = ArtifactKind("grammar", version=2, oldest_readable=1)
+FINDER = ArtifactKind("finder", version=1, oldest_readable=1, made_by="distsim sign INDEX")
+MAP = ArtifactKind("map", version=1, oldest_readable=1)
 KINDS = {
     kind.name: kind for kind in (INDEX, SIGNATURES, PROJECTION, FINDER, MAP, BITEXT, RULES, GRAMMAR)
 }
@@ -97,7 +98,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def require_kind(path: Path, manifest: dict[str, Any], kind: Kind | None) -> Kind:
+def require_kind(path: Path, manifest: dict[str, Any], kind: ArtifactKind | None) -> ArtifactKind:
     """Return the kind of an artifact after checking it and its format version.
 
     Arguments:
@@ -207,3 +208,21 @@ def manifest_checksum(manifest: dict[str, Any]) -> str:
 
 def _article(noun: str) -> str:
     return {"index": "an index", "signatures": "a signature table"}.get(noun, f"a {noun}")
+
+
+def signatures_inside(path: AnyPath) -> Path:
+    """Return the path of the signature table inside an index's folder.
+
+    Arguments:
+        path: folder of the index.
+    """
+    return Path(path) / "signatures"
+
+
+def finder_inside(path: AnyPath) -> Path:
+    """Return the path of the finder of substitutes in a signature table.
+
+    Arguments:
+        path: folder of the table.
+    """
+    return Path(path) / "finder"

@@ -15,21 +15,20 @@ import numpy as np
 
 from distsim.base.arguments import one_path
 from distsim.base.errors import ArtifactError
-from distsim.base.parallel import Interrupted, check_interrupted
+from distsim.base.interrupts import Interrupted, check_interrupted
 from distsim.storage.checksums import CHECKSUM_BYTES, checksum_of_file
 from distsim.storage.files import MANIFEST, naming, new_file, raw_bytes
 from distsim.storage.locks import locked, require_writable, sync_folder
 from distsim.storage.manifest import (
     MADE_FROM,
-    Kind,
+    ArtifactKind,
     made_from_text,
     manifest_checksum,
     manifest_text,
     read_manifest,
     require_kind,
 )
-from distsim.storage.maps import read_only
-from distsim.storage.reading import Artifact
+from distsim.storage.reading import Artifact, read_only
 from distsim.storage.scratch import SCRATCH, spare_descriptors
 
 # The names of files in the making, and of arrays with a piece of their checksum.
@@ -61,11 +60,7 @@ class ArrayStream:
         self._size = 0
 
     def append(self, values: np.ndarray) -> None:
-        """Append values to the array's file, converted to the array's dtype.
-
-        Arguments:
-            values: rows of the array's width.
-        """
+        """Append values to the array's file, converted to the array's dtype."""
         data = raw_bytes(np.asarray(values, self._dtype))
         with naming(self._part):
             self._file.write(data)
@@ -115,7 +110,7 @@ class ArtifactWriter:
     """
 
     folder: Path
-    kind: Kind
+    kind: ArtifactKind
     parameters: dict[str, Any] = field(default_factory=dict)
     entries: dict[str, dict[str, Any]] = field(default_factory=dict)
     version: int = 1
@@ -130,7 +125,6 @@ class ArtifactWriter:
 
         Arguments:
             name: of the array in the artifact.
-            values: of any type.
         """
         width = None if values.ndim == 1 else values.shape[1]
         stream = self.stream(name, values.dtype, width)
@@ -141,8 +135,6 @@ class ArtifactWriter:
         """Begin an array that is written piece by piece; `width` columns where given.
 
         Arguments:
-            name: of the array.
-            dtype: of its values.
             width: columns; None: one dimension.
         """
         stream = ArrayStream(self.folder, name, np.dtype(dtype).newbyteorder("<"), width)
@@ -150,19 +142,12 @@ class ArtifactWriter:
         return stream
 
     def close(self, name: str) -> None:
-        """Finish an array.
-
-        Arguments:
-            name: of the array.
-        """
+        """Finish an array."""
         self.entries[name] = self._streams.pop(name).close()
         self._unchecked.discard(name)
 
     def read(self, name: str) -> np.ndarray:
         """Return a finished array of this artifact, mapped read-only.
-
-        Arguments:
-            name: of the array.
 
         Raises:
             ArtifactError: it is an array of the earlier state and is damaged. What is read here
@@ -177,11 +162,7 @@ class ArtifactWriter:
         return read_only(file, entry["dtype"], tuple(entry["shape"]), entry["size"])
 
     def checksum(self, name: str) -> str:
-        """Return the checksum of a finished array.
-
-        Arguments:
-            name: of the array.
-        """
+        """Return the checksum of a finished array."""
         return str(self.entries[name]["checksum"])
 
     def keep(self, name: str, key: str) -> None:
@@ -190,7 +171,6 @@ class ArtifactWriter:
         Only where the writer `continues`.
 
         Arguments:
-            name: of the array.
             key: checksum of all that it is made from.
         """
         if self._continues:
@@ -203,7 +183,6 @@ class ArtifactWriter:
         """Return whether an earlier writer has kept this array; now it is one of this writer.
 
         Arguments:
-            name: of the array.
             key: checksum of all that it is made from.
         """
         notes = _pieces(self.folder) if self._continues else {}
@@ -261,11 +240,7 @@ class ArtifactWriter:
 
 
 def holds_artifact(path: str | Path) -> bool:
-    """Return whether a folder contains an artifact, valid or not.
-
-    Arguments:
-        path: of the folder.
-    """
+    """Return whether a folder contains an artifact, valid or not."""
     return (one_path(path) / MANIFEST).is_file()
 
 
@@ -273,7 +248,6 @@ def require_free(path: str | Path, force: bool = False) -> None:
     """Raise where an artifact exists and is not to be replaced.
 
     Arguments:
-        path: of the artifact.
         force: it may be replaced.
 
     Raises:
@@ -304,11 +278,7 @@ def _kept_files(folder: Path) -> set[str]:
 
 
 def keeps_pieces(path: str | Path) -> bool:
-    """Return whether an interrupted writer of an artifact has left what the next goes on with.
-
-    Arguments:
-        path: of the artifact.
-    """
+    """Return whether an interrupted writer of an artifact has left what the next goes on with."""
     path = one_path(path)
     return bool(_pieces(path) or _pieces(_unfinished(path)))
 
@@ -319,7 +289,9 @@ def _unfinished(path: Path) -> Path:
 
 
 @contextmanager
-def create(path: str | Path, kind: Kind, continues: bool = False) -> Iterator[ArtifactWriter]:
+def create(
+    path: str | Path, kind: ArtifactKind, continues: bool = False
+) -> Iterator[ArtifactWriter]:
     """Yield the writer of a new artifact at `path`, which appears complete or not at all.
 
     It is built in a hidden sibling folder and renamed into place; in an empty folder that
@@ -327,8 +299,6 @@ def create(path: str | Path, kind: Kind, continues: bool = False) -> Iterator[Ar
     damaged or not, is replaced in one step when the new one is complete.
 
     Arguments:
-        path: folder of the artifact.
-        kind: of the artifact.
         continues: what a killed or interrupted writer kept is left for this one to take.
 
     Raises:
@@ -432,15 +402,15 @@ def _is_unfinished_inside(file: Path) -> bool:
 
 
 @contextmanager
-def change(path: str | Path, kind: Kind, continues: bool = False) -> Iterator[ArtifactWriter]:
+def change(
+    path: str | Path, kind: ArtifactKind, continues: bool = False
+) -> Iterator[ArtifactWriter]:
     """Yield a writer that changes the artifact at `path`: new arrays first, then the manifest.
 
     The writer starts with the present parameters, arrays and `made_from`; entries that are removed
     from `writer.entries` go when the change is complete. Readers see the old or the new state.
 
     Arguments:
-        path: of the artifact.
-        kind: that it must have.
         continues: what a killed or interrupted writer kept is left for this one to take.
 
     Raises:
@@ -482,11 +452,7 @@ def _changing(path: Path, writer: ArtifactWriter) -> Iterator[ArtifactWriter]:
 
 
 def remove_artifact(path: str | Path) -> None:
-    """Remove an artifact and those inside it; files that distsim did not write stay.
-
-    Arguments:
-        path: of the folder.
-    """
+    """Remove an artifact and those inside it; files that distsim did not write stay."""
     path = Path(path)
     if path.is_symlink() or not holds_artifact(path):
         return

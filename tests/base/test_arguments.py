@@ -1,11 +1,14 @@
 """What is no path and no artifact is told in a sentence, where it is given."""
 
+import numpy as np
 import pytest
 
 from distsim import CorpusIndex, GrammarIndex, ParameterError, SignatureTable
+from distsim.base.arguments import in_range
 from distsim.contexts import contrast, named_contexts
 from distsim.indexes import collocates, continuations, keywords, list_phrases, trace
 from distsim.paraphrase import IndexModel
+from distsim.paraphrase.paraphrasing_options import ParaphraseOptions
 
 
 @pytest.mark.parametrize("kind", [CorpusIndex, SignatureTable, GrammarIndex])
@@ -42,7 +45,7 @@ def test_links_that_lead_in_a_circle_are_told(run, tmp_path):
     for corpus, output in (("a", "out"), ("text", "a")):
         arguments = ("index", "build", tmp_path / corpus, "-o", tmp_path / output)
         _, err = run(*arguments, status=1)
-        assert err.startswith(f"distsim: {tmp_path / 'a'}: ")
+        assert err.splitlines()[-1].startswith(f"distsim: {tmp_path / 'a'}: ")
 
 
 def test_no_output_replaces_the_manifest_of_an_artifact(run, small_index, tmp_path):
@@ -52,3 +55,42 @@ def test_no_output_replaces_the_manifest_of_an_artifact(run, small_index, tmp_pa
     _, err = run("rerank", tmp_path / "a.rules", "-o", manifest, status=1)
     assert "belongs to an artifact" in err
     assert manifest.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("k", 1.5, "a whole number"), ("k", "x", "a whole number"), ("k", True, "a whole number"),
+        ("finder", 1, "true or false"), ("doubt", "x", "a number"), ("weights", -1, "a text"),
+        ("depth", None, "a whole number"), ("walk", [1], "a whole number or None"),
+    ],
+)  # fmt: skip
+def test_fields_of_options_have_their_types(name, value, wanted):
+    with pytest.raises(ParameterError, match=f"`{name}`: is .*, wanted {wanted}"):
+        ParaphraseOptions(**{name: value})
+    assert ParaphraseOptions(k=np.int64(3), doubt=np.float32(1), walk=None).k == 3
+
+
+@pytest.mark.parametrize("value", ["x", None, True, [1], float("nan")])
+def test_what_is_no_number_is_out_of_range(value):
+    with pytest.raises(ParameterError, match=r"share.*(wanted a number|choose 0 to 1)"):
+        in_range(value, "share", 0.0, 1.0)
+
+
+@pytest.mark.parametrize("value", [-1, 1.5, "x", True])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda index, k: keywords(index, index, k=k),
+        lambda index, k: collocates(index, "the", k=k),
+        lambda index, k: contrast(index, "the", "a", k=k),
+        lambda index, k: index.concordance("the", k=k),
+        lambda index, k: index.spans("the", k=k),
+        lambda index, k: index.beside("the", k),
+        lambda index, k: list_phrases(index, lengths=k),
+        lambda index, k: keywords(index, index, max_p=None if k is True else k),
+    ],
+)
+def test_numbers_are_checked_where_they_are_given(small_index, ask, value):
+    with pytest.raises(ParameterError):
+        ask(small_index, value)

@@ -8,14 +8,15 @@ import joblib
 import pytest
 
 from distsim import DistsimError
-from distsim.base import malloc_tuning as freed_memory
-from distsim.base import parallel
-from distsim.base.parallel import Interrupted, interrupt, ordered_map
+from distsim.base import interrupts
+from distsim.base import memory as freed_memory
+from distsim.base.interrupts import Interrupted, interrupt
+from distsim.base.parallel import ordered_map
 
 
 @pytest.fixture
 def signals(monkeypatch):
-    monkeypatch.setattr(parallel, "_signals", [])
+    monkeypatch.setattr(interrupts, "_signals", [])
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])

@@ -42,11 +42,11 @@ def test_public_objects_and_errors_travel(everything, expected):
 
 
 def test_what_is_pickled_are_paths_not_arrays(everything):
-    for name in ("index", "learnt", "real", "distinct", "exact", "paraphraser", "scorer",
+    for name in ("index", "learned", "real", "distinct", "exact", "paraphraser", "scorer",
                  "substituter", "pack", "rewriter", "bitext"):  # fmt: skip
         assert len(pickle.dumps(getattr(everything, name))) < 5000, name
-    again = pickle.loads(pickle.dumps(everything.learnt))
-    assert again.path == everything.learnt.path.absolute()
+    again = pickle.loads(pickle.dumps(everything.learned))
+    assert again.path == everything.learned.path.absolute()
     assert again.bits.base is not None and not again.bits.flags.writeable
 
 

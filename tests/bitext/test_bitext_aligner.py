@@ -6,12 +6,13 @@ import random
 import numpy as np
 import pytest
 
+from bench.published_measures import compare_links
 from distsim.base.errors import ParameterError
+from distsim.base.parallel import Run
 from distsim.bitext import aligner
-from distsim.bitext.aligner import AlignerOptions, Sentences, jump_probabilities, learn_links
+from distsim.bitext.aligner import AlignerOptions, TokenisedSide, jump_probabilities, learn_links
 from distsim.bitext.bitext import Bitext
-from distsim.bitext.build import build_bitext
-from distsim.bitext.error_rate import compare_links
+from distsim.bitext.bitext_builder import build_bitext
 from distsim.bitext.kernels import alignment as kernel
 from distsim.bitext.links import in_order, parse_pharaoh
 from distsim.kernels.compiled import frozen
@@ -36,7 +37,7 @@ def drawn_pairs(seed, n=12, longest=7, n_words=5):
 def as_sentences(rows):
     tokens = np.array([w for row in rows for w in row], np.uint32)
     starts = np.cumsum([0, *map(len, rows)])
-    return Sentences(frozen(tokens), frozen(starts), int(tokens.max()) + 1)
+    return TokenisedSide(frozen(tokens), frozen(starts), int(tokens.max()) + 1)
 
 
 def as_rows(values, starts):
@@ -282,8 +283,8 @@ def test_words_that_translate_each_other_are_linked():
 def test_the_same_links_for_any_number_of_threads():
     sides = [as_sentences(side) for side in zip(*drawn_pairs(6, n=60), strict=True)]
     options = AlignerOptions(iterations=0.05)
-    one = learn_links(*sides, options, jobs=1)
-    three = learn_links(*sides, options, jobs=3)
+    one = learn_links(*sides, options, Run(1))
+    three = learn_links(*sides, options, Run(3))
     assert np.array_equal(one.pairs, three.pairs) and np.array_equal(one.starts, three.starts)
     other_seed = learn_links(*sides, AlignerOptions(iterations=0.05, seed=2))
     assert not np.array_equal(one.pairs, other_seed.pairs)
@@ -387,6 +388,10 @@ def test_align_refuses_in_one_sentence(run, tmp_path):
     (tmp_path / "de").write_text("x\ny\n")
     made = ("align", tmp_path / "en", tmp_path / "de", "-o", tmp_path / "made")
     _, err = run(*made, status=1)
+    note, refusal = err.splitlines()
+    assert note.startswith("read as running text; --format lines")
+    assert "en has 1 lines" in refusal and "de has 2" in refusal
+    _, err = run(*made, "--format", "lines", status=1)
     assert "en has 1 lines" in err and "de has 2" in err and err.count("\n") == 1
     assert "give both" in run(*made, "--reversed-links", status=2)[1]
     _, err = run(*made, "--write-links", tmp_path / "no" / "links", status=1)

@@ -8,12 +8,12 @@ import pytest
 from distsim import ArtifactError, extract_rules, storage
 from distsim.base.errors import InputError, ParameterError
 from distsim.bitext.bitext import Bitext
-from distsim.bitext.build import Given, build_bitext
+from distsim.bitext.bitext_builder import Given, build_bitext
 from distsim.bitext.kernels.links import format_links, parse_links
 from distsim.bitext.links import parse_pharaoh, pharaoh_text
-from distsim.bitext.reading import BitextOptions, read_pairs
+from distsim.bitext.sentence_pairs import BitextOptions, read_pairs
 from distsim.corpus import Normaliser
-from distsim.corpus.annotation import Node
+from distsim.corpus.annotation import Constituent
 from distsim.kernels.compiled import frozen
 from distsim.output.verification import find_faults
 
@@ -72,8 +72,8 @@ def test_links_trees_and_tags_go_with_their_pairs(bitext):
     assert bitext.parameters["links"] == {"from": "file", "links": 7, "possible": 1}
     assert bitext.parameters["trees"] == {"trees": 2, "missing": 0, "unlike": 1}
     assert bitext.trees.line(0).startswith("(ROOT (S (NP")
-    assert bitext.trees.nodes(0)[0] == Node(0, 4, "S")
-    assert Node(3, 4, "ADJP") in bitext.trees.nodes(0)
+    assert bitext.trees.nodes(0)[0] == Constituent(0, 4, "S")
+    assert Constituent(3, 4, "ADJP") in bitext.trees.nodes(0)
     assert bitext.trees.nodes(1) == [] and bitext.trees.line(1) == ""
     assert bitext.tags.numbers.tolist() == [1, 2, 3, 4, 0, 0, 5]
     assert bitext.tags.vocabulary.words(np.array([1, 5])) == ["A", "E"]

@@ -11,8 +11,9 @@ from io import StringIO
 
 import pytest
 
-from distsim.cli.console import put, put_json, visible
+from distsim.cli.console import visible
 from distsim.cli.options import memory_bytes
+from distsim.cli.rows import choose_format, flush_rows, put_row
 from tests.conftest import PROJECT, run_program
 
 TEXT = "the cat sat on the mat\nthe dog sat on the log\na cat and a dog sat\n"
@@ -234,7 +235,8 @@ def test_closed_streams(index, corpus, tmp_path, closed, command, status, out, e
     )  # fmt: skip
     assert result.returncode == status
     assert result.stdout == out
-    assert err in result.stderr and len(result.stderr.splitlines()) == bool(err)
+    said = [line for line in result.stderr.splitlines() if not line.startswith("read as ")]
+    assert err in result.stderr and len(said) == bool(err)
     if "OUT" in command:
         run_program("verify", tmp_path / "out")
 
@@ -312,10 +314,15 @@ def test_what_a_terminal_would_obey_is_shown(monkeypatch):
     assert visible(text, StringIO()) == "a\\tb\\nc\x1b[2J\x07\x9b\u202e\u2028é\xa0\\xff"
     for stream in (Terminal(), StringIO()):
         monkeypatch.setattr(sys, "stdout", stream)
-        put(text, 1)
-        assert stream.getvalue() == visible(text, stream) + "\t1\n"
+        put_row({"name": text, "count": 1})
+        flush_rows()
+        row = stream.getvalue().splitlines(keepends=True)[-1] if stream.isatty() else None
+        expected = visible(text, stream) + ("      1\n" if stream.isatty() else "\t1\n")
+        assert (row or stream.getvalue()) == expected
         line = len(stream.getvalue())
-        put_json(name=text)
+        choose_format(True, False, False)
+        put_row({"name": text})
+        choose_format(False, False, False)
         printed = stream.getvalue()[line:]
         assert json.loads(printed) == {"name": text}
         assert printed[:-1].replace("\xa0", "").isprintable() == stream.isatty()
@@ -347,7 +354,8 @@ def test_ctrl_c_in_the_middle_of_a_build(tmp_path):
     process.stdin.close()
     err = process.stderr.read().decode()
     assert process.wait() == 130
-    assert err.count("\n") == 1 and "interrupted" in err and "Traceback" not in err
+    assert err.count("\n") == 2 and "read as " in err
+    assert "interrupted" in err and "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -384,3 +392,82 @@ def test_looking_does_not_import_the_compiler(index, command):
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 0 and result.stdout
     assert result.stderr.splitlines()[-1] == "False"
+
+
+def on_a_terminal(columns, *arguments):
+    """Return what a command prints on a terminal of so many columns, as lines without styles."""
+    import pty
+
+    child, descriptor = pty.fork()
+    if child == 0:
+        os.environ.update(COLUMNS=str(columns), TERM="xterm")
+        os.execv(sys.executable, [sys.executable, "-m", "distsim.cli.main", *map(str, arguments)])
+    output = b""
+    while True:
+        try:
+            block = os.read(descriptor, 1 << 16)
+        except OSError:  # the child has closed its end
+            break
+        if not block:
+            break
+        output += block
+    os.waitpid(child, 0)
+    os.close(descriptor)
+    return re.sub(r"\x1b\[[0-9;]*m", "", output.decode()).replace("\r\n", "\n").splitlines()
+
+
+def test_a_terminal_gets_a_header_and_aligned_columns(run, index):
+    header, *rows = on_a_terminal(60, "kwic", index, "sat", "--width", 2)
+    assert header.split() == ["place", "left", "node", "right"]
+    assert len(rows) == 3 and len({row.index("  sat") for row in rows}) == 1
+    assert on_a_terminal(60, "count", index, "the", "zebra") == [
+        "phrase  count", "the         4", "zebra       0",
+    ]  # fmt: skip
+    assert on_a_terminal(60, "kwic", index, "sat", "-k", 1)[-1] == "1 of 3 (-k 0: all)"
+    narrow = on_a_terminal(40, "kwic", index, "sat", "--width", 9)
+    assert all(len(row) <= 40 and " sat" in row for row in narrow[1:])
+    assert any("…" in row for row in narrow)
+
+
+def test_a_pipe_gets_tabs_and_a_header_where_asked(run, index):
+    assert run("count", index, "the", "cat")[0] == "the\t4\ncat\t2\n"
+    assert run("count", index, "the", "--header")[0] == "phrase\tcount\nthe\t4\n"
+    assert run("count", index, "the, cat", "--csv")[0] == 'phrase,count\n"the, cat",0\n'
+    assert json.loads(run("count", index, "the", "--json")[0]) == {"phrase": "the", "count": 4}
+    assert "exclude each other" in run("count", index, "the", "--csv", "--json", status=2)[1]
+
+
+@pytest.mark.parametrize(
+    "command", ["collocates", "contexts", "continuations", "neighbours", "ngrams"]
+)
+def test_csv_and_json_have_the_same_names(run, index, command):
+    words = () if command == "ngrams" else ("cat",)
+    more = ("--min-count", 1) if command == "collocates" else ()
+    listed, _ = run(command, index, *words, *more, "-k", 2, "--csv")
+    names = set(listed.splitlines()[0].split(",")) - {"note"}
+    first = json.loads(run(command, index, *words, *more, "-k", 2, "--json")[0].splitlines()[0])
+    assert names <= set(first) | set(next(iter(first.get("answers", [{}]))))
+
+
+def test_letters_from_right_to_left_are_isolated(tmp_path, run):
+    (tmp_path / "he.txt").write_text("שלום עולם\nשלום רב\n")
+    run("index", "build", tmp_path / "he.txt", "-o", tmp_path / "he")
+    rows = on_a_terminal(60, "count", tmp_path / "he", "שלום")
+    assert rows[1].startswith("\u2068שלום\u2069") and rows[1].endswith("2")
+
+
+def test_the_program_alone_prints_the_ten_commands_of_the_three_jobs(run):
+    lines = run()[0].splitlines()
+    commands = [line.split()[1] for line in lines if line.startswith("  distsim ")]
+    assert len(commands) == 10 and all(len(line) <= 80 for line in lines)
+    assert {"index", "score", "augment"} < set(commands)
+    for command in set(commands):
+        assert run(command, "--help")[0]
+
+
+def test_a_misspelt_command_option_or_value_offers_the_nearest(run, index):
+    assert "Did you mean 'count'" in run("conut", status=2)[1]
+    assert "--spread" in run("count", index, "a", "--spraed", status=2)[1]
+    error = run("sign", index, "--preset", "thesys", status=2)[1]
+    assert "Did you mean 'thesis'?" in error and "Value error" not in error
+    assert "build " in run("index", status=2)[1] and "\\n" not in run("index", status=2)[1]

@@ -86,7 +86,10 @@ def cluster(corpus, folder, recipe, selection=SELECTION, options=None, **setting
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("model", [NgramModel(), NgramModel(3), NgramModel(4, sides=True)])
+@pytest.mark.parametrize(
+    "model",
+    [NgramModel(), NgramModel(3), NgramModel(4, sides=True), NgramModel(3, sides=True, narrow=1)],
+)
 def test_the_table_is_that_of_one_machine(tmp_path, corpus, scheme, model):
     recipe = Recipe(model=model, weighting=Weighting(scheme), n_bits=64)
     one = one_machine(corpus, tmp_path, recipe)
@@ -94,7 +97,7 @@ def test_the_table_is_that_of_one_machine(tmp_path, corpus, scheme, model):
 
 
 @pytest.mark.parametrize("composed", [True, False])
-def test_a_learnt_table_is_that_of_one_machine(tmp_path, corpus, composed):
+def test_a_learned_table_is_that_of_one_machine(tmp_path, corpus, composed):
     recipe = DEFAULT if composed else replace(DEFAULT, composition=None)
     one = one_machine(corpus, tmp_path, recipe)
     assert same_artifacts(one, cluster(corpus, tmp_path, recipe, n_ranges=3))

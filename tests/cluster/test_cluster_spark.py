@@ -58,7 +58,7 @@ def files(tmp_path) -> list[Path]:
 
 
 @pytest.mark.extra
-@pytest.mark.parametrize("preset", ["thesis", "learnt"])
+@pytest.mark.parametrize("preset", ["thesis", "learned"])
 def test_two_workers_make_the_table_of_one_machine(spark, tmp_path, files, preset):
     index = CorpusIndex.build(files, tmp_path / "one.index")
     one = sign(index, tmp_path / "one.table", recipe=PRESETS[preset], selection=SELECTION).path

@@ -21,7 +21,7 @@ from distsim import (
 )
 from distsim.comparison import (
     GappedCosine,
-    LearntCosine,
+    LearnedCosine,
     NeighbourSearch,
     Opposites,
 )
@@ -46,7 +46,7 @@ def test_an_index_or_a_path_stands_for_its_table(alice_index, tmp_path):
 PAIR = ("alice", "the queen")
 OF_AN_INDEX = {
     "exact": lambda i, t: ExactCosine(i, t).similarity(*PAIR),
-    "vectors": lambda i, t: LearntCosine(i, t).similarity(*PAIR),
+    "vectors": lambda i, t: LearnedCosine(i, t).similarity(*PAIR),
     "composed": lambda i, t: ComposedCosine(t).similarity(*PAIR),
     "opposites": lambda i, t: Opposites(i, t).evidence([PAIR]),
     "gaps": lambda i, t: GappedCosine(i, t).similarity("the _ of", "a _ of"),
@@ -57,14 +57,14 @@ OF_AN_INDEX = {
 
 
 @pytest.fixture(scope="module")
-def learnt_inside(alice_index, tmp_path_factory):
+def learned_inside(alice_index, tmp_path_factory):
     index = CorpusIndex.open(shutil.copytree(alice_index.path, tmp_path_factory.mktemp("x") / "x"))
     return index, sign(index)
 
 
 @pytest.mark.parametrize("name", OF_AN_INDEX)
-def test_classes_of_an_index_and_a_table_take_paths(learnt_inside, name):
-    index, table = learnt_inside
+def test_classes_of_an_index_and_a_table_take_paths(learned_inside, name):
+    index, table = learned_inside
     ask = OF_AN_INDEX[name]
     wanted = ask(index, table)
     for given in (index, index.path, str(index.path), str(table.path)):
@@ -103,13 +103,13 @@ def test_what_is_no_table_is_told(call, small_index, tmp_path):
 
 
 def test_sentences_of_any_length_are_composed(example_names, run):
-    learnt = example_names["learnt"]
+    learned = example_names["learned"]
     a, b = "the queen said to the king", "alice said to the white rabbit"
-    assert len(a.split()) > learnt.longest
+    assert len(a.split()) > learned.longest
     for first, second in ((a, b), ("alice", a), ("king queen", b)):
-        found = similarity(learnt, first, second)
-        assert found == similarities(learnt, [(first, second)])[0]
-        assert found == learnt.similarity(first, second)
-        out, _ = run("similarity", learnt.path, first, second)
+        found = similarity(learned, first, second)
+        assert found == similarities(learned, [(first, second)])[0]
+        assert found == learned.similarity(first, second)
+        out, _ = run("similarity", learned.path, first, second)
         assert out.split("\t")[0].strip() == f"{found:.6f}"
-    assert similarity(learnt, "zeppelin zebra", b) is None
+    assert similarity(learned, "zeppelin zebra", b) is None

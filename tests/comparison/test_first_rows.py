@@ -9,19 +9,18 @@ from distsim.comparison import NeighbourSearch
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from distsim.paraphrase.rewriting.language_model import IndexModel
-from distsim.paraphrase.rewriting.options import RewriteOptions
 from distsim.paraphrase.rewriting.rewriter import Rewriter
-from distsim.paraphrase.rewriting.weights import Weights
+from distsim.paraphrase.rewriting.rewriting_options import RewriteOptions, Weights
 from tests.conftest import write_lines
 
 ROWS = (1, 2, 3, 5, 9, 20, 41, 130, 1000)
-PHRASES = ("the queen", "said", "alice", "in a", "little", "out of the")
+PHRASES = ("the queen", "said", "alice", "in a", "little", "into the")
 SENTENCE = "said the [king] to alice"
 
 
 @pytest.fixture(scope="module")
 def novel(alice, tmp_path_factory):
-    """The path of an index of Alice, its learnt signatures inside."""
+    """The path of an index of Alice, its learned signatures inside."""
     folder = tmp_path_factory.mktemp("novel")
     (folder / "alice.txt").write_text(alice, encoding="utf-8")
     index = CorpusIndex.build(folder / "alice.txt", folder / "index", options=IndexOptions("text"))
@@ -48,19 +47,17 @@ def parts(lines: list[str], is_named: bool) -> dict[str, list[str]]:
 COMMANDS = [
     *(("neighbours", "INDEX", phrase, "-k") for phrase in PHRASES),
     ("neighbours", "INDEX", "the queen", "--all", "-k"),
-    ("neighbours", "INDEX", "the queen", "--by", "bits", "-k"),
-    ("neighbours", "INDEX", "the queen", "--by", "restored", "-k"),
+    ("neighbours", "INDEX", "queen", "--by", "table", "-k"),
+    ("neighbours", "INDEX", "queen", "--why", "-k"),
     ("neighbours", "INDEX", "the queen", "--lengths", "1-2", "--min-strength", "3", "-k"),
     ("neighbours", "INDEX", "the queen", "--threshold", ".1", "-k"),
     ("neighbours", "INDEX", "the queen", "--by", "exact", "-k"),
-    ("neighbours", "INDEX", "the queen", "--by", "vectors", "-k"),
-    ("neighbours", "INDEX", "the queen", "--by", "substitutes", "-k"),
-    ("neighbours", "INDEX", "alice", "--by", "related", "-k"),
+    ("neighbours", "INDEX", "the queen", "--by", "finder", "-k"),
     ("neighbours", "INDEX", "said _ to", "--gapped", "-k"),
     *(("paraphrase", "INDEX", phrase, "-k") for phrase in PHRASES),
     ("paraphrase", "INDEX", "the queen", "--set", "substrings=false", "--why", "-k"),
     ("paraphrase", "INDEX", "the queen", "--preset", "thorough", "-k"),
-    ("paraphrase", "INDEX", "out of the", "--set", "entailment=both", "-k"),
+    ("paraphrase", "INDEX", "into the", "--set", "entailment=both", "-k"),
     ("paraphrase", "INDEX", "the queen", "--set", "opposites=out", "-k"),
     ("substitute", "INDEX", SENTENCE, "-k"),
     ("substitute", "INDEX", SENTENCE, "--candidates", "queen;x y;hatter;zzz;cat", "-k"),
@@ -135,7 +132,7 @@ def test_rings_hold_every_row_once(novel):
         assert {one.phrase for one in listed} == {one.phrase for one in by_bits}
     above = NeighbourSearch(table, distinct=False).above("the queen", 0.2)
     told = [one.similarity for one in above]
-    assert told == sorted(told, reverse=True) and len(told) > 30
+    assert told == sorted(told, reverse=True) and len(told) > 10
 
 
 TREE = "(S (NP (DT the) (JJ old) (NN king)) (VP (VBD slept) (ADVP (RB well))))"

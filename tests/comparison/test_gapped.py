@@ -1,12 +1,13 @@
 """Patterns with gaps: what they are, where they stand, how alike they are."""
 
+import json
+
 import numpy as np
 import pytest
 
 from distsim import CorpusIndex, IncompatibleError, IndexOptions, ParameterError, sign
 from distsim.comparison import GappedCosine, gapped_neighbours
-from distsim.comparison.gapped.matches import Matcher
-from distsim.comparison.gapped.patterns import Pattern
+from distsim.comparison.gapped.patterns import GappedPattern, Matcher
 from distsim.comparison.kernels.gaps import gather_fillers, match_parts
 from distsim.grammar import RuleAligner, RuleScorer
 from distsim.signatures.recipe import PRESETS
@@ -34,11 +35,11 @@ def lines() -> list[str]:
 
 @pytest.fixture(scope="module")
 def signed(tmp_path_factory):
-    """A small index and its learnt table."""
+    """A small index and its learned table."""
     folder = tmp_path_factory.mktemp("gapped")
     (folder / "text").write_text("\n".join(lines()) + "\n")
     index = CorpusIndex.build(folder / "text", folder / "index", options=IndexOptions("lines"))
-    return index, sign(index, folder / "table", recipe=PRESETS["learnt"])
+    return index, sign(index, folder / "table", recipe=PRESETS["learned"])
 
 
 @pytest.mark.parametrize(
@@ -50,12 +51,12 @@ def signed(tmp_path_factory):
     ],
 )
 def test_patterns_are_parts_and_gaps(text, parts, gaps):
-    assert Pattern.of_text(text) == Pattern(parts, gaps)
-    assert Pattern.of_text(text).text == text
+    assert GappedPattern.of_text(text) == GappedPattern(parts, gaps)
+    assert GappedPattern.of_text(text).text == text
 
 
 def test_less_and_less_stands_around_a_gap():
-    pattern = Pattern.of_text("he takes _ into account _")
+    pattern = GappedPattern.of_text("he takes _ into account _")
     assert pattern.around(1) == [
         (("he", "takes"), ("into", "account")), (("takes",), ("into",)),
         (("he", "takes"), ()), ((), ("into", "account")), (("takes",), ()), ((), ("into",)),
@@ -66,7 +67,7 @@ def test_less_and_less_stands_around_a_gap():
 @pytest.mark.parametrize("text", ["take", "_ _", "", " "])
 def test_a_pattern_without_word_or_gap_is_refused(text):
     with pytest.raises(ParameterError, match="a pattern has words, and a _"):
-        Pattern.of_text(text)
+        GappedPattern.of_text(text)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -141,8 +142,8 @@ def test_gaps_filled_alike_are_alike(signed):
 
 def test_gaps_of_one_name_are_compared(signed):
     cosine = GappedCosine(*signed)
-    crossed = Pattern.of_symbols([("", 2), ("considers", None), ("", 1)])
-    straight = Pattern.of_symbols([("", 1), ("considers", None), ("", 2)])
+    crossed = GappedPattern.of_symbols([("", 2), ("considers", None), ("", 1)])
+    straight = GappedPattern.of_symbols([("", 1), ("considers", None), ("", 2)])
     assert cosine.compare(straight, straight) == pytest.approx(1)
     assert cosine.compare(straight, crossed) < 0.9
 
@@ -212,7 +213,8 @@ def test_neighbours_finds_patterns(signed, run):
     assert any("considers" in row[2] for row in rows[:2]) and len(rows[0]) == 5
     assert rows[2] == ["zebra _", "NA", "NA", "NA", "NA"]
     out, _ = run("neighbours", table.path, "--index", index.path, "--gapped", "eats _", "--json")
-    assert '"gaps"' in out
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert all({"answer", "count", "similarity"} <= row.keys() for row in rows)
     _, refused = run("neighbours", table.path, "--gapped", "takes _", status=1)
     assert "gaps are looked up in an index" in refused
     run("neighbours", table.path, "--gapped", "takes _", "--by", "exact", status=2)

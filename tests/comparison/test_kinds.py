@@ -27,7 +27,7 @@ def signed(tmp_path_factory):
             words = (drawn.choice(SOLDIERS), "battle", drawn.choice(["gardeners", "children"]))
             file.write(LINES[number % 3].format(*words) + "\n")
     index = CorpusIndex.build(folder / "text", folder / "index", options=IndexOptions("lines"))
-    return index, sign(index, folder / "table", recipe=PRESETS["learnt"])
+    return index, sign(index, folder / "table", recipe=PRESETS["learned"])
 
 
 def test_kinds_differ_in_what_they_find(signed):
@@ -51,13 +51,3 @@ def test_kinds_differ_in_what_they_find(signed):
 def test_a_kind_that_is_none_is_refused(signed):
     with pytest.raises(ParameterError, match="choose one of substitutes, related"):
         KindCosine(*signed, "opposites")
-
-
-def test_neighbours_of_a_kind(signed, run):
-    index, table = signed
-    out, _ = run("neighbours", table.path, "--index", index.path, "soldiers", "--by",
-                 "substitutes", "-k", 2)  # fmt: skip
-    assert out.split("\t")[1] == "troops"
-    _, refused = run("neighbours", table.path, "soldiers", "--by", "related", status=1)
-    assert "name its index with --index" in refused
-    run("neighbours", table.path, "soldiers", "--by", "related", "--threshold", ".5", status=2)

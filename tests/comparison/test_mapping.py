@@ -97,7 +97,7 @@ def test_a_table_that_changed_is_refused(rotated):
         (b"s1\t\n", "line 1: 's1"),
         (b"s1\tt1\theavy\n", "line 1: weight 'heavy', wanted a number above 0"),
         (b"s1\tt1\t-1\n", "line 1: weight '-1'"),
-        (b"s1\tt1\n\xff\tt2\n", "line 2: not UTF-8"),
+        (b"s1\tt1\n\xff\tt2\n", "line 2, byte 1: not UTF-8 (found 0xff"),
         (b"\n\n", "has no pair of words"),
     ],
 )
@@ -167,8 +167,9 @@ def test_the_commands(rotated, run):
     rank, word, similarity, _ = out.splitlines()[0].split("\t")
     assert (rank, word) == ("1", "t5") and float(similarity) > 0.9
     out, err = run("neighbours", source.path, "s5", "unheard", "--map", folder / "map", "--json")
-    assert json.loads(out.splitlines()[0])["phrase"] == "t5" and "'unheard' is not in" in err
-    run("neighbours", source.path, "s5", "--map", folder / "map", "--by", "bits", status=2)
+    first = json.loads(out.splitlines()[0])
+    assert (first["phrase"], first["answer"]) == ("s5", "t5") and "'unheard' is not in" in err
+    run("neighbours", source.path, "s5", "--map", folder / "map", "--by", "table", status=2)
     _, err = run("neighbours", target.path, "t5", "--map", folder / "map", status=1)
     assert "is not the source table" in err
     with pytest.raises(ParameterError, match="`method` 'other'"):

@@ -1,5 +1,6 @@
 """`distsim neighbours` and what the library refuses: many phrases, both limits, what is hidden."""
 
+import json
 import pickle
 
 import numpy as np
@@ -15,10 +16,10 @@ from distsim import (
 )
 from distsim.base import memory
 from distsim.comparison import NeighbourSearch
-from distsim.comparison.nearest import Found, rerank_neighbours
+from distsim.comparison.nearest import NeighbourList, rerank_neighbours
 from distsim.kernels.compiled import frozen
 from distsim.signatures.kernels.distinctive_words import choose_distinctive, order_neighbours
-from tests.signatures.test_people_learnt import learnt  # noqa: F401 (a fixture)
+from tests.signatures.test_people_learned import learned  # noqa: F401 (a fixture)
 
 
 @pytest.fixture
@@ -49,8 +50,8 @@ def test_k_and_threshold_both_hold(alice_index, run, table):
 
 
 @pytest.mark.parametrize("distinct", [True, False])
-def test_a_search_within_limits_finds_what_one_made_with_them_finds(learnt, distinct):  # noqa: F811
-    _, table = learnt
+def test_a_search_within_limits_finds_what_one_made_with_them_finds(learned, distinct):  # noqa: F811
+    _, table = learned
     search = NeighbourSearch(table, min_strength=1, distinct=distinct)
     for limits in (
         {"min_strength": 8}, {"lengths": [2]}, {"min_strength": 3, "lengths": [1, 3]}, {},
@@ -65,36 +66,36 @@ def test_a_search_within_limits_finds_what_one_made_with_them_finds(learnt, dist
         assert again.nearest("alice", k=5) == made.nearest("alice", k=5)
 
 
-def test_little_memory_changes_no_neighbour(learnt, run, monkeypatch):  # noqa: F811
+def test_little_memory_changes_no_neighbour(learned, run, monkeypatch):  # noqa: F811
     limits = {"lengths": [3], "min_strength": 4}
-    table = SignatureTable.open(learnt[1].path)
+    table = SignatureTable.open(learned[1].path)
     copied = NeighbourSearch(table, **limits)
     assert 0 < len(copied._part.bits) == len(copied._part) < len(table)
     monkeypatch.setattr(memory, "_limit", None)
     memory.set_memory_limit(1000)
-    table = SignatureTable.open(learnt[1].path)
+    table = SignatureTable.open(learned[1].path)
     mapped = NeighbourSearch(table, **limits)
     assert np.shares_memory(mapped._part.bits, table.bits)
     for phrase in ("alice", "the queen", "the white kid gloves"):
         assert copied.found(phrase, k=20) == mapped.found(phrase, k=20)
-    asked = ("neighbours", learnt[1].path, "alice", "--lengths", "3", "--min-strength", "4")
+    asked = ("neighbours", learned[1].path, "alice", "--lengths", "3", "--min-strength", "4")
     given, _ = run(*asked, "--memory", "1K")
     assert memory.half_of_free() == 1024
     monkeypatch.setattr(memory, "_limit", None)
     assert given == run(*asked)[0]
 
 
-def test_a_search_within_limits_is_no_wider(learnt):  # noqa: F811
-    search = NeighbourSearch(learnt[1], min_strength=5, lengths=[1, 2])
+def test_a_search_within_limits_is_no_wider(learned):  # noqa: F811
+    search = NeighbourSearch(learned[1], min_strength=5, lengths=[1, 2])
     for limits in ({"min_strength": 4}, {"lengths": [3]}, {"min_strength": 10**9}):
         with pytest.raises(ParameterError, match="choose"):
             search.within(**limits)
 
 
-def test_hidden_rows_are_told(learnt, run):  # noqa: F811
-    _, table = learnt
+def test_hidden_rows_are_told(learned, run):  # noqa: F811
+    _, table = learned
     found = NeighbourSearch(table).found("the queen", k=5)
-    assert isinstance(found, Found) and found.hidden > 0
+    assert isinstance(found, NeighbourList) and found.hidden > 0
     _, err = run("neighbours", table.path, "the queen", "-k", 5)
     assert f"{found.hidden:,} near-duplicates hidden: --all shows" in err
     _, err = run("neighbours", table.path, "the queen", "-k", 5, "--all")
@@ -118,7 +119,8 @@ def test_what_holds_all_distinctive_words_of_one_listed_before_is_left_out():
         words = np.array([word for place in order for word in cores[place]], np.uint64)
         by_place = (part[order] for part in (strengths, tokens, keys, bare))
         own = np.array([1, *common], np.uint64)
-        given = (places, spelt[: places.size], *by_place, starts, words, focal, own)
+        by_core = np.argsort(keys[places])
+        given = (places, spelt[: places.size], *by_place, starts, words, by_core, focal, own)
         return places[choose_distinctive(*map(frozen, given), k)].tolist()
 
     assert choose(np.zeros(6, np.uint8), 9) == [0, 2]
@@ -159,7 +161,7 @@ def test_ties_are_ordered_by_strength_then_by_text():
         (lambda t: neighbours(t, "alice", k=0), "k: is 0, choose 1 or more"),
         (lambda t: neighbours(t, "alice", threshold="x"), "threshold: is 'x'"),
         (lambda t: neighbours(t, "alice", min_strength=1.5), "min_strength: is 1.5"),
-        (lambda t: neighbours(t, "alice", lengths=2), r"lengths: is 2 \(int\), wanted numbers"),
+        (lambda t: neighbours(t, "alice", lengths=0.5), r"lengths: is 0.5 \(float\), wanted"),
         (lambda t: neighbours(t, "alice", lengths=[0]), r"lengths\[0\]: is 0, choose 1 or more"),
         (lambda t: neighbours(t, "alice", candidates=["a", 1]), r"candidates\[1\]: is 1 \(int\)"),
         (lambda t: similarity(t, "alice", None), "b: is None, wanted a text"),
@@ -201,3 +203,30 @@ def test_lengths_may_be_any_range(table):
     )
     with pytest.raises(ParameterError, match="no phrase left has 9 tokens: choose other `lengths`"):
         neighbours(table, "alice", k=3, lengths=range(9, 10**12))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("neighbours", "alice"),
+        ("neighbours", "the queen"),
+        ("paraphrase", "the queen"),
+        ("paraphrase", "alice"),
+        ("substitute", "said the [queen] in a low voice"),
+        ("compare", "the queen", "the king"),
+    ],
+)
+def test_a_limit_of_0_lists_all_beginning_with_those_of_a_limit(learned, run, asked):  # noqa: F811
+    command, *phrases = asked
+    index = learned[0].path
+    few, _ = run(command, index, *phrases, "-k", 3, "--json")
+    every, _ = run(command, index, *phrases, "-k", 0, "--json")
+    if command == "compare":
+        few, every = json.loads(few)["contexts"], json.loads(every)["contexts"]
+        assert all(every[name][: len(few[name])] == few[name] for name in few)
+        assert max(map(len, few.values())) == 3 < max(map(len, every.values()))
+        return
+    answers = [
+        [json.loads(line)["answer"] for line in lines.splitlines()] for lines in (few, every)
+    ]
+    assert answers[1][:3] == answers[0] and len(answers[1]) > 3

@@ -12,7 +12,7 @@ from distsim.output.verification import find_faults
 from distsim.signatures.estimates import Estimator
 
 
-@pytest.fixture(scope="module", params=["table", "learnt"])
+@pytest.fixture(scope="module", params=["table", "learned"])
 def any_table(request, example_names) -> SignatureTable:
     return example_names[request.param]
 
@@ -59,9 +59,9 @@ def test_phrases_of_which_nothing_is_known(any_table):
 
 
 def test_a_phrase_that_is_not_in_the_table_is_made_of_its_words(example_names):
-    learnt = example_names["learnt"]
-    assert "queen rabbit" not in learnt
-    queen, rabbit, both = learnt[["queen", "rabbit", "queen rabbit"]]
+    learned = example_names["learned"]
+    assert "queen rabbit" not in learned
+    queen, rabbit, both = learned[["queen", "rabbit", "queen rabbit"]]
     assert both @ queen > 0.5 and both @ rabbit > 0.3 and not np.array_equal(both, queen)
 
 
@@ -117,3 +117,51 @@ def test_verify_tells_a_table_whose_texts_are_not_those_of_its_hashes(alice_inde
         text[0] = ord("~")
         writer.add("text", text)
     assert find_faults(path) == ["the table does not find its own phrases"]
+
+
+def test_similar_by_vector_finds_the_phrase_of_the_vector_first(any_table):
+    for phrase in ("king", "the queen"):
+        found = any_table.similar_by_vector(any_table[phrase] * 4, topn=4)  # 4: no rounding
+        assert found[0] == (phrase, pytest.approx(1, abs=1e-3)) and len(found) == 4
+        assert any_table.most_similar(any_table[phrase], topn=4) == found
+        assert any_table.most_similar([any_table[phrase]], topn=4) == found
+    total = any_table["king"] + any_table["queen"] - any_table["alice"]
+    given = [any_table["king"], any_table["queen"]]
+    assert (
+        any_table.most_similar(given, negative="alice", topn=9)
+        == [one for one in any_table.similar_by_vector(total, topn=10) if one[0] != "alice"][:9]
+    )
+
+
+@pytest.mark.parametrize("wrong", [np.zeros, lambda n: np.ones(n + 1), lambda n: "a"])
+def test_vectors_that_are_none(any_table, wrong):
+    with pytest.raises(ParameterError, match="^vector: "):
+        any_table.similar_by_vector(wrong(any_table["king"].size))
+
+
+def test_sets_of_phrases(any_table):
+    one = any_table.n_similarity("king", ["queen"])
+    assert one == pytest.approx(any_table.similarity("king", "queen"), abs=1e-5)
+    both = any_table.n_similarity(["king", "queen"], ["queen", "king"])
+    assert both == pytest.approx(1, abs=0.03)  # ties of signs go to each side in turn
+    assert any_table.doesnt_match(["king"]) == "king"
+    assert any_table.doesnt_match(["king", "king", "said"]) == "said"
+    for ask in (lambda: any_table.n_similarity([], "king"), lambda: any_table.doesnt_match([])):
+        with pytest.raises(ParameterError, match="no phrase is given"):
+            ask()
+    with pytest.raises(KeyError, match="zeppelin"):
+        any_table.n_similarity(["king", "zeppelin"], "king")
+
+
+def test_rows_and_phrases_lead_to_each_other(any_table):
+    phrases, rows = any_table.index_to_key, any_table.key_to_index
+    assert phrases == list(any_table) and len(phrases) == len(any_table) == len(rows)
+    assert all(
+        phrases[row] == phrase and any_table.find(phrase) == row for phrase, row in rows.items()
+    )
+    assert all(phrase in any_table for phrase in phrases)
+
+
+def test_one_number_of_tokens(any_table):
+    one, same = (any_table.neighbours("king", k=5, lengths=which) for which in (2, [2]))
+    assert one == same and {near.phrase.count(" ") for near in one} == {1}

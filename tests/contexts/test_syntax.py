@@ -11,8 +11,7 @@ from distsim.contexts.syntax.model import FAMILIES, SyntaxModel
 from distsim.contexts.syntax.named import named_contexts
 from distsim.contexts.weights import Weighting
 from distsim.corpus.annotated import read_annotated
-from distsim.corpus.annotation import AnnotatedSentence, Arc, Node
-from distsim.corpus.trees import TreeReader
+from distsim.corpus.annotation import AnnotatedSentence, Arc, Constituent, TreeReader
 from distsim.corpus.vocabulary import hash_texts
 from tests.conftest import SHARED
 from tests.naive import syntax as naive_syntax
@@ -109,7 +108,7 @@ def test_unary_chains_and_repeated_labels():
     found = features(sentence, "c", families=("constituent", "ccg"))
     assert found == {"c_syn_span_PP": 1, "c_syn_span_IN": 1, "l_syn_suff_NP": 1, "l_syn_miss_NP": 1}
     twice = AnnotatedSentence(["a"], ["a"], ["N"], ["o"], [-1], ["root"],
-                              nodes=[Node(0, 1, "NP"), Node(0, 1, "NP")])  # fmt: skip
+                              nodes=[Constituent(0, 1, "NP"), Constituent(0, 1, "NP")])  # fmt: skip
     assert features(twice, "a", families=("constituent",)) == {"c_syn_span_NP": 2}
 
 
@@ -135,11 +134,11 @@ def test_switches(figure, family):
 
 def drawn_tree(draw, low, high, nodes):
     label = draw.choice(["NP", "VP", "S"])
-    nodes.append(Node(low, high, label))
+    nodes.append(Constituent(low, high, label))
     if draw.random() < 0.3:
-        nodes.append(Node(low, high, draw.choice(["NP", "VP", label])))
+        nodes.append(Constituent(low, high, draw.choice(["NP", "VP", label])))
     if high - low == 1:
-        nodes.append(Node(low, high, draw.choice(["N", "V"])))
+        nodes.append(Constituent(low, high, draw.choice(["N", "V"])))
         return
     cuts = sorted({low, high, *(draw.randint(low, high) for _ in range(draw.randint(1, 3)))})
     if len(cuts) == 2:

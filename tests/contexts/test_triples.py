@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distsim.base.errors import ParameterError
+from distsim.contexts.kernels.triples import sort_triples
 from distsim.contexts.triples import TripleStore
+from distsim.kernels.compiled import frozen
 from tests.naive.triples import as_rows, summed
 
 SMALLEST = 1 << 16
@@ -99,3 +101,21 @@ def test_no_file_is_left_however_it_ends(tmp_path):
 def test_too_little_memory_is_refused(tmp_path):
     with pytest.raises(ParameterError, match=r"memory 1,000 bytes: give at least 65,536"):
         TripleStore(tmp_path, 1000)
+
+
+@pytest.mark.parametrize("spread", [1, 300, 1 << 18, 1 << 40, (1 << 63) - 1])
+def test_many_triples_are_sorted_in_two_passes(spread):
+    """Buckets sorted at once, by the next bits, and too large to be copied."""
+    draw = np.random.default_rng(5)
+    n = 400_000
+    phrases = draw.integers(0, spread, n, dtype=np.uint64, endpoint=True)
+    phrases[: n // 3] = phrases[0]
+    features = draw.integers(0, 1 << 20, n, dtype=np.uint64)
+    counts = np.arange(n, dtype=np.uint64)
+    ordered = [np.empty_like(phrases) for _ in range(3)]
+    sort_triples(*map(frozen, (phrases, features, counts)), *ordered)
+    by = np.lexsort((features, phrases))
+    np.testing.assert_array_equal(ordered[0], phrases[by])
+    np.testing.assert_array_equal(ordered[1], features[by])
+    np.testing.assert_array_equal(phrases[ordered[2]], ordered[0])
+    np.testing.assert_array_equal(np.sort(ordered[2]), counts)

@@ -8,7 +8,7 @@ import pytest
 from distsim.base.errors import InputError
 from distsim.corpus import conllu as conllu_reader
 from distsim.corpus.annotated import read_annotated
-from distsim.corpus.annotation import Arc, Node
+from distsim.corpus.annotation import Arc, Constituent
 from tests.conftest import SHARED
 
 GUM = SHARED / "data" / "gum-annotated"
@@ -102,11 +102,11 @@ def test_arcs_through_empty_nodes(tmp_path):
 def test_trees(tmp_path):
     tree = "( (S-1 (NP-SBJ=2 (NN Dogs)) (VP (VB Bark) (NP (-NONE- *T*)))) )"
     nodes = [
-        Node(0, 2, "S"),
-        Node(0, 1, "NP"),
-        Node(0, 1, "NN"),
-        Node(1, 2, "VP"),
-        Node(1, 2, "VB"),
+        Constituent(0, 2, "S"),
+        Constituent(0, 1, "NP"),
+        Constituent(0, 1, "NN"),
+        Constituent(1, 2, "VP"),
+        Constituent(1, 2, "VB"),
     ]
     assert read(tmp_path, GOOD, tree + "\n")[0].nodes == nodes
     assert read(tmp_path, f"# constituency = {tree}\n{GOOD}")[0].nodes == nodes

@@ -19,9 +19,12 @@ from distsim.corpus.blocks import read_blocks
 from distsim.corpus.decompression import DEFAULT_UNPACK_LIMIT
 from distsim.corpus.lines import read_line_blocks, read_text_lines
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.query import split_phrase
-from distsim.corpus.sources import find_sources, open_source, set_unpack_limit, spooled
-from distsim.corpus.tokeniser import doubted_format, tokens_of
+from distsim.corpus.plain_text import HEAD_BYTES
+from distsim.corpus.query import Lookup
+from distsim.corpus.readers import settle_format
+from distsim.corpus.sources import find_sources, open_source, read_head, set_unpack_limit, spooled
+from distsim.corpus.text_format import format_doubts, format_signs, guess_format
+from distsim.corpus.tokeniser import tokens_of
 from distsim.indexes.build import IndexOptions
 from distsim.indexes.corpus_index import CorpusIndex
 
@@ -114,7 +117,7 @@ def test_missing_and_empty_places(tmp_path):
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
 def test_normalising_a_line_is_normalising_its_tokens(line):
     whole = unicodedata.normalize("NFC", unicodedata.normalize("NFC", line).lower())
-    normaliser = Normaliser()
+    normaliser = Normaliser(fold_variants=False)
     assert [normaliser.token(token) for token in line.split()] == whole.split()
 
 
@@ -145,7 +148,14 @@ def test_normaliser_options():
         ("don't", "don 't"),
         ("the king's men", "the king 's men"),
         ("l'homme qu’elle", "l' homme qu’ elle"),
-        ("rock'n'roll", "rock'n'roll"),
+        ("rock'n'roll", "rock 'n' roll"),
+        ("Qur'an's Don’t’ee O'Brien's", "Qur 'an 's Don ’t ’ee O' Brien 's"),
+        ("fo'c's'le y'all'd've James' ’90s", "fo 'c 's 'le y' all 'd 've James ' ’ 90s"),
+        ("aujourd'hui dell'arte N'Djamena", "aujourd'hui dell'arte N' Djamena"),
+        ("Hawai‘i Hawaiʻi don´t", "Hawai ‘i Hawaiʻi don ´t"),
+        ("zero\u200bwidth a\u200b b \u200bc", "zero\u200bwidth a b c"),
+        ("no\u2060break Bundes\u00adtag", "no\u2060break Bundes\u00adtag"),
+        ("❤\ufe0f! 👩\u200d👧", "❤\ufe0f ! 👩\u200d 👧"),
         ("U.S. e.g. J. Smith", "U.S. e.g. J. Smith"),
         ("Mr. Smith etc.", "Mr. Smith etc."),
         ("3.14 1,000,000 1914-1918.", "3.14 1,000,000 1914-1918 ."),
@@ -162,17 +172,92 @@ def test_running_text(text, tokens):
     assert tokens_of(text, "text") == tokens.split()
 
 
-def test_split_phrase_leaves_known_pieces_whole():
-    def known(piece):
-        return piece in ("don't", "'s")
+# How a word is cut by several tools, and the tokens of a text that may have it.
+_OF_TOOLS = {
+    "running text": ("text", "don 't king 's o' brien ca n rock 'n' roll l' homme"),
+    "Penn": ("lines", "do n't king 's o'brien ca n't -lrb- -rrb- `` '' rock 'n' roll"),
+    "Moses": ("lines", "don &apos;t king &apos;s o &apos;brien can rock l&apos; homme &quot;"),
+    "white space": ("lines", "don't king's o'brien can't rock'n'roll l'homme"),
+}
 
-    assert split_phrase("DON'T king's 's", Normaliser(), known) == ["don't", "king", "'s", "'s"]
-    escaped = "don&apos;t king &apos;s -LRB- R&amp;D"
-    wanted = ["don't", "king", "'s", "(", *tokens_of("r&d", "text")]
-    assert split_phrase(escaped, Normaliser(), known) == wanted
-    assert split_phrase("&apos;s", Normaliser(), lambda piece: piece == "&apos;s") == ["&apos;s"]
+
+@pytest.mark.parametrize("typed", ["don't", "DON’T", "do n't", "don 't", "don &apos;t", "Don‘t"])
+@pytest.mark.parametrize(
+    ("tool", "cut"),
+    [("running text", "don 't"), ("Penn", "do n't"), ("Moses", "don &apos;t"),
+     ("white space", "don't")],
+)  # fmt: skip
+def test_a_phrase_is_looked_up_as_the_text_was_cut(tool, typed, cut):
+    text_format, words = _OF_TOOLS[tool]
+    lookup = Lookup(Normaliser(), text_format, set(words.split()).__contains__)
+    assert lookup.readings(f"King {typed}") == [("king", *cut.split())]
+
+
+@pytest.mark.parametrize(
+    ("tool", "typed", "cuts"),
+    [
+        ("running text", "L’homme", ["l' homme"]),
+        ("Moses", "l'homme", ["l&apos; homme"]),
+        ("running text", "O'Brien's", ["o' brien 's"]),
+        ("Penn", "ca n't", ["ca n't"]),
+        ("Penn", "(", ["-lrb-"]),
+        ("Penn", "“", ["``", "''"]),
+        ("Moses", '"', ["&quot;"]),
+        ("running text", "rock 'n' roll", ["rock 'n' roll"]),
+        ("white space", "rock 'n' roll", ["rock 'n' roll"]),  # one that is not there
+        ("running text", "xyz's unseen", ["xyz 's unseen"]),
+        ("white space", "xyz's unseen", ["xyz's unseen"]),
+    ],
+)
+def test_other_phrases_are_looked_up_as_the_text_was_cut(tool, typed, cuts):
+    text_format, words = _OF_TOOLS[tool]
+    lookup = Lookup(Normaliser(), text_format, set(words.split()).__contains__)
+    assert [" ".join(one) for one in lookup.readings(typed)] == cuts
+
+
+def test_a_word_that_was_cut_in_several_ways_is_found_in_all():
+    words = {"don't", "don", "'t", "’t", "bundes\u00adregierung", "bundesregierung"}
+    variants = {"bundesregierung": ["bundes\u00adregierung"]}
+    old = Normaliser.from_manifest({"lower": True})
+    lookup = Lookup(old, "text", words.__contains__, variants=lambda: variants)
+    found = [" ".join(one) for one in lookup.readings("don’t")]
+    assert found == ["don 't", "don ’t", "don't"]
+    assert sorted(lookup.readings("Bundesregierung")) == [
+        ("bundesregierung",), ("bundes\u00adregierung",),
+    ]  # fmt: skip
+    assert lookup.readings("don't \u200d") == [(*one.split(), "\u200d") for one in found]
     with pytest.raises(ParameterError, match="the phrase is empty: give at least one word"):
-        split_phrase(" \u2003", Normaliser(), known)
+        lookup.readings(" \u2003")
+
+
+@pytest.mark.parametrize(
+    ("written", "form"),
+    [
+        ("O’Brien‘s", "o'brien's"),
+        ("“„", '""'),
+        ("Bundes\u00adregierung", "bundesregierung"),
+        ("zero\u200bwidth", "zerowidth"),
+        ("non\u2060break", "nonbreak"),
+        ("oﬃce", "office"),
+        ("ĳs", "ijs"),
+        ("ﻣﺮﺣﺒﺎ", "مرحبا"),
+        ("İstanbul", "istanbul"),
+        ("i\u0307stanbul", "istanbul"),
+        ("пʼять", "п'ять"),
+        ("Hawaiʻi", "hawai'i"),
+        ("❤\ufe0f", "❤"),
+        ("\u200d", "\u200d"),  # nothing else is left
+        ("GROẞ", "groß"),
+    ],
+)
+def test_variants_of_a_sign_are_one(written, form):
+    assert Normaliser().token(written) == form
+    assert Normaliser().tokens([written.encode()]) == [form.encode()]
+    earlier = Normaliser.from_manifest({"lower": True})
+    assert earlier.is_old and earlier.manifest() == {
+        "lower": True, "fold_numbers": False, "drop_punctuation": False, "drop_digits": False,
+    }  # fmt: skip
+    assert earlier.token("O’Brien") == "o’brien"
 
 
 @pytest.mark.parametrize("first", PACKED)
@@ -281,10 +366,73 @@ def test_standard_input_is_read_but_once(monkeypatch):
 
 
 def test_scripts_without_spaces_ask_for_text_that_is_cut():
-    for text in ("ภาษาไทยไม่มีช่องว่าง", "ພາສາລາວ", "မြန်မာဘာသာ", "ភាសាខ្មែរ"):
-        assert "cut the text into words first" in doubted_format(text.encode(), "text")
-        cut_text = " ".join(text[i : i + 6] for i in range(0, len(text), 6))
-        assert doubted_format(cut_text.encode(), "lines") == ""
-        assert "cut the text into words first" in doubted_format((text * 3).encode(), "lines")
+    for text in ("ภาษาไทยไม่มีช่องว่าง", "ພາສາລາວບໍ່ມີຊ່ອງຫວ່າງ", "မြန်မာဘာသာ", "ភាសាខ្មែរភាសា"):
+        (doubt,) = format_doubts(text.encode(), "text")
+        assert "cut the text into words first" in doubt
+        cut_text = " ".join(text[i : i + 4] for i in range(0, len(text), 4))
+        assert list(format_doubts(cut_text.encode(), "lines")) == []
+        assert format_signs(cut_text.encode()).text_format == "lines"
     for text in ("中文没有空格", "日本語です", "the word ไทย in an English sentence, once", ""):
-        assert doubted_format(text.encode(), "text") == doubted_format(text.encode(), "lines") == ""
+        assert list(format_doubts(text.encode(), "text")) == []
+
+
+RUNNING = [  # text, a word, how often it is there
+    ("今天天气很好，我们去公园散步。你喜欢公园吗？", "公园", 2),
+    ("今日は公園へ行きました。公園が好きですか？", "公園", 2),
+    ("هل قرأت الكتاب؟ نعم، قرأت الكتاب؛ وكان الكتاب مفيدا.", "الكتاب", 3),
+    ("یہ کتاب اچھی ہے۔ میں نے کتاب، قلم خریدا۔", "کتاب", 2),
+    ("הילד הלך הביתה. הוא קרא ספר, ספר טוב.", "ספר", 2),
+    ("The boy went home. He read a book.", "home", 1),
+    ("good morning everyone.\nso happy today.\n", "today", 1),
+    ("Bonjour ! Ça va ? Quoi !", "va", 1),
+    ("Quoi ? dit-il, l'homme. « Oui ! »", "homme", 1),
+    ("ልጁ ወደ ቤት ሄደ። መጽሐፍ፣ አነበበ።", "መጽሐፍ", 1),
+    ("लड़का घर गया। उसने किताब, कलम खरीदी ।", "किताब", 1),
+    ("Το αγόρι πήγε σπίτι. Διάβασε βιβλίο, καλό βιβλίο;", "βιβλίο", 2),
+    ("Տղան գնաց տուն։ Ինչո՞ւ գնաց տուն, տուն։", "տուն", 3),
+    ("Мальчик пошёл домой. Он читал книгу, книгу.", "книгу", 2),
+    ("เด็กชายไปโรงเรียนทุกวัน โรงเรียนอยู่ใกล้บ้าน", "โรงเรียน", 2),
+    ("ក្មេងប្រុសទៅសាលារៀន។ សាលារៀននៅជិតផ្ទះ។", "សាលារៀន", 2),
+    ("ကလေးသည်ကျောင်းသို့သွားသည်။", "ကျောင်း", 1),
+    ("소년은 집에 갔다. 그는 책을 읽었다, 책을.", "책을", 2),
+    ("çocuk eve gitti, kitap okudu.", "kitap", 1),
+]
+TOKENISED = [
+    "the king , he said . he ran .\n", "don &apos;t go &quot; there &quot; now\n",
+    "今天 天气 很 好 ， 我们 去 公园 。\n", "mr. smith left the u.s. markets .\n",
+    "l' homme , dit - il .\n", "he do n't know\n", "เด็กชาย ไป โรงเรียน ทุก วัน\n",
+    "لا ، قال .\n", "what ?\nwhy ?\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "word", "count"), RUNNING)
+def test_running_text_of_any_language_counts_as_its_readers_would(tmp_path, text, word, count):
+    assert format_signs(text.encode()).text_format == "text"
+    path = tmp_path / "t.txt"
+    path.write_text(f"{text}\n")
+    assert settle_format([path]) == ("text", "text")
+    index = CorpusIndex.build(path, tmp_path / "i", options=IndexOptions("text"))
+    assert index.count(word) == count
+
+
+@pytest.mark.parametrize("text", TOKENISED)
+def test_tokenised_text_shows_itself(text):
+    assert format_signs(text.encode()).text_format == "lines"
+    assert list(format_doubts(text.encode(), "lines")) == []
+
+
+def test_a_corpus_is_tokenised_where_most_of_its_texts_are():
+    running, tokenised = b"he went, and ran.\n", b"he went , and ran .\n"
+    assert guess_format([tokenised, running]) == guess_format([]) == "text"
+    assert guess_format([tokenised, running, tokenised, b""]) == "lines"
+
+
+def test_the_head_of_a_pipe_can_be_read_before_the_whole(tmp_path):
+    for kind, pack in PACKED.items():
+        pipe = tmp_path / f"pipe-{kind}"
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=pipe.write_bytes, args=(pack(TEXT),), daemon=True)
+        writer.start()
+        (source,) = find_sources([pipe])
+        assert read_head(source) == TEXT[:HEAD_BYTES]
+        assert read(pipe) == TEXT

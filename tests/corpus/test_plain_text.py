@@ -31,8 +31,27 @@ NOT_TEXT = {
     "XML": [
         "<?xml version='1.0'?><text>the king</text>",
         "<text>the king</text>\n",
-        "<tmx><tu><seg>the king</seg></tu><tu><seg>the queen</seg></tu></tmx>",
+        "<book><head>the king</head><body><p>the queen</p></body></book>",
+        "<?xml version='1.0'?><nitf><head><title>x</title></head><body>the king</body></nitf>",
     ],
+    "TMX": ["<tmx><tu><seg>the king</seg></tu><tu><seg>the queen</seg></tu></tmx>"],
+    "TEI": [
+        "<?xml version='1.0'?><!-- x --><TEI xmlns='http://tei-c.org/ns/1.0'><text><body>\n"
+        "<head>x</head><p>the king</p></body></text></TEI>",
+        "<!DOCTYPE TEI.2 [<!ENTITY a 'b'>]>\n<TEI.2><text><body><p>so</p></body></text></TEI.2>",
+        "<tei:TEI xmlns:tei='http://www.tei-c.org/ns/1.0'><tei:text/></tei:TEI>",
+    ],
+    "DocBook": ["<article xmlns='http://docbook.org/ns/docbook'><para>the king</para></article>"],
+    "ALTO": ["<?xml version='1.0'?><alto><Layout><Page/></Layout></alto>"],
+    "a vertical file": [
+        "<text id='a'>\n<s>\nthe\tDT\nking\tNN\n</s>\n</text>\n",
+        "the\tDT\tthe\nking\tNN\tking\nran\tVBD\trun\nso\tRB\tso\n.\tSENT\t.\n",
+        "<s>\nthe\nking\n</s>\n",
+    ],
+    "SubRip subtitles": ["1\n00:00:01,000 --> 00:00:02,000\nthe king\n"],
+    "WebVTT subtitles": ["WEBVTT\n\n00:01.000 --> 00:02.000\nthe king\n"],
+    "ASS subtitles": ["[Script Info]\nScriptType: v4.00+\n"],
+    "a CHAT transcript": ["@UTF8\n@Begin\n*CHI:\tthe king .\n@End\n"],
     "JSON": [
         json.dumps(ROWS),
         json.dumps(ROWS, indent=2),
@@ -51,6 +70,8 @@ NOT_TEXT = {
         'id,text\n1,"the king\nand, so"\n2,"the\nqueen"\n',
     ],
     "TSV": [
+        "the\t500\n,\t400\nking\t30\n.\t20\nof\t10\n",
+        "the king\tder König\nso !\tso !\n" * 40,
         "id\ttext\n1\tthe king, he\n2\tthe queen\n",
         "".join(f"{n}\tthe king\n" for n in range(9)),
         "the king\tder könig\n" * 20,
@@ -102,12 +123,16 @@ def test_utf_16_without_a_mark_is_no_text():
     assert looks_like(b"one two\0three four\n", True) is None
 
 
-@pytest.mark.parametrize("kind", NOT_TEXT)
+@pytest.mark.parametrize(
+    "kind", ["HTML", "XML", "JSON", "JSON lines", "CSV", "TSV", "TEI", "a vertical file"]
+)
 def test_a_large_file_is_told_by_its_beginning(kind):
     """The head ends anywhere: in a tag, a string, a quoted field."""
     long = "the king, " * 900
     large = {
         "HTML": "<html><body>" + f"<p>{long}</p>\n" * 9,
+        "TEI": "<TEI><teiHeader/><text>" + f"<p>{long}</p>\n" * 99,
+        "a vertical file": "<text id='1'>\n" + "the\tDT\nking\tNN\n" * 9000,
         "XML": "<text>" + "<seg id='1'>the king</seg>\n" * 9000,
         "JSON": json.dumps([{"text": long, "n": 1.5, "so": True}] * 99),
         "JSON lines": (json.dumps({"text": long, "n": 1.5}) + "\n") * 99,

@@ -10,6 +10,7 @@ from distsim import CorpusIndex, IndexOptions, InputError
 from distsim.corpus.readers import READERS, find_documents, format_of, settle_format
 from distsim.corpus.readers.reader import ReadOptions
 from distsim.corpus.sources import find_sources
+from tests.corpus.test_markup import ALTO, DOCBOOK, SRT, TEI, VERTICAL
 
 ROWS = [
     {"id": "a", "text": "The king, he said.\nIt rained.", "year": 1850, "author": "A. B."},
@@ -214,6 +215,9 @@ def test_formats_are_recognised_by_name_then_by_first_bytes(tmp_path):
         "d": (JSONL.encode(), "jsonl"), "e.dat": (b"id,text\n1,the king\n", "csv"),
         "f.xml": (PAGE.encode(), "html"), "g": (CONLLU.encode(), "conllu"), 
         "h": (b"PAR1", "parquet"),
+        "k.xml": (TEI.encode(), "tei"), "l.txt": (VERTICAL.encode(), "vertical"),
+        "m.txt": (SRT.encode(), "subtitles"), "n.ass": (b"", "subtitles"), "o.docx": (b"", "docx"),
+        "p.xml": (DOCBOOK.encode(), "docbook"), "q.xml": (ALTO.encode(), "alto"),
         "i.txt": (JSONL.encode(), "text"), "j": (b"the king ran .\n", "text"),
     }  # fmt: skip
     for name, (text, _) in texts.items():
@@ -242,11 +246,11 @@ def test_a_mixed_folder(tmp_path, run):
 @pytest.mark.parametrize(
     ("head", "what"),
     [
-        (b"PK\x03\x04" + bytes(26) + b"word/document.xml", "docx.*pandoc"),
         (b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/epub+zip", "EPUB.*pandoc"),
         (b"%PDF-1.4\n", "PDF.*pdftotext"), (b"{\\rtf1", "RTF.*pandoc"),
         (b"\xff\xfe" + "the king".encode("utf-16-le"), "UTF-16.*iconv"),
-        (json.dumps(ROWS).encode(), "JSON, .*jq"),
+        (json.dumps(ROWS).encode(), "JSON, .*jq"), (b"<tmx><body/></tmx>", "TMX.*distsim align"),
+        (b"@Begin\n*CHI:\tthe king .\n", "CHAT.*pylangacq"), (b"<nitf>\n<head/></nitf>", "XML, .*"),
     ],
 )  # fmt: skip
 def test_what_no_reader_takes_names_a_converter(tmp_path, run, head, what):

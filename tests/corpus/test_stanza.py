@@ -13,12 +13,11 @@ from distsim import ParameterError, SignatureTable
 from distsim.base.errors import InputError
 from distsim.corpus import annotated as annotated_files
 from distsim.corpus import annotating, spacy_text
-from distsim.corpus.annotated import read_annotated
+from distsim.corpus.annotated import read_annotated, write_line_files
 from distsim.corpus.annotating import annotate
+from distsim.corpus.annotation import TreeReader
 from distsim.corpus.blocks import read_blocks
-from distsim.corpus.line_files import write_line_files
 from distsim.corpus.stanza_text import StanzaAnnotator, conllu_text
-from distsim.corpus.trees import TreeReader
 from tests.conftest import SHARED
 
 MODELS = SHARED / "models" / "tiny-en"
@@ -305,9 +304,8 @@ TREES = """# constituency = (ROOT (S (NP a) (VP b)))
 
 
 def test_a_sentence_that_spans_two_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        "distsim.corpus.line_files.read_blocks", partial(read_blocks, block_bytes=16)
-    )
+    small = partial(read_blocks, block_bytes=16)
+    monkeypatch.setattr("distsim.corpus.annotation.read_blocks", small)
     (tmp_path / "a.conllu").write_text(TREES)
     tags = tmp_path / "tags"
     assert write_line_files(tmp_path / "a.conllu", None, tags) == (2, 1)

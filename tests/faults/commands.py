@@ -12,7 +12,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +37,14 @@ index build --metadata | texts fields.csv | new.index
 index remove | x.index ids.txt | x.index
     index remove x.index --ids ids.txt -j 1
 sign | x.index | x.index
-    {sign} --preset learnt --set n_bits=64
+    {sign} --preset learned --set n_bits=64
     {sign} --preset thesis
 sign -o | x.index | new.table
     {sign} --preset thesis -o new.table
     {sign} --preset thesis --set weighting.scheme=ppmi -o new.table
+sign --from counts | counts.txt | new.table
+    {counts} --preset thesis --force -o new.table -j 1
+    {counts} --preset thesis --set weighting.scheme=llr --force -o new.table -j 1
 sign --from vectors | vectors.txt | new.table
     sign vectors.txt --from vectors --set n_bits=64 --force -o new.table -j 1
     sign vectors.txt --from vectors --set n_bits=128 --force -o new.table -j 1
@@ -54,6 +57,9 @@ learn | x.index | new.projection
 map | signed.index pairs.tsv | new.map
     map signed.index signed.index --pairs pairs.tsv --force -o new.map
     map signed.index signed.index --pairs pairs.tsv --set method=orthogonal --force -o new.map
+merge | one.table two.table | new.table
+    merge one.table two.table --force -o new.table -j 1
+    merge one.table two.table --min-count 9 --force -o new.table -j 1
 cluster plan, task, join | a.txt | new.table
     !cluster
 annotate | long.txt | new.gz new.tags
@@ -187,6 +193,8 @@ _MADE = """
 x.index: {build} --dedup exact a.txt b.txt -o x.index
 same.map: map signed.index signed.index --pairs pairs.tsv -o same.map
 signed.index: {build} --dedup exact a.txt b.txt -o signed.index; sign signed.index --set n_bits=64
+one.table: {sign} --preset thesis --keep-sums -o one.table
+two.table: {counts} --preset thesis --keep-sums --max-length 2 --set text_format=text -o two.table
 b.bitext: align en de -o b.bitext --set iterations=.1 --set samplers=1
 t.bitext: align en de --trees trees --tags tags -o t.bitext --set iterations=.1 --set samplers=1
 rules.gz: extract b.bitext --preset phrases -o rules.gz
@@ -197,6 +205,7 @@ pack: pack scored.gz --set missing=100 -o pack
 """
 _SHORT = {
     "build": "index build --format text --set shard_tokens=3000 --force -j 1",
+    "counts": "sign counts.txt --from counts --memory 64M",
     "sign": "sign x.index --force -j 1 --max-length 2",
     "augment": "augment table.txt --unknown unknown.txt --index signed.index",
     "tune": "tune pack source --references people --index x.index --set iterations=1 --set n=5",
@@ -280,7 +289,7 @@ def _annotated(lines: list[str]) -> Any:
 
 
 def _annotate() -> int:
-    from distsim.corpus.line_files import write_line_files
+    from distsim.corpus.annotated import write_line_files
 
     d.annotate(["long.txt"], "new.gz", WordAnnotator(), jobs=1)
     write_line_files("new.gz", tags="new.tags")
@@ -345,6 +354,8 @@ def write_texts(folder: Path) -> None:
             text = novel(4000, skip=5000 * number + 60_000 * (name == "more"))
             (folder / name / f"{number}.txt").write_text(text)
     words = (folder / "a.txt").read_text().lower().split()
+    counts = Counter(words) + Counter(" ".join(pair) for pair in pairwise(words))
+    write("counts.txt", (f"{phrase}\t{n}" for phrase, n in sorted(counts.items())))
     frequent = [word for word, _ in Counter(words).most_common(200)]
     write("vectors.txt", (
         f"{word} {' '.join(f'{draw.gauss(0, 1):.4f}' for _ in range(20))}" for word in frequent

@@ -122,7 +122,7 @@ def _ask_bitext(path: Path) -> object:
 
 
 def _extract(path: Path) -> object:
-    from distsim.grammar.extraction.options import PRESETS
+    from distsim.grammar.extraction.extract_options import PRESETS
 
     bitext = d.Bitext.open(path)
     preset = PRESETS["samt" if bitext.trees else "hiero"]
@@ -168,7 +168,7 @@ HEAVY: dict[str, list[Question]] = {
     "rules": [_join_rules], "grammar": [_rewrite],
 }  # fmt: skip
 _RANKING = (
-    "# learnt\nfeature\tweight\tmean\tscale\tlow\thigh\tmissing\n"
+    "# learned\nfeature\tweight\tmean\tscale\tlow\thigh\tmissing\n"
     "similarity\t0.5\t0.2\t0.1\t-1\t1\t0\nsame_words\t-1.25\t.5\t.25\t0\t1\t.1\n"
 )
 _ARPA = (
@@ -389,9 +389,9 @@ def _text(name: str, place: Path, draw: random.Random, budget: Budget) -> Outcom
     return damage(path, [question], flips_of(path, budget.stride, draw), False)
 
 
-_OF_FORMATS = ("v1/index", "v1/thesis", "v1/learnt", "v1/part", "v1/syntax", "v1/projection")
+_OF_FORMATS = ("v1/index", "v1/thesis", "v6/learned", "v1/part", "v1/syntax", "v1/projection")
 _MADE = ("signed.index", "b.bitext", "t.bitext", "numbers.rules", "pack/index")
-_TINY = ("flips/v1/learnt", "mended/b.bitext")
+_TINY = ("flips/v6/learned", "mended/b.bitext")
 
 
 def cases() -> list[Case]:

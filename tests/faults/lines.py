@@ -68,8 +68,9 @@ def _all(rows: Iterable[object]) -> int:
 
 
 def _bitext_readers(folder: Path) -> dict[str, Reader]:
-    from distsim.bitext.build import Given, build_bitext
+    from distsim.bitext.bitext_builder import Given, build_bitext
     from distsim.bitext.links import read_pharaoh
+    from distsim.bitext.sentence_pairs import BitextOptions, read_pairs
 
     given, other, zeros = folder / "given", folder / "other", folder / "links"
     given.write_bytes(b"the king sees\n" * _LINES_A_FILE)
@@ -81,7 +82,18 @@ def _bitext_readers(folder: Path) -> dict[str, Reader]:
         english = given if said else path
         return build_bitext(english, other, folder / "bitext", given=beside, jobs=1)
 
+    def both_sides(ending: str, one: str, two: str, path: Path) -> object:
+        named = path.with_name(f"pairs.{ending}")
+        named.write_bytes(path.read_bytes())
+        return read_pairs(f"{named}:{one}", f"{named}:{two}", BitextOptions("text"))
+
+    unit = b'<tu><tuv xml:lang="en">\n<seg>The <ph>1</ph> king</seg></tuv>\n'
+    unit += b'<tuv xml:lang="de"><seg>Der K.</seg></tuv></tu>\n'
     return {
+        "TMX": Reader(partial(both_sides, "tmx", "en", "de"), [
+            b"<tmx><body>\n" + unit * 3 + b"</body></tmx>\n"], b" "),
+        "columns of pairs": Reader(partial(both_sides, "tsv", "1", "2"), [
+            b"the king\tder koenig\nhe ran\ter lief\n" * 4], b"\t"),
         "Pharaoh": Reader(read_pharaoh, [b"0-0 1-1 2-2-P\n" * 9], b" "),
         "bitext": Reader(made, [b"the king sees\n" * _LINES_A_FILE], b" "),
         "links of a bitext": Reader(lambda p: made(p, links=p), [b"0-0 1-1 2-2\n" * 12], b" "),
@@ -92,9 +104,13 @@ def _bitext_readers(folder: Path) -> dict[str, Reader]:
 
 
 def _corpus_readers(folder: Path) -> dict[str, Reader]:
+    from distsim.corpus.annotation import read_trees
     from distsim.corpus.sources import find_sources
-    from distsim.corpus.trees import read_trees
     from distsim.paraphrase.unknown import known_phrases, read_text
+
+    def counts(path: Path) -> object:
+        return d.sign(d.NgramCounts(path), folder / "counts.table", recipe=d.PRESETS["thesis"],
+        selection=d.Selection(min_count=1, max_length=2), jobs=1, force=True)  # fmt: skip
 
     def index(text_format: Any, path: Path, file_format: Any = "text") -> object:
         options = d.IndexOptions(text_format, file_format=file_format)
@@ -107,6 +123,9 @@ def _corpus_readers(folder: Path) -> dict[str, Reader]:
     said = b"The king of the town sees the old dog and the cat that ran so far from him"
     row = b"b\t" + said + b" .\t1\n"  # a row takes about 12 microseconds, and 100 bytes half of one
     page = b"<html><body>\n<p>The king sees the town.</p>\n<p>He ran.</p>\n</body></html>\n"
+    one_line = b"<p>" + said + b" .</p>\n"
+    tei = b"<TEI><teiHeader/><text>\n" + b"<p>The <hi>king</hi> sees <lb/> it.</p>\n" * 9
+    tei += b"</text></TEI>\n"
     toolkit = tree + b" ||| the king see ||| the/O king/O sees/O" + links * 3 + b"\n"
     return {
         "CoNLL-U": Reader(lambda p: _all(d.read_annotated([p])), [(V1 / "c.conllu").read_bytes()]),
@@ -115,6 +134,7 @@ def _corpus_readers(folder: Path) -> dict[str, Reader]:
         "CoNLL-U with trees": Reader(
             lambda p: _all(d.read_annotated([V1 / "c.conllu"], trees=p)),
             [b"(ROOT (S (D the) (A old) (N dog) (V sees) (D the) (N cat) (P .)))\n" * 12], b" "),
+        "counts": Reader(counts, [b"a b\t3\na\t5\nb\t3\nthe king\t4\nthe\t9\nking\t7\n" * 2]),
         "text, lines": Reader(partial(index, "lines"), [b"the king sees .\n" * 9], b" "),
         "text, running": Reader(partial(index, "text"), [b"The king's sees, etc.\n" * 9], b" "),
         "JSON lines": Reader(partial(index, "text", file_format="jsonl"), [
@@ -127,6 +147,25 @@ def _corpus_readers(folder: Path) -> dict[str, Reader]:
             b'note\ttext\tn\na\tThe king "so"\t1\nb\tHe ran.\t\n' * 3], b"\t",
             b"note\ttext\tn\n" + row),
         "HTML": Reader(partial(index, "text", file_format="html"), [page * 3], b" "),
+        "TEI": Reader(partial(index, "text", file_format="tei"), [tei], b" ", one_line),
+        "TEI of words": Reader(partial(index, "lines", file_format="tei"), [
+            b"<TEI><text>\n" + b'<s><w lemma="the" pos="DT">The</w> <pc>.</pc></s>\n' * 9
+            + b"</text></TEI>\n"], b" "),
+        "DocBook": Reader(partial(index, "text", file_format="docbook"), [
+            b"<article>\n" + b"<para>The king <emphasis>sees</emphasis></para>\n" * 9
+            + b"</article>\n"], b" "),
+        "ALTO": Reader(partial(index, "text", file_format="alto"), [
+            b"<alto><Layout>\n" + b'<TextLine><String CONTENT="The"/> <SP/></TextLine>\n' * 9
+            + b"</Layout></alto>\n"], b" "),
+        "vertical": Reader(partial(index, "lines", file_format="vertical"), [
+            b'<text id="a" n="1">\n<s>\nThe\tDT\tthe\nking\tNN\tking\n</s>\n</text>\n' * 2,
+            b"The\tDT\tthe\n.\tSENT\t.\n" * 6], b"\t",
+            b"<s>\nThe\tDT\tthe\nking\tNN\tking\nsees\tVBZ\tsee\n</s>\n"),
+        "subtitles": Reader(partial(index, "text", file_format="subtitles"), [
+            b"1\n00:00:01,000 --> 00:00:02,000\n- Come here,\nplease!\n\n" * 3,
+            b"WEBVTT\n\n00:01.000 --> 00:02.000\nCome <b>here</b>!\n\n" * 3,
+            b"[Script Info]\n\n[Events]\nFormat: Layer, Start, End, Style, Text\n"
+            + b"Dialogue: 0,0:00:01.00,0:00:02.00,Default,Come {\\i1}here\n" * 6], b" "),
         "CoNLL-U of an index": Reader(
             partial(index, "lines", file_format="conllu"), [(V1 / "c.conllu").read_bytes()]),
         "unknown text": Reader(lambda p: _all(read_text(p)), [b"the king\n" * 9], b" "),
@@ -140,13 +179,13 @@ def _table_readers(folder: Path) -> dict[str, Reader]:
     from distsim.corpus.vectors import read_phrases, read_vectors
     from distsim.evaluation.rewritings import read_sentences
     from distsim.paraphrase.records import read_paraphrases
-    from distsim.paraphrase.rewriting.batch import read_tasks as read_rewriting
-    from distsim.paraphrase.substitution.batch import read_tasks as read_lexsub
-    from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
+    from distsim.paraphrase.rewriting.sentence_batch import read_tasks as read_rewriting
+    from distsim.paraphrase.substitution.occurrence import read_tasks as read_lexsub
+    from distsim.paraphrase.substitution.substitute_candidates import ParaphraseGrammar
 
     given = folder / "sentences"
     given.write_bytes(b"the king sees\n" * _LINES_A_FILE)
-    ranking = b"# learnt\nfeature\tweight\tmean\tscale\tlow\thigh\tmissing\n" + b"".join(
+    ranking = b"# learned\nfeature\tweight\tmean\tscale\tlow\thigh\tmissing\n" + b"".join(
         b"f%d\t.5\t0\t1\t-1\t1\t0\n" % n for n in range(9)
     )
     head = {"format": "distsim paraphrases", "version": 1, "normaliser": {}, "text_format": "lines"}
@@ -170,7 +209,7 @@ def _table_readers(folder: Path) -> dict[str, Reader]:
         "ARPA": Reader(d.ArpaModel, [arpa]),
         "weights of rewriting": Reader(d.Weights.read, [
             b"# x\n" + b"".join(b"f%d\t%d.5\n" % (n, n) for n in range(9))]),
-        "weights learnt": Reader(d.LearnedWeights.read, [ranking]),
+        "weights learned": Reader(d.LearnedWeights.read, [ranking]),
         "substitution": Reader(lambda p: _all(read_lexsub(p)), [b"the\tking\tsees\tboy;man\n" * 9]),
         "grammar of substitution": Reader(
             lambda p: ParaphraseGrammar.read(p, [("king",)]),
@@ -368,11 +407,13 @@ def _is_read_alike(block: Any, number: int, known: str) -> bool:
 
 
 NAMES = (  # of readers, by kind: making them loads much, so they are named here too
-    ("CoNLL-U", "toolkit", "trees", "CoNLL-U with trees", "text, lines", "text, running",
-     "JSON lines", "CSV", "TSV", "HTML", "CoNLL-U of an index", "unknown text", "known phrases"),
-    ("Pharaoh", "bitext", "links of a bitext", "trees of a bitext", "tags of a bitext"),
+    ("CoNLL-U", "toolkit", "trees", "CoNLL-U with trees", "counts", "text, lines", "text, running",
+     "JSON lines", "CSV", "TSV", "HTML", "TEI", "TEI of words", "DocBook", "ALTO",
+     "vertical", "subtitles", "CoNLL-U of an index", "unknown text", "known phrases"),
+    ("TMX", "columns of pairs", "Pharaoh", "bitext", "links of a bitext", "trees of a bitext",
+     "tags of a bitext"),
     ("phrases", "gold, tabs", "gold, commas", "gold, blanks",
-      "vectors", "paraphrases", "ARPA", "weights of rewriting", "weights learnt",
+      "vectors", "paraphrases", "ARPA", "weights of rewriting", "weights learned",
      "substitution", "grammar of substitution", "sentences to rewrite", "trees to rewrite by",
      "sentences to judge", "inflections", "opposites"),
     ("rerank", "pivot", "pack"),

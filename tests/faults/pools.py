@@ -39,25 +39,25 @@ class Everything:
         self.plain = d.sign(
             self.index, folder / "plain", recipe=d.Recipe(n_bits=64), selection=many
         )
-        self.learnt = d.sign(
-            self.index, folder / "learnt", recipe=d.PRESETS["learnt"], selection=many
+        self.learned = d.sign(
+            self.index, folder / "learned", recipe=d.PRESETS["learned"], selection=many
         )
         annotated, syntax = d.AnnotatedText(V1 / "c.conllu"), d.PRESETS["syntax"]
         kept = d.sign(annotated, folder / "kept", recipe=syntax, selection=many, keep_features=True)
-        self.bits, self.stored = d.EstimatedCosine(self.learnt), d.StoredCosine(kept)
+        self.bits, self.stored = d.EstimatedCosine(self.learned), d.StoredCosine(kept)
         self.exact = d.ExactCosine(self.index, self.plain)
-        self.real = d.LearntCosine(self.index, self.learnt)
-        self.kind = d.KindCosine(self.index, self.learnt, "substitutes")
-        self.patterns = d.GappedCosine(self.index, self.learnt)
+        self.real = d.LearnedCosine(self.index, self.learned)
+        self.kind = d.KindCosine(self.index, self.learned, "substitutes")
+        self.patterns = d.GappedCosine(self.index, self.learned)
         self.search = d.NeighbourSearch(self.plain, min_strength=5)
-        self.distinct = d.NeighbourSearch(self.learnt, min_strength=2)
+        self.distinct = d.NeighbourSearch(self.learned, min_strength=2)
         self.paraphraser = d.Paraphraser(
             self.index, options=d.ParaphraseOptions(k=3), table=self.plain
         )
         self.scorer = d.RuleScorer([("sim", self.plain)])
-        self.substituter = d.Substituter(self.index, self.learnt, neighbours=5)
-        self.opposites = d.Opposites(self.index, self.learnt)
-        self.pair_features = d.PairFeatures(ngram=self.learnt)
+        self.substituter = d.Substituter(self.index, self.learned, neighbours=5)
+        self.opposites = d.Opposites(self.index, self.learned)
+        self.pair_features = d.PairFeatures(ngram=self.learned)
         by = d.PackOptions(weights={"p": 1.0})
         self.report = d.pack_grammar(folder / "rules", folder / "pack", options=by)
         self.pack = d.GrammarIndex.open(folder / "pack")

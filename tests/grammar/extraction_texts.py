@@ -8,6 +8,7 @@ import numpy as np
 
 from distsim.bitext.bitext import Trees
 from distsim.corpus.vocabulary import VocabularyBuilder
+from distsim.grammar.extraction.extract_options import ExtractOptions
 from distsim.grammar.extraction.linked_text import (
     LinkedSide,
     LinkedText,
@@ -15,7 +16,6 @@ from distsim.grammar.extraction.linked_text import (
     _turned,
     words_of,
 )
-from distsim.grammar.extraction.options import ExtractOptions
 from distsim.kernels.compiled import frozen
 from tests.naive.extraction import Pair
 

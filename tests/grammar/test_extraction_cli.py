@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from distsim.bitext.build import Given, build_bitext
+from distsim.bitext.bitext_builder import Given, build_bitext
 from tests.grammar.extraction_texts import read_rules
 
 ENGLISH = ["the house", "the building", "a house", "give bread to peter"]

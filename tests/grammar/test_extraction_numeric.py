@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from distsim.base.errors import ArtifactError
+from distsim.base.parallel import Run
+from distsim.grammar.extraction.column_files import Column
+from distsim.grammar.extraction.counted_rules import _english_margins, _sums_of_labels
 from distsim.grammar.extraction.extract import write_rules
-from distsim.grammar.extraction.features import FeatureChoice
-from distsim.grammar.extraction.margins import _english_margins, _sums_of_labels
+from distsim.grammar.extraction.extract_options import PRESETS
 from distsim.grammar.extraction.numeric import NumericRules
-from distsim.grammar.extraction.options import PRESETS
 from distsim.grammar.extraction.pivoting import pivot_rules
-from distsim.grammar.extraction.scratch import Column
+from distsim.grammar.extraction.rule_features import FeatureChoice
 from distsim.grammar.kernels.rule_counts import partition_rows
 from tests.grammar.extraction_texts import drawn_pair, linked_text, read_rules
 from tests.naive.extraction import canonical
@@ -30,7 +31,7 @@ def test_numbers_say_what_the_text_says(tmp_path, monkeypatch, min_count):
     options = replace(PRESETS["samt"], min_count=min_count)
     text = linked_text(bitexts, options)
     report = write_rules(
-        text, tmp_path / "text", options, FeatureChoice(), numeric=tmp_path / "numbers", jobs=2
+        text, tmp_path / "text", options, FeatureChoice(), Run(2), tmp_path / "numbers"
     )
     rules = NumericRules(tmp_path / "numbers")
     assert len(rules) == report.rules > 30

@@ -7,9 +7,10 @@ from itertools import product
 
 import pytest
 
+from distsim.base.parallel import Run
 from distsim.grammar.extraction.extract import write_rules
-from distsim.grammar.extraction.features import FEATURES, FeatureChoice
-from distsim.grammar.extraction.options import PRESETS, ExtractOptions
+from distsim.grammar.extraction.extract_options import PRESETS, ExtractOptions
+from distsim.grammar.extraction.rule_features import FEATURES, FeatureChoice
 from tests.grammar.extraction_texts import drawn_pair, linked_text, read_rules
 from tests.naive import extraction as naive_extraction
 from tests.naive.extraction import Pair
@@ -56,7 +57,7 @@ def test_rules_are_the_same_for_any_jobs_memory_and_blocks(tmp_path, monkeypatch
     bitexts = [[drawn_pair(draw) for _ in range(40)], [drawn_pair(draw) for _ in range(17)]]
     options = PRESETS["samt"]
     text = linked_text(bitexts, options)
-    write_rules(text, tmp_path / "whole", options, FeatureChoice(), jobs=1)
+    write_rules(text, tmp_path / "whole", options, FeatureChoice(), Run(1))
     expected = (tmp_path / "whole").read_bytes()
     assert expected.count(b"\n") > 400
     monkeypatch.setattr(instances, "_FEWEST_ROWS", 4)
@@ -65,7 +66,7 @@ def test_rules_are_the_same_for_any_jobs_memory_and_blocks(tmp_path, monkeypatch
     monkeypatch.setattr(extracting, "_CHUNK_RULES", 100)
     for memory, jobs in product((1 << 12, 1 << 16, 1 << 20), (1, 3)):
         path = tmp_path / f"{memory}-{jobs}"
-        write_rules(text, path, options, FeatureChoice(), memory, jobs)
+        write_rules(text, path, options, FeatureChoice(), Run(jobs, memory))
         assert path.read_bytes() == expected
     assert not list(tmp_path.glob(".*"))
 
@@ -227,6 +228,7 @@ FIGURE_3_4_NODES = [
         (6, 9, "thesis", "VP/PP"),  # the figure: "have diplomatic relations"
         (7, 12, "thesis", "VP\\VBP"),
         (2, 6, "slashes", "X"),
+        (2, 6, "constituents", "X"),
         (7, 9, "thesis", "NP"),
         (2, 4, "thesis", "NP/NNS"),
         (3, 6, "thesis", "JJ+NNS+WHNP"),

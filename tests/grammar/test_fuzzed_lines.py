@@ -14,7 +14,7 @@ from distsim.grammar.formats.phrase_table import PHRASE_TABLE
 from distsim.grammar.formats.rules import gap_of
 from distsim.paraphrase.records import FORMAT, VERSION, read_paraphrases
 from distsim.paraphrase.rewriting.language_model import ArpaModel
-from distsim.paraphrase.rewriting.weights import Weights
+from distsim.paraphrase.rewriting.rewriting_options import Weights
 
 HEAD = {"format": FORMAT, "version": VERSION, "normaliser": {}, "text_format": "lines"}
 ODD = ("nan", "inf", "1e400", "1_0", "0x1", "١", "", "9" * 5000 + "x")

@@ -89,6 +89,18 @@ def test_decomposition_is_that_of_the_definition(rule, longest):
     found = [pair[2:] for pair in decompose(*rule, longest=longest)]
     assert len(set(found)) == len(found)
     assert set(found) == set(naive_decompose(*rule, longest))
+    found = [pair[2:] for pair in decompose(*rule, longest=longest, pairs="reference")]
+    assert len(set(found)) == len(found)
+    assert set(found) == set(naive_decompose(*rule, longest, as_reference=True))
+
+
+def test_a_source_phrase_of_the_reference_may_end_without_a_link():
+    rule = "a b c", "x y", [(0, 0), (2, 1)]
+    assert strings(decompose(*rule)) == [("a", "x"), ("a b c", "x y"), ("c", "y")]
+    assert strings(decompose(*rule, pairs="reference")) == [
+        ("a", "x"), ("a b", "x"), ("a b c", "x y"), ("c", "y"),
+    ]  # fmt: skip
+    assert decompose("a", "b", [], pairs="reference") == []
 
 
 @pytest.mark.parametrize("n", [1, 4, 5, 40])

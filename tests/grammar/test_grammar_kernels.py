@@ -131,7 +131,7 @@ def test_numbers_are_pythons_written_plainly(text):
 def test_columns_are_found_by_name_and_by_place():
     text = b"x=1 2 y=z=3 NA 1_0 x=4"
     columns = [b"x", b"y=z", b"0", b"1", b"2", b"3", b"y"]
-    values, found = read_columns(
+    values, found, _ = read_columns(
         frozen(np.frombuffer(text, np.uint8)), frozen(np.array([[0, len(text)]])),
         frozen(np.frombuffer(b"".join(columns), np.uint8)),
         frozen(np.cumsum([0, *map(len, columns)])),

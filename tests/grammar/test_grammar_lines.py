@@ -11,8 +11,9 @@ import pytest
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_line_blocks, read_lines, split_lines
 from distsim.grammar.fields import append_to_field, join_fields, replace_field, split_fields
-from distsim.grammar.formats.phrase_table import LineFaultError, PhraseTableEntry, read_entries
+from distsim.grammar.formats.phrase_table import LineFaultError, PhraseTableEntry
 from distsim.grammar.invalid_lines import InvalidLines
+from distsim.paraphrase.table_order import read_table
 from distsim.storage.files import open_output
 from tests.conftest import SHARED
 
@@ -44,11 +45,15 @@ def test_a_shipped_grammar_is_copied_byte_for_byte(name, tmp_path):
         assert gzip.decompress((tmp_path / "packed.gz").read_bytes()) == given
 
 
+def entries_of(path, faulty=None):
+    return read_table(path, PhraseTableEntry.parse, faulty=faulty)
+
+
 @needs_grammars
 def test_every_entry_of_a_moses_table_is_written_as_it_was_read():
     n = 0
-    for number, line, entry in read_entries(GRAMMARS / "joshua.moses.fr-en.rules.1.gz"):
-        assert entry is not None and entry.line() == line and number == n + 1
+    for line, entry in entries_of(GRAMMARS / "joshua.moses.fr-en.rules.1.gz"):
+        assert entry is not None and entry.line() == line
         assert len(entry.numbers()) == 4 and len(entry.counts) == 3
         n += 1
     assert n == 165161
@@ -221,13 +226,13 @@ def test_both_layouts_of_an_entry():
 def test_faulty_entries(line, fault, tmp_path):
     (tmp_path / "t").write_bytes(b"a ||| b ||| 1\n" + line + b"c ||| d ||| 1\n")
     with pytest.raises(InputError, match=rf"t, line 2: .*{fault}.*`on_error` keep"):
-        list(read_entries(tmp_path / "t"))
+        list(entries_of(tmp_path / "t"))
     keep = InvalidLines(tmp_path / "t", "keep")
-    found = list(read_entries(tmp_path / "t", keep))
-    assert [number for number, _, _ in found] == [1, 2, 3]
-    assert found[1][1:] == (line, None) and keep.kept == 1 and "line 2" in keep.shown[0]
+    found = list(entries_of(tmp_path / "t", keep))
+    assert len(found) == 3
+    assert found[1] == (line, None) and keep.kept == 1 and "line 2" in keep.shown[0]
     drop = InvalidLines(tmp_path / "t", "drop")
-    assert [number for number, _, _ in read_entries(tmp_path / "t", drop)] == [1, 3]
+    assert [entry.source for _, entry in entries_of(tmp_path / "t", drop)] == [b"a", b"c"]
     assert drop.dropped == 1
 
 
@@ -239,7 +244,7 @@ def test_scores_that_are_no_numbers():
 def test_an_empty_file_and_a_wrong_policy(tmp_path):
     (tmp_path / "t").write_bytes(b"")
     with pytest.raises(InputError, match="t, line 1: the file is empty: check"):
-        list(read_entries(tmp_path / "t"))
-    assert list(read_entries(tmp_path / "t", InvalidLines(tmp_path / "t", "keep"))) == []
+        list(entries_of(tmp_path / "t"))
+    assert list(entries_of(tmp_path / "t", InvalidLines(tmp_path / "t", "keep"))) == []
     with pytest.raises(ParameterError, match="choose one of stop, keep, drop"):
         InvalidLines("t", "maybe")  # type: ignore[arg-type]

@@ -362,10 +362,43 @@ def test_pruning_by_rule_link_and_sum(tmp_path):
     lines, report = pivoted(text, tmp_path, **BY_PLACE, min_sum=0.1)
     assert len(lines) == 2 and report.pruned == 10
     assert "10 paraphrases pruned" in "\n".join(report.lines())
+    # e0 and e1 with all others: both of a pair have a share of the sources of at least .1
+    lines, report = pivoted(text, tmp_path, **BY_PLACE, min_translation=0.25)
+    assert len(lines) == 2 and report.rules_pruned == 2
     # two links below a bound that their sum reaches
     text = b"".join(b"[X] ||| %c ||| %c ||| 0.5 0.5 1\n" % (f, e) for f in b"FG" for e in b"ab")
     assert len(pivoted(text, tmp_path, **BY_PLACE, min_sum=0.4)[0]) == 2
     assert len(pivoted(text, tmp_path, **BY_PLACE, min_link=0.4)[0]) == 0
+
+
+def test_bounds_of_any_feature(tmp_path, run):
+    text = b"".join(b"[X] ||| F ||| e%d ||| %.2f 0.5 1\n" % (i, 0.5 / 2**i) for i in range(4))
+    text += b"[X] ||| F ||| e e ||| 0.02 0.5 1\n"
+    for names, name, bound in (
+        ("plain", "p(e|f,LHS)", 1.4), ("plain", "RarityPenalty", 0.5), ("ppdb", "WordCountDiff", 0),
+    ):  # fmt: skip
+        every = parsed(pivoted(text, tmp_path, **BY_PLACE, names=names)[0])
+        for sign, setting in ((1, "at_most"), (-1, "at_least")):
+            lines, report = pivoted(
+                text, tmp_path, **BY_PLACE, names=names, **{setting: {name: bound}}
+            )
+            wanted = {k: v for k, v in every.items() if sign * v[name] <= sign * bound}
+            assert parsed(lines) == wanted and report.pruned == len(every) - len(wanted)
+    (tmp_path / "rules").write_bytes(
+        b"[X] ||| F ||| a ||| p(e|f)=.5\n[X] ||| F ||| b ||| p(e|f)=2\n"
+    )
+    for bound, n in ((9, 2), (1, 1), (0.1, 0)):
+        run(
+            "pivot",
+            tmp_path / "rules",
+            "-o",
+            tmp_path / "o",
+            "--set",
+            f"at_most.p(e|f,LHS)={bound}",
+        )
+        assert len((tmp_path / "o").read_text().splitlines()) == n
+    _, err = run("pivot", tmp_path / "rules", "--set", "at_least.odd=1", status=1)
+    assert "'odd': choose of LogCount" in err
 
 
 @pytest.mark.parametrize(

@@ -7,24 +7,28 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from distsim import CorpusIndex, IndexOptions, Recipe, SignatureTable, similarity
 from distsim.base.errors import InputError, ParameterError
 from distsim.cli.main import app
+from distsim.comparison import GappedCosine
 from distsim.corpus import Normaliser
 from distsim.corpus.lines import LineBlock
 from distsim.grammar.alignment import RuleAligner, TrainingOptions, TrainingSample
 from distsim.grammar.block import parse_block
+from distsim.grammar.explanation import explain_rule
 from distsim.grammar.formats.rules import RULES
+from distsim.grammar.rerank import Ranking, rerank_grammar
+from distsim.grammar.rule_similarity import RuleSimilarity
 from distsim.grammar.score_file import score_grammar
 from distsim.grammar.score_writer import OutputOptions
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.grammar.tokens import TokenForms, distinct_words, unescape
-from tests.conftest import SHARED
-from tests.naive.grammar import naive_decompose
+from tests.conftest import RECIPE, SHARED
+from tests.naive.grammar import naive_decompose, naive_sim_rule
 
 GRAMMARS = SHARED / "data" / "grammars"
 needs_grammars = pytest.mark.skipif(not GRAMMARS.exists(), reason="needs ../shared/data/grammars")
@@ -329,7 +333,7 @@ def test_a_sample_is_the_same_however_it_is_cut():
         TrainingSample(0)
 
 
-def test_learnt_links(tmp_path, table):
+def test_learned_links(tmp_path, table):
     nouns = ["house", "cat", "tree", "road", "lake", "hill"]
     grammar = "".join(
         f"[X] ||| big {a} {b} ||| {b} {a} grand ||| 1\n" for a in nouns for b in nouns if a != b
@@ -371,8 +375,6 @@ def test_the_command_line(tmp_path, table, monkeypatch):
     done = runner.invoke(app, ["score", str(tmp_path / "g"), "-o", str(tmp_path / "o"), *place])
     assert done.exit_code == 0 and "4 rules read" in done.stderr
     assert (tmp_path / "o").read_bytes().count(b"sim_ngram=") == 2
-    done = runner.invoke(app, ["score", str(tmp_path / "g"), "--explain", *place])
-    assert done.exit_code == 2 and "--explain was removed: use" in done.output
     names = ["--set", "names=ppdb", "--syntax", str(table.path)]
     done = runner.invoke(app, ["score", str(tmp_path / "g"), *place, *names])
     assert b" GoogleNgramSim=" in done.stdout_bytes and b" AGigaSim=" in done.stdout_bytes
@@ -392,12 +394,12 @@ def test_standard_input_is_read_twice_where_links_are_learned(monkeypatch, tmp_p
 def test_a_format_of_a_strangers_is_scored_and_ranked(tmp_path, scorer, monkeypatch):
     # CONTRIBUTING.md's errand: a value and a line in the registry, nothing else.
     from distsim.grammar.formats import FORMATS
-    from distsim.grammar.formats.layout import GrammarFormat, Layout
+    from distsim.grammar.formats.grammar_format import GrammarFormat, LineLayout
     from distsim.grammar.rerank import Ranking, rerank_grammar
 
     counted = GrammarFormat(
         name="counted",
-        layout=Layout(label=-1, source=1, target=2, features=3, gaps=False),
+        layout=LineLayout(label=-1, source=1, target=2, features=3, gaps=False),
         looks_so=lambda line: line.split(b" ||| ")[0].isdigit(),
     )
     monkeypatch.setattr("distsim.grammar.formats.FORMATS", {"counted": counted, **FORMATS})
@@ -408,3 +410,177 @@ def test_a_format_of_a_strangers_is_scored_and_ranked(tmp_path, scorer, monkeypa
     assert (tmp_path / "best").read_bytes().startswith(b"7 ||| city ||| city")
     with pytest.raises(ParameterError, match="`grammar_format` 'x': choose one of counted, rules"):
         scored(lines, tmp_path, scorer, grammar_format="x")
+
+
+@pytest.fixture(scope="module")
+def learnt(index, tmp_path_factory):
+    from distsim import Selection, sign
+
+    path = tmp_path_factory.mktemp("learnt") / "table"
+    return sign(index, path, recipe=RECIPE, selection=Selection(min_count=2))
+
+
+UNKNOWN = [
+    ("the xqzt of the king", "the qqqq of the king", False),
+    ("the xqzt", "the", False),
+    ("the", "the xqzt", False),
+    ("xqzt the city", "xqzt the town", True),
+    ("the XQZT city", "the xqzt town", True),
+    ("qqqq of king xqzt", "xqzt of king qqqq", True),
+]
+
+
+@pytest.mark.parametrize(("source", "target", "is_known"), UNKNOWN)
+def test_an_unknown_word_of_one_side_leaves_a_pair_without_a_similarity(
+    learnt, source, target, is_known
+):
+    options = ScoreOptions(compose=True, longest=5)
+    scorer = RuleScorer([("s", learnt)], options=options, whole=True)
+    _, whole = scorer.score(source, target, [(0, 0)])
+    assert (whole.similarity is not None) == is_known
+    score, _ = scorer.score(source, target, [(0, 0)])
+    assert score.pairs == 2  # the linked words, and the whole sides
+    assert score.scored == (source.split()[0] == target.split()[0]) + is_known
+    assert (similarity(learnt, source, target) is not None) == is_known
+
+
+def test_a_feature_that_is_there_is_replaced(tmp_path, scorer):
+    grammar = (
+        b"[X] ||| city ||| city ||| sim_ngram=7 p=1 sim_ngram=9 ||| 0-0\n"
+        b"[X] ||| zebra ||| gnu ||| a=2 sim_ngram=.5\tz=1 |||\n"
+        b"[X] ||| sim_ngram=1 ||| sim_ngram=1 ||| p=1 xsim_ngram=2 ||| 0-0\n"
+    )
+    text, report = scored(grammar, tmp_path, scorer)
+    assert text == (
+        b"[X] ||| city ||| city ||| sim_ngram=1.00000 p=1 sim_ngram=1.00000 "
+        b"sim_ngram_coverage=1.00000 ||| 0-0\n"
+        b"[X] ||| zebra ||| gnu ||| a=2 sim_ngram=NA\tz=1 sim_ngram_coverage=0.00000 |||\n"
+        b"[X] ||| sim_ngram=1 ||| sim_ngram=1 ||| p=1 xsim_ngram=2 sim_ngram=1.00000 "
+        b"sim_ngram_coverage=1.00000 ||| 0-0\n"
+    )
+    assert "2 rules had such a feature already: replaced in its place" in report.lines()
+    assert scored(text, tmp_path, scorer)[0] == text
+    ranking = Ranking({"p": 1.0}, missing=0.0, write="sim_ngram")
+    report = rerank_grammar(tmp_path / "in", tmp_path / "best", ranking)
+    assert (
+        (tmp_path / "best")
+        .read_bytes()
+        .startswith(b"[X] ||| city ||| city ||| sim_ngram=1.00000 p=1 sim_ngram=1.00000 sim")
+    )
+    assert "3 rules had such a feature already: replaced in its place" in report.lines()
+
+
+def test_the_counts_of_a_report_add_up(tmp_path, index, learnt):
+    gapped = GappedCosine(index, learnt)
+    scorer = RuleScorer([("sim_ngram", learnt)], whole=True, gapped=gapped)
+    grammar = (
+        b"[X] ||| the [X,1] of ||| the [X,1] of ||| 1 ||| 0-0 1-1 2-2\n"
+        b"[X] ||| city ||| zebra ||| 1 ||| 0-0\n"
+        b"[X] ||| [X,1] ||| [X,1] ||| 1 ||| 0-0\n"
+        b"[X] ||| [X,1] zebra ||| [X,1] gnu ||| 1 ||| 0-0 1-1\n"
+    )
+    _, report = scored(grammar, tmp_path, scorer)
+    for counts in report.tables:
+        assert counts.scored + counts.without_pairs + counts.unknown == report.read == 4
+        assert counts.pairs == sum(
+            (counts.identical, counts.found, counts.composed, counts.missing, counts.weak,
+             counts.vanished)
+        )  # fmt: skip
+    assert report.tables[2].without_pairs == 2  # rules without gaps or without words
+
+
+COVERED = [
+    ("the city", "the town", "0-0 1-1", 1.0),
+    ("the city zebra", "the town gnu", "0-0 1-1", 4 / 6),
+    ("the [X,1] would", "the [X,1] would open", "0-0 1-1 2-2", 4 / 5),
+    ("zebra [X,1]", "gnu [X,1]", "0-0 1-1", 0.0),
+    ("zebra [X,1]", "zebra [X,1]", "0-0 1-1", 1.0),
+    ("[X,1] city", "[X,1]", "0-0", 0.0),
+]
+
+
+@pytest.mark.parametrize(("source", "target", "links", "covered"), COVERED)
+def test_coverage_counts_words_of_both_sides(tmp_path, scorer, source, target, links, covered):
+    line = f"[X] ||| {source} ||| {target} ||| p=1 ||| {links}\n".encode()
+    text, _ = scored(line, tmp_path, scorer)
+    assert b" sim_ngram_coverage=%.5f " % covered in text
+
+
+def test_composed_phrases_lower_the_coverage(tmp_path, learnt):
+    scorer = RuleScorer([("s", learnt)], options=ScoreOptions(compose=True))
+    line = b"[X] ||| big city ||| town ||| p=1 ||| 0-0\n"  # of rare phrases, made of words
+    text, report = scored(line, tmp_path, scorer)
+    assert b" s_coverage=%.5f " % (2 / 3) in text  # big, town
+    assert report.tables[0].resting == 1
+    assert "s: 1 of the scored rules (100%) rest on a phrase that is composed of its words" in (
+        report.lines()
+    )
+
+
+def test_an_explanation_has_every_pair_and_the_words_in_none(tmp_path, learnt):
+    options = ScoreOptions(compose=True)
+    scorer = RuleScorer([("s", learnt)], options=options, aligner=RuleAligner("none"))
+    lines = (
+        b"[X] ||| the big city ||| the town ||| p=1 ||| 0-0 1-1\n"
+        b"[X] ||| the [X,1] zebra ||| a [X,1] city ||| p=1 ||| 0-0 1-1\n"
+    )
+    scored(lines, tmp_path, scorer, explain=str(tmp_path / "why.tsv"))
+    head, *rows = (tmp_path / "why.tsv").read_text().splitlines()
+    assert head.split("\t")[:4] == ["line", "score", "source", "target"]
+    shown = [(n, a, b, kind) for n, _, a, b, *_, kind in (row.split("\t") for row in rows)]
+    assert shown == [
+        ("1", "the", "the", "identical"), ("1", "the big", "the town", "composed"),
+        ("1", "big", "town", "stored"), ("1", "the big city", "the town", "composed"),
+        ("2", "the", "a", "stored"), ("2", "zebra", "", "no pair"), ("2", "", "city", "no pair"),
+    ]  # fmt: skip
+    values = dict(zip(("big", "town"), learnt.strengths[learnt.find(["big", "town"])], strict=True))
+    value = similarity(learnt, "big", "town")
+    assert rows[2] == f"1\ts\tbig\ttown\t{value:.5f}\t{values['big']}\t{values['town']}\tstored"
+    found = explain_rule(scorer, "the big city", "the town", [(0, 0), (1, 1)])
+    assert [row[1:3] for row in found] == [pair[1:3] for pair in shown[:4]]
+
+
+@settings(max_examples=60, deadline=None)
+@example([("[X,1] town", "the the town [X,1] city", [])])  # a cosine of 1 by rounding
+@given(st.lists(rules(), min_size=1, max_size=6))
+@pytest.mark.parametrize("kind", ["learnt", "table"])
+def test_sim_rule_is_that_of_its_definition(request, kind, drawn):
+    of = request.getfixturevalue(kind)
+    lines = "".join(f"[X] ||| {s} ||| {t} ||| \n" for s, t, _ in drawn)
+    block = parse_block(LineBlock(lines.encode(), 1), RULES)
+    found = RuleSimilarity(of).compare(block, distinct_words(block)).rules
+    for value, (source, target, _) in zip(found.tolist(), drawn, strict=True):
+        sides = (" ".join(map(unescape, side.split())) for side in (source, target))
+        assert value == pytest.approx(naive_sim_rule(of, *sides), abs=1e-5)
+        assert 0 <= value <= 1
+
+
+HELD = [
+    ("[X,1] city [X,2]", "[X,2] city [X,1]"),  # gaps change places around the same word
+    ("the city", "the xqzt city"),
+    ("the xqzt", "the qqqq"),
+    ("5 city", "6 city"),
+    ("the city is big", "the city is not big"),
+    ("[X,1] [X,2]", "[X,2] [X,1]"),
+    ("[X,1] zebra", "[X,1]"),
+]
+
+
+@pytest.mark.parametrize(("source", "target"), HELD)
+def test_what_must_not_stand_among_the_best_is_held_down(learnt, source, target):
+    scorer = RuleScorer([("s", learnt)], rule=True, aligner=RuleAligner("none"))
+    for sides in ((source, target), (target, source)):
+        assert scorer.score(*sides)[1].similarity <= 0.5
+    for side in (source, target):
+        assert scorer.score(side, side)[1].similarity == pytest.approx(1.0)
+
+
+def test_sim_rule_is_written_for_every_rule_without_a_coverage(tmp_path, learnt):
+    scorer = RuleScorer([("s", learnt)], rule=True)
+    grammar = b"".join(
+        f"[X] ||| {source} ||| {target} ||| p=1\n".encode()
+        for source, target in (*HELD, ("", "[X,1]"[:0]), ("", "a"))
+    )
+    text, report = scored(grammar, tmp_path, scorer)
+    assert text.count(b" sim_rule=") == report.tables[1].scored == len(HELD) + 2
+    assert b"sim_rule_coverage" not in text and report.tables[1].unknown == 0

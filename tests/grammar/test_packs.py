@@ -17,10 +17,9 @@ from distsim.grammar.formats.rules import Features
 from distsim.grammar.kernels.columns import new_names
 from distsim.grammar.learned_weights import rule_order
 from distsim.grammar.packs import pack
-from distsim.grammar.packs.columns import decode, encode
+from distsim.grammar.packs.columns import SIZES, TYPES, decode, encode
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.grammar.packs.pack import PackOptions, pack_grammar
-from distsim.grammar.packs.sizes import SIZES, TYPES
 from distsim.grammar.pair_kinds import pair_kind
 from distsim.grammar.rerank import PPDB_COST
 from distsim.kernels.compiled import frozen
@@ -116,15 +115,14 @@ def test_one_probability_orders_where_the_other_is_not_there(tmp_path, name):
     assert manifest["order"]["learned"] == list(rule_order().notes)
 
 
-def test_a_similarity_of_equal_words_alone_is_none(tmp_path):
-    """*the door, the door of the house*: all aligned words are equal, nothing was compared."""
-    features = {"sames": "p(e|f)=1 sim_ngram=1.0", "likes": "p(e|f)=1 sim_ngram=0.8",
-                "nones": "p(e|f)=1", "unlikes": "p(e|f)=1 sim_ngram=0.1"}  # fmt: skip
+def test_similarity_counts_beside_the_probabilities(tmp_path):
+    features = {"likes": "p(e|f)=1 sim_rule=0.8", "nones": "p(e|f)=1",
+                "unlikes": "p(e|f)=1 sim_rule=0.1", "likely": "p(e|f)=0.9 sim_rule=0"}  # fmt: skip
     rules = [f"[X] ||| a ||| {name} ||| {text} |||\n" for name, text in features.items()]
     (tmp_path / "grammar").write_text("".join(rules))
     pack_grammar(tmp_path / "grammar", tmp_path / "packs")
     found = GrammarIndex.open(tmp_path / "packs").rules("a")
-    assert [rule.target for rule in found] == ["likes", "sames", "nones", "unlikes"]
+    assert [rule.target for rule in found] == ["likes", "nones", "unlikes", "likely"]
 
 
 def test_rules_without_a_probability_are_refused(tmp_path, run):
@@ -140,7 +138,8 @@ def test_rules_without_a_probability_are_refused(tmp_path, run):
     )
     grammar.write_text(both + one)
     run("pack", grammar, "-o", packs)
-    assert [rule.target for rule in GrammarIndex.open(packs).rules("a")] == ["b", "c"]
+    # a probability that is not there counts as an average one, which p(f|e)=1 is above
+    assert [rule.target for rule in GrammarIndex.open(packs).rules("a")] == ["c", "b"]
 
 
 def test_kinds_are_marked_and_can_be_left_out(tmp_path, run):
@@ -207,6 +206,7 @@ def test_the_index_gives_back_every_rule(tmp_path):
         index.rules(source, label="NP", most=1)
         == [r for r in index.rules(source) if r.label == "NP"][:1]
     )
+    assert index.rules(source, label="[NP]") == index.rules(source, label="NP")
 
 
 def test_changed_bytes_are_told_or_answered(tmp_path):
@@ -320,6 +320,42 @@ def test_columns_keep_their_values():
     ):
         coded = encode(values)
         np.testing.assert_array_equal(decode(coded.codes, coded.table), values)
+
+
+def test_a_feature_in_one_byte_is_the_mean_of_its_part():
+    draw = np.random.default_rng(3)
+    values = np.round(draw.exponential(size=5000), 5)
+    values[draw.random(5000) < 0.1] = np.nan
+    values[:700] = 2.5  # of more than a part's share: exact
+    coded = encode(values, in_one_byte=True)
+    found = decode(coded.codes, coded.table)
+    assert coded.codes.dtype == np.uint8
+    assert np.array_equal(np.isnan(found), np.isnan(values))
+    order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
+    assert (np.diff(found[order]) >= 0).all()
+    for code in np.unique(coded.codes[order]):
+        mine = values[(coded.codes == code)]
+        assert coded.table[code] == pytest.approx(mine.mean())
+        distinct = np.unique(mine)
+        assert mine.size <= 5000 // 255 + 1 + 700 or distinct.size == 1
+    for exact in (np.array([]), np.array([np.nan]), np.arange(256.0)):
+        coded = encode(exact, in_one_byte=True)
+        np.testing.assert_array_equal(decode(coded.codes, coded.table), exact)
+
+
+def test_packs_in_one_byte_tell_their_loss_and_keep_the_order(tmp_path, run):
+    drawn_grammar(tmp_path / "grammar", n=2000)
+    run("pack", tmp_path / "grammar", "-o", tmp_path / "whole")
+    _, told = run("pack", tmp_path / "grammar", "-o", tmp_path / "small", "--set", "one_byte=true")
+    whole, small = (GrammarIndex.open(tmp_path / name) for name in ("whole", "small"))
+    np.testing.assert_array_equal(whole.costs, small.costs)
+    errors = small.feature("p(e|f)") - whole.feature("p(e|f)")
+    mean, most = np.sqrt(np.nanmean(errors**2)), np.nanmax(abs(errors))
+    assert (
+        f"p(e|f) in one byte: error {mean:.5f} (root of the mean square), at most {most:.5f}"
+        in told
+    )
+    assert most > 0
 
 
 def test_a_grammar_whose_name_is_not_utf8(tmp_path, run):
@@ -455,14 +491,15 @@ def test_new_names_are_those_of_the_twin():
         parsed = [Features.parse(text[start:stop]) for start, stop in fields]
         wanted = list(dict.fromkeys(name for one in parsed for name in one.named))
         names = [name.encode() for name in known]
-        places, most_bare = new_names(
+        places, most_bare, fewest_bare = new_names(
             frozen(np.frombuffer(text, np.uint8)), frozen(np.array(fields, np.int64)),
             frozen(np.frombuffer(b"".join(names), np.uint8)),
             frozen(np.cumsum([0, *map(len, names)])), 3,
         )  # fmt: skip
         found = [text[start:stop] for start, stop in places.tolist()]
         assert found == [name for name in wanted if name not in names][:3]
-        assert most_bare == max(len(one.bare) for one in parsed)
+        counts = [len(one.bare) for one in parsed]
+        assert (most_bare, fewest_bare) == (max(counts), min(counts))
 
 
 def test_packs_replace_packs_and_nothing_else(tmp_path, run):

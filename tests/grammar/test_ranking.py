@@ -1,4 +1,4 @@
-"""Weights learnt from judged pairs: folds, fit, the file, what rerank makes of it."""
+"""Weights learned from judged pairs: folds, fit, the file, what rerank makes of it."""
 
 import math
 import os
@@ -14,7 +14,7 @@ from distsim.grammar.learned_weights import LearnedWeight, LearnedWeights
 from distsim.grammar.pair_features import OF_TEXT, PairFeatures
 from distsim.grammar.ranking import (
     _folds,
-    _learnt_from,
+    _learned_from,
     _ranked,
     connected,
     fit_weights,
@@ -55,7 +55,7 @@ def test_components_and_folds_keep_phrases_together():
         assert sorted(set(fold.tolist())) == [0, 1, 2]
         for part in range(3):
             held = {p for n in np.flatnonzero(fold == part) for p in drawn[n]}
-            inside = np.flatnonzero(_learnt_from(drawn, fold, part))
+            inside = np.flatnonzero(_learned_from(drawn, fold, part))
             assert not held & {p for n in inside for p in drawn[n]}
 
 
@@ -95,7 +95,7 @@ def test_features_of_text_by_hand():
         PairFeatures().matrix([], names=["sim_whole"])
 
 
-def test_weights_are_learnt_and_read_again(judged):
+def test_weights_are_learned_and_read_again(judged):
     gold = read_gold(judged / "judged.tsv")
     learned = learn_ranking(gold, PairFeatures(), grammar=judged / "rules", samples=50)
     assert learned.mixed.value > 0.9
@@ -109,7 +109,7 @@ def test_weights_are_learnt_and_read_again(judged):
     half = learn_ranking(gold, PairFeatures(), grammar=judged / "rules", only_grammar=True,
                          samples=0)  # fmt: skip
     assert half.mixed.pairs == 60 and half.mixed.value > 0.9
-    # What phrases tell is learnt from all pairs, whatever the few that rules have may say.
+    # What phrases tell is learned from all pairs, whatever the few that rules have may say.
     names = [name for name in half.weights.names if name != "p"]
     matrix = PairFeatures().matrix(gold.pairs, names=names)
     own = fit_weights(names, matrix, _ranked(np.array(gold.scores)), half.penalty)
@@ -196,7 +196,7 @@ def test_wrong_files_are_told(judged, run):
 
 
 def test_a_table_gives_features_of_its_phrases(example_names):
-    table = example_names["learnt"]
+    table = example_names["learned"]
     found = PairFeatures(ngram=table)
     names = list(found.names)
     (row, other) = found.matrix([("the king", "the queen"), ("zzzz", "the king")]).tolist()
@@ -212,7 +212,7 @@ def test_a_table_gives_features_of_its_phrases(example_names):
 
 
 def test_vectors_are_turned_and_keep_what_they_say(example_names):
-    table = example_names["learnt"]
+    table = example_names["learned"]
     features, size = PairFeatures(ngram=table), table.n_dimensions
     pairs = [("king", "the queen"), ("said the king", "alice"), ("", "king")]
     made = features.matrix(pairs, names=features.groups["vectors"])

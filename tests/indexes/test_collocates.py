@@ -1,5 +1,6 @@
 """Collocates and their measures: tables worked by hand, scipy, and a plain count of windows."""
 
+import random
 from collections import Counter
 from math import log, log2, sqrt
 
@@ -7,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, chi2_contingency
 
-from distsim import ParameterError
+from distsim import CorpusIndex, IndexOptions, ParameterError
 from distsim.indexes import association
 from distsim.indexes.association import TABLE_MEASURES
-from distsim.indexes.collocation import collocates
-from tests.conftest import index_of
+from distsim.indexes.collocation import collocate_spreads, collocates
+from tests.conftest import index_of, random_sentences
 
 # 8 of the word's 20 occurrences in windows of 100 of 1,000 tokens: 2 are expected.
 TABLE = np.array([8.0]), 100.0, np.array([20.0]), 1000.0
@@ -71,6 +72,36 @@ def test_counts_are_those_of_a_plain_count(small_index, sentences, node, window)
     assert found[:2] == collocates(small_index, node, window=window, measure="mi", min_count=1, k=2)
 
 
+@pytest.mark.parametrize("window", [1, 3])
+def test_spreads_are_those_of_a_plain_count(tmp_path, run, window):
+    documents = [random_sentences(seed, n_sentences=8) for seed in range(4)]
+    text = "\n\n".join("\n".join(map(" ".join, one)) for one in documents)
+    (tmp_path / "t.txt").write_text(text, encoding="utf-8")
+    index = CorpusIndex.build([tmp_path / "t.txt"], tmp_path / "x.index",
+                              options=IndexOptions(shard_tokens=60))  # fmt: skip
+    pairs = {}
+    for number, document in enumerate(documents):
+        for sentence in document:
+            near = {
+                j for i, word in enumerate(sentence) if word == "a0"
+                for j in range(i - window, i + window + 1) if j != i and 0 <= j < len(sentence)
+            }  # fmt: skip
+            for j in near:
+                pairs.setdefault(sentence[j], Counter())[number] += 1
+    found = collocates(index, "a0", window=window, min_count=1, k=None)
+    spreads = collocate_spreads(index, "a0", [one.word for one in found], window=window)
+    sizes = [sum(map(len, document)) for document in documents]
+    for one, spread in zip(found, spreads, strict=True):
+        counts = pairs[one.word]
+        assert (one.together, spread.documents) == (counts.total(), len(counts))
+        dp = sum(abs(counts[d] / counts.total() - n / sum(sizes)) for d, n in enumerate(sizes)) / 2
+        assert spread.dp == pytest.approx(dp)
+    out, _ = run("collocates", index.path, "a0", "--window", window, "--spread", "-k", "1")
+    cells = out.split("\t")
+    assert cells[5:7] == [f"{found[0].together / index.n_tokens * 1e6:.6f}",
+                          str(spreads[0].documents)]  # fmt: skip
+
+
 def test_other_occurrences_of_the_phrase_are_collocates(tmp_path):
     index = index_of("tea and tea , he said .", tmp_path)
     found = {one.word: one.together for one in collocates(index, "tea", window=2, min_count=1)}
@@ -85,3 +116,33 @@ def test_an_unseen_phrase_has_none_and_wrong_settings_are_refused(small_index):
         collocates(small_index, "a0", measure="dice")
     with pytest.raises(ParameterError, match="`window`"):
         collocates(small_index, "a0", window=0)
+
+
+def test_log_dice_of_a_phrase_that_overlaps_itself(tmp_path):
+    (tmp_path / "text.txt").write_text("ha ha ha ha\nno a b\n")
+    index = CorpusIndex.build([tmp_path / "text.txt"], tmp_path / "index")
+    (found,) = collocates(index, "ha ha", min_count=1)
+    assert (found.word, found.together, found.in_corpus) == ("ha", 4, 4)
+    assert found.score == pytest.approx(14 + log2(2 * 3 / (3 + 4)))  # of 3 nodes, not of 4
+
+
+@pytest.mark.parametrize("window", [1, 2, 100])
+def test_windows_are_those_of_a_naive_count(tmp_path, window):
+    rng = random.Random(window)
+    rows = [rng.choices("abcd", k=rng.randint(1, 9)) for _ in range(60)]
+    (tmp_path / "text.txt").write_text("\n".join(map(" ".join, rows)) + "\n")
+    options = IndexOptions("lines", shard_tokens=100)
+    index = CorpusIndex.build([tmp_path / "text.txt"], tmp_path / "index", options=options)
+    assert len(index.shards) > 2
+    wanted = Counter(
+        word
+        for row in rows
+        for place, word in enumerate(row)
+        if any(
+            row[at : at + 2] == ["a", "b"]
+            and (at - window <= place < at or at + 2 <= place < at + 2 + window)
+            for at in range(len(row))
+        )
+    )  # fmt: skip
+    found = collocates(index, "a b", window=window, min_count=1, k=None)
+    assert {one.word: one.together for one in found} == dict(wanted)

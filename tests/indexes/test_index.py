@@ -16,7 +16,7 @@ from distsim.corpus import Normaliser
 from distsim.corpus.documents import Document
 from distsim.corpus.sources import Source
 from distsim.indexes import build as build_module
-from distsim.indexes.build import build_index_of_sources
+from distsim.indexes.build import build_index
 from distsim.indexes.suffix_array import MAX_TOKENS
 from distsim.output.verification import find_faults
 from tests.conftest import random_sentences, write_lines
@@ -38,7 +38,7 @@ def test_texts_in_memory_give_the_bytes_of_their_file(tmp_path, monkeypatch):
     (tmp_path / "texts").write_text("Hello, Alice.\nAlice ran.\nShe ran.\n\nHe said: go!\n\n")
     index = CorpusIndex.from_texts((one for one in texts), tmp_path / "of texts")
     file = CorpusIndex.build(tmp_path / "texts", tmp_path / "of file", options=IndexOptions("text"))
-    ours, theirs = (one._indexed._artifact.manifest["arrays"] for one in (index, file))
+    ours, theirs = (one._artifact.manifest["arrays"] for one in (index, file))
     differ = {name for name in ours if ours[name] != theirs[name]}  # for blank lines and \r
     assert differ == {"shard-0/text", "shard-0/text_starts"}
     index = CorpusIndex.from_texts(["One.\nTwo.", "Three."], tmp_path / "of texts", force=True)
@@ -61,7 +61,7 @@ def test_texts_in_memory_give_the_bytes_of_their_file(tmp_path, monkeypatch):
 def test_a_source_of_documents_has_their_lines(tmp_path):
     documents = [Document("One.\n\nTwo.", "a", line=7), Document(" ", line=8), Document("Three.")]
     source = Source("d.jsonl", "", "d.jsonl", documents=lambda _: documents)
-    build_index_of_sources([source], tmp_path / "x", IndexOptions("text"))
+    build_index([source], tmp_path / "x", IndexOptions("text"))
     index = CorpusIndex.open(tmp_path / "x")
     assert index.parameters["counts"]["documents"] == 2
     places = [(one.source, one.line) for one in index.concordance(["one", "two", "three"])[1]]
@@ -81,7 +81,7 @@ def test_few_look_ups_without_a_kernel_are_those_of_the_kernel(index, sentences,
     asked = [*phrases, "neverseen", f"{phrases[0]} neverseen", " ".join(["a0"] * 50)]
 
     def answers():
-        index._indexed._ids_of_piece.clear()
+        index._id_of_piece.clear()
         found = [index.positions(phrase).tolist() for phrase in asked]
         lines = [index.concordance(phrase, width=3) for phrase in asked]
         around = [index.neighbourhoods(phrase, 9, 9).tolist() for phrase in asked]

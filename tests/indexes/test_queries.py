@@ -11,6 +11,7 @@ from distsim.indexes.collocation import collocates
 from distsim.indexes.queries import compile_query
 from distsim.output.verification import find_faults
 from tests.conftest import write_lines
+from tests.naive import queries
 
 SENTENCES = [
     line.split()
@@ -58,7 +59,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> CorpusIndex:
     ],
 )
 def test_spans_are_those_of_a_regular_expression(index, query, regex):
-    assert [tuple(span) for span in index.query(query).tolist()] == naive(SENTENCES, regex)
+    assert [tuple(span) for span in index.query(query, matching="all").tolist()] == naive(
+        SENTENCES, regex
+    )
 
 
 def test_random_queries_on_random_text_in_several_shards(tmp_path):
@@ -78,7 +81,9 @@ def test_random_queries_on_random_text_in_several_shards(tmp_path):
         regex = "".join(
             f"({words.get(part, part)}\\t){{{least},{least + 1}}}" for part, least in parts
         )
-        assert [tuple(span) for span in index.query(query).tolist()] == naive(sentences, regex)
+        assert [tuple(span) for span in index.query(query, matching="all").tolist()] == naive(
+            sentences, regex
+        )
 
 
 def test_lines_and_collocates_take_a_query(index):
@@ -92,21 +97,35 @@ def test_lines_and_collocates_take_a_query(index):
     [
         ("", "can match no token"),
         ("a{0,2}", "can match no token"),
+        ('"a"* []*', "can match no token"),
         ("[] []", "name one"),
         ('"a" [', "outside the query language"),
+        ('"a" ["b"', "ends too early"),
         ('[lemma="be"]', "no lemmas"),
-        ('[pos="NN"]', "no 'pos'"),
-        ('<s> "a"', "outside the query language"),
-        ('"a" []*', "outside the query language"),
-        ('1:"a"', "outside the query language"),
-        ('1:[] "a"', "outside the query language"),
-        ('"a" within <s/>', "'within <s/>' is outside the query language"),
-        ('"a" containing "b"', "outside the query language"),
-        ('(["a"]|["b"]) a', "outside the query language"),
-        ('("a"|"b") a', "outside the query language"),
+        ('[pos="NN"]', "no tags"),
+        ('[colour="red"]', "no 'colour': ask for word, lemma"),
+        ('<p> "a"', "no structure 'p'"),
+        ('"a" <s> "b"', "a match stays within a sentence"),
+        ('"a" </s> "b"', "a match stays within a sentence"),
+        ('<s colour="red"> "a"', "sentences have no fields"),
+        ('<doc colour="red"> "a"', "the documents have no fields"),
+        ("<doc/>", "stays within a sentence"),
+        ('meet "a" [] 3', "outside the query language"),
+        ('a:"a" b:"b" :: a.word = c.word', "no token has the label c"),
+        ('a:"a" :: a.word', "outside the query language"),
+        ("(a|) b", "an alternative is empty"),
+        ("near(a, b)", "outside the query language"),
+        ("near(a, b, 0)", "near takes two patterns"),
         ("a{3,1}", "upwards"),
-        ("a{64}", "at most 63"),
-        ("/(a+)+/", "forever"),
+        ("a{65}", "at most 64"),
+        ("(a|b|c){30}", "at most 64"),
+        ("(" * 60 + "a" + ")" * 60, "brackets inside brackets"),
+        ("/(?=a)b/", "lookahead"),
+        (r"/(a)\1/", "back references"),
+        ("/(?<!a)b/", "lookbehind"),
+        ("[:alpha:]", "outside the query language"),
+        ("/[:alpha:]/", "write [[:alpha:]]"),
+        ("/(((a{99}){99}){99})/", "no regular expression"),
         ("\udcff*", "a phrase is not valid Unicode"),
         ("/[/", "no regular expression"),
     ],
@@ -114,6 +133,60 @@ def test_lines_and_collocates_take_a_query(index):
 def test_what_is_no_query_is_told(index, query, what):
     with pytest.raises(ParameterError, match=re.escape(what)):
         index.query(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "nodes"),
+    [
+        (r"(\\|a) b", ["a b"] * 2),
+        (r"/a\\b|\|/", ["|", "|", r"a\b"]),
+        (r"a\|b", ["a|b"]),
+        (r"(a\|b|\|)", ["a|b", "|", "|"]),
+        (r'[word="a\|b"]', ["a|b"]),
+        (r'[word="\""]', ['"']),
+        ("/[[:alpha:]]+/ café", ["wein café"]),
+        ("/[^[:alpha:]]/", ['"', "2", "|", "|"]),
+        ("/[[:digit:]]/", ["2"]),
+        ("/[[:punct:]]/", ['"', "|", "|"]),
+        ("w?n", ["wen", "win"]),
+        ("w??n", ["wein"]),
+        ("?", ["a", "a", "a", "b", "b", '"', "2", "|", "|"]),
+        ("/w.?n/", ["wen", "win"]),
+        ("(wein|wen) (caf?)?", ["wein", "wen"]),
+        ("'wein'", []),
+        ("[word='wein'] | \"win\"", ["wein", "win"]),
+        ('"WE.*"%c', ["wein", "wen"]),
+        ("cafe%d", ["café"]),
+        ('"cafe"%d', ["café"]),
+        ('"a|b"%l', ["a|b"]),
+        ('("win"|"2")+', ["2", "win"]),
+    ],
+)
+def test_signs_classes_and_wildcards(tmp_path, query, nodes):
+    lines = [r"a b a\b a|b | |", "wein café wen win", '" 2 a b a']
+    (tmp_path / "text.txt").write_text("\n".join(lines) + "\n")
+    options = IndexOptions("lines", normaliser=Normaliser(lower=False))
+    index = CorpusIndex.build([tmp_path / "text.txt"], tmp_path / "index", options=options)
+    assert sorted(line.node for line in index.concordance(query, query=True)) == sorted(nodes)
+
+
+@pytest.mark.parametrize("matching", ["shortest", "longest", "all"])
+def test_of_matches_with_one_first_token_the_shortest_the_longest_or_all(index, matching):
+    found = naive(SENTENCES, r"a\t(\S+\t){0,9}b\t")
+    wanted = {"shortest": queries.shortest, "longest": queries.longest, "all": list}[matching]
+    spans = index.query("a []{0,9} b", matching=matching)
+    assert [tuple(span) for span in spans.tolist()] == wanted(found)
+    assert len(index.query("a []{0,9} b")) == len(queries.shortest(found))
+    lines = index.concordance("a []{0,9} b", query=True, matching=matching)
+    assert len(lines) == len(spans)
+
+
+def test_no_match_of_a_long_line_takes_forever(tmp_path):
+    (tmp_path / "text.txt").write_text("a " * 60_000 + "b\n")
+    index = CorpusIndex.build([tmp_path / "text.txt"], tmp_path / "index")
+    with pytest.raises(ParameterError, match="takes too long in this index"):
+        index.query("a []* b")
+    assert len(index.query("a{5} b")) == 1
 
 
 ANNOTATED = [  # word, lemma, tag of each token
@@ -165,7 +238,8 @@ def annotated(request, tmp_path_factory) -> CorpusIndex:
 )
 def test_lemmas_and_tags_are_those_of_a_regular_expression(annotated, query, regex):
     sentences = [["/".join([w.lower(), lemma, t]) for w, lemma, t in one] for one in ANNOTATED]
-    assert [tuple(span) for span in annotated.query(query).tolist()] == naive(sentences, regex)
+    spans = annotated.query(query, matching="all").tolist()
+    assert [tuple(span) for span in spans] == naive(sentences, regex)
     assert not find_faults(annotated.path)
 
 
@@ -193,3 +267,155 @@ def test_a_query_is_compiled_once(annotated, monkeypatch):
     assert compiled == ["tak*", "c*", "he", "tak*"]  # the last two are kept
     with pytest.raises(ParameterError):
         index.query(["tak*"])
+
+
+WORDS = ("ab", "ba", "b", "c")
+TAGS = ("X", "Y", "XY")
+
+
+@pytest.fixture(scope="module")
+def random_text(tmp_path_factory):
+    """Return (an index of several shards, its sentences as dicts of attributes)."""
+    rng = random.Random(3)
+    sentences = [
+        [(rng.choice(WORDS), rng.choice("lmn"), rng.choice(TAGS)) for _ in range(rng.randint(1, 8))]
+        for _ in range(80)
+    ]
+    folder = tmp_path_factory.mktemp("random")
+    (folder / "a.conllu").write_text(conllu(sentences))
+    options = IndexOptions("lines", file_format="conllu", shard_tokens=150)
+    index = CorpusIndex.build(folder / "a.conllu", folder / "index", options=options)
+    assert len(index.shards) > 1
+    names = ("word", "lemma", "tag")
+    return index, [[dict(zip(names, one, strict=True)) for one in row] for row in sentences]
+
+
+def as_pairs(spans):
+    return [tuple(span) for span in spans.tolist()]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_queries_have_the_places_of_a_naive_matcher(random_text, seed):
+    index, sentences = random_text
+    values = {
+        "word": [*WORDS, ".b", "a|b", "b.?"],
+        "lemma": ["l", "[lm]"],
+        "tag": ["X", "X.*", "Y"],
+    }
+    source = queries.RandomQueries(random.Random(seed), values)
+    answered = 0
+    for _ in range(60):
+        text, node = source.query()
+        found = queries.spans(node, sentences)
+        try:
+            spans = index.query(text, matching="all")
+        except ParameterError as error:
+            assert re.search("can match no token|name one|more than 64", str(error)), text
+            continue
+        answered += 1
+        assert as_pairs(spans) == found, text
+        assert as_pairs(index.query(text)) == queries.shortest(found), text
+        assert as_pairs(index.query(text, matching="longest")) == queries.longest(found), text
+    assert answered > 30
+
+
+def word(text):
+    return queries.token(lambda one: one["word"] == text)
+
+
+ANY = queries.token(lambda one: True)
+
+
+def test_edges_of_sentences(random_text):
+    index, sentences = random_text
+    edges = {
+        '<s> "b"': queries.sequence(queries.begins, word("b")),
+        '"b" </s>': queries.sequence(word("b"), queries.ends),
+        '(<s> | "c") "b"': queries.sequence(queries.either(queries.begins, word("c")), word("b")),
+        '"b" (</s> | "c")': queries.sequence(word("b"), queries.either(queries.ends, word("c"))),
+        '<s> []{2} </s>': queries.sequence(queries.begins, ANY, ANY, queries.ends),
+        '<s/> containing "c"': queries.sequence(
+            queries.begins, queries.repeat(ANY, 0, 9), word("c"), queries.repeat(ANY, 0, 9),
+            queries.ends,
+        ),
+    }  # fmt: skip
+    for text, node in edges.items():
+        assert as_pairs(index.query(text, matching="all")) == queries.spans(node, sentences), text
+
+
+def test_filters(random_text):
+    index, sentences = random_text
+    gap = queries.repeat(ANY, 0, 9)
+    pairs = queries.spans(queries.sequence(word("b"), gap, word("c")), sentences)
+    some = set(queries.spans(word("ab"), sentences))
+    outer = queries.spans(queries.sequence(word("b"), gap, word("c")), sentences)
+
+    def has(span):
+        return any(span[0] <= begin and end <= span[1] for begin, end in some)
+
+    text = '"b" []* "c"'
+    for matching, chosen in (
+        ("all", list),
+        ("shortest", queries.shortest),
+        ("longest", queries.longest),
+    ):
+        of = lambda query, matching=matching: as_pairs(index.query(query, matching=matching))  # noqa: E731
+        assert of(f'{text} containing "ab"') == chosen([one for one in pairs if has(one)])
+        assert of(f'{text} !containing "ab"') == chosen([one for one in pairs if not has(one)])
+        assert of(f"{text} within 3") == chosen([one for one in pairs if one[1] - one[0] <= 3])
+        assert of(f"{text} within s") == chosen(pairs)
+        inside = [one for one in sorted(some) if any(b <= one[0] and one[1] <= e for b, e in outer)]
+        assert of(f'"ab" within ({text})') == inside
+        assert of(f'"ab" !within ({text})') == sorted(some - set(inside))
+
+
+def test_labels(random_text):
+    index, sentences = random_text
+    labelled = {
+        'a:[] "b" c:[] :: a.word = c.word': lambda s, at: s[at["a"]]["word"] == s[at["c"]]["word"],
+        'a:[] "b" c:[] :: a.lemma != c.lemma & c.tag = "X.*"': lambda s, at: (
+            s[at["a"]]["lemma"] != s[at["c"]]["lemma"] and s[at["c"]]["tag"][0] == "X"
+        ),
+        'a:[] "b" c:[] :: !(a.word = c.word | a.tag = "Y")': lambda s, at: not (
+            s[at["a"]]["word"] == s[at["c"]]["word"] or s[at["a"]]["tag"] == "Y"
+        ),
+    }  # fmt: skip
+    node = queries.sequence(
+        queries.token(lambda one: True, "a"), word("b"), queries.token(lambda one: True, "c")
+    )
+    for text, holds in labelled.items():
+        assert as_pairs(index.query(text)) == queries.spans(node, sentences, holds), text
+    text = 'a:[]{1,2} []* c:[tag="X"] :: a.word = c.word'
+    node = queries.sequence(
+        queries.repeat(queries.token(lambda one: True, "a"), 1, 2), queries.repeat(ANY, 0, 9),
+        queries.token(lambda one: one["tag"] == "X", "c"),
+    )  # fmt: skip
+    found = queries.spans(node, sentences, lambda s, at: s[at["a"]]["word"] == s[at["c"]]["word"])
+    assert as_pairs(index.query(text, matching="all")) == found
+    assert as_pairs(index.query(text)) == queries.shortest(found)
+
+
+def test_edges_and_fields_of_documents(tmp_path):
+    texts = ["b a\n\nc b", "a b", "b c. b a", "c"]
+    rows = [{"text": text, "year": year} for text, year in zip(texts, (1, 2, 1, 3), strict=True)]
+    options = IndexOptions("lines", shard_tokens=5)
+    index = CorpusIndex.from_texts(rows, tmp_path / "index", options=options)
+    assert len(index.shards) > 1
+    nodes = lambda query: [line.document for line in index.concordance(query, query=True)]  # noqa: E731
+    assert nodes('<doc> "b"') == ["1", "3"]
+    assert nodes('"b" </doc>') == ["1", "2"]
+    assert nodes('<doc year="1|2"> []') == ["1", "2", "3"]
+    assert nodes('"b" within <doc year!="1"/>') == ["2"]
+    assert nodes('"a" !within <text year="[2-9]"/>') == ["1", "3"]
+    part = index.select(where="year=1")
+    assert len(part.query('<doc> "b"')) == 2
+    assert len(part.query('"b" within <doc year="2"/>')) == 0
+
+
+@pytest.mark.parametrize("order", ["right", "left", "2R", "1L,2R", "3R,1L"])
+def test_the_first_lines_of_an_order_are_those_of_all_lines(random_text, monkeypatch, order):
+    index, _ = random_text
+    monkeypatch.setattr("distsim.indexes.corpus_index._FEW_SPANS", 2)
+    whole = index.spans("b", order=order).tolist()
+    for k in (0, 1, 2, 3, 10, 50, len(whole) - 1, len(whole), len(whole) + 1):
+        assert index.spans("b", order=order, k=k).tolist() == whole[:k]

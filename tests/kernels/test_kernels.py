@@ -308,48 +308,52 @@ def as_dicts(starts, features, counts):
     return found
 
 
+# Words counted by sides, and by positions.
+SPANS = pytest.mark.parametrize(("wide", "narrow"), [(0, 1), (0, 3), (1, 0), (4, 0), (4, 2)])
+
+
 class TestContexts:
     @pytest.mark.parametrize("n_rows", SIZES)
-    @pytest.mark.parametrize("window", [1, 3])
-    def test_count_neighbours(self, n_rows, window):
-        rows = (
-            np.random.default_rng(n_rows).integers(0, 5, (n_rows, 2 * window + 2)).astype(np.uint32)
-        )
-        lows = np.array([0, n_rows // 3])
-        highs = np.array([n_rows // 3, n_rows])
-        seen = np.zeros(5, np.uint32)
-        starts, features, counts = contexts.count_neighbours(
-            frozen(rows), frozen(lows), frozen(highs), window, 2, window, 5, seen
+    @SPANS
+    def test_count_around(self, n_rows, wide, narrow):
+        n_words, window = 5, max(wide, narrow)
+        draw = np.random.default_rng(n_rows)
+        rows = draw.integers(0, n_words, (n_rows, 2 * window + 2)).astype(np.uint32)
+        lows, highs = np.array([0, n_rows // 3]), np.array([n_rows // 3, n_rows])
+        seen = np.zeros(n_words, np.uint32)
+        found = contexts.count_around(
+            frozen(rows), frozen(lows), frozen(highs), window, 2, wide, narrow, n_words, seen
         )
         assert not seen.any()
-        for p in range(2):
-            expected = {}
-            for row in rows[lows[p] : highs[p]].tolist():
+        expected = []
+        for low, high in zip(lows.tolist(), highs.tolist(), strict=True):
+            counted = Counter()
+            for row in rows[low:high].tolist():
                 left, right = row[:window][::-1], row[window + 2 :]
-                for family in range(2 * window):
-                    word = (left, right)[family % 2][family // 2]
-                    if word:
-                        feature = family * 5 + word
-                        expected[feature] = expected.get(feature, 0) + 1
-            span = slice(starts[p], starts[p + 1])
-            found = dict(zip(features[span].tolist(), counts[span].tolist(), strict=True))
-            assert found == expected
-            assert len(features[span]) == len(found)
+                for distance in range(window):
+                    for side, word in enumerate((left[distance], right[distance])):
+                        if word and distance < wide:
+                            counted[side * n_words + word] += wide - distance
+                        if word and distance < narrow:
+                            family = 2 * (wide > 0) + 2 * distance + side
+                            counted[family * n_words + word] += 1
+            expected.append(dict(counted))
+        assert as_dicts(*found) == expected
 
     @pytest.mark.parametrize("size", SIZES)
-    @pytest.mark.parametrize(("window", "sides"), [(1, False), (3, False), (1, True), (4, True)])
-    def test_count_beside(self, size, window, sides):
+    @SPANS
+    def test_count_beside(self, size, wide, narrow):
         tokens, n_words = sentence_tokens(size, size), 8
         array = build_suffix_array(tokens)
         for phrase in ([], [2], [1, 2]):
             stands = [
                 at for at in array.tolist() if tokens[at : at + len(phrase)].tolist() == phrase
             ]
-            expected = naive.beside(tokens.tolist(), stands, len(phrase), window, sides, n_words)
-            seen = np.zeros((2 if sides else 2 * window) * n_words, np.uint32)
-            features = np.empty(2 * window * len(stands) + 1, np.uint32)
+            expected = naive.beside(tokens.tolist(), stands, len(phrase), wide, narrow, n_words)
+            seen = np.zeros(((2 if wide else 0) + 2 * narrow) * n_words, np.uint32)
+            features = np.empty(2 * (wide + narrow) * len(stands) + 1, np.uint32)
             n = contexts.count_beside(
-                frozen(tokens), frozen(np.array(stands, np.uint32)), len(phrase), window, sides,
+                frozen(tokens), frozen(np.array(stands, np.uint32)), len(phrase), wide, narrow,
                 n_words, seen, features,
             )  # fmt: skip
             found = features[:n].tolist()
@@ -357,22 +361,22 @@ class TestContexts:
             assert len(set(found)) == n
 
     @pytest.mark.parametrize("size", SIZES)
-    @pytest.mark.parametrize(("window", "sides"), [(1, False), (3, False), (1, True), (4, True)])
-    def test_count_beside_words_and_add_rows(self, size, window, sides):
+    @SPANS
+    def test_count_beside_words_and_add_rows(self, size, wide, narrow):
         """Two parts of a text."""
         n_words, words = 8, range(1, 8)
         texts = [sentence_tokens(size, seed) for seed in (size, size + 1)]
-        seen = np.zeros((2 if sides else 2 * window) * n_words, np.uint32)
+        seen = np.zeros(((2 if wide else 0) + 2 * narrow) * n_words, np.uint32)
         rows, all_expected = [], []
         for tokens in texts:
             stands = [np.flatnonzero(tokens == word) for word in words]
             ends = np.cumsum([0, *map(len, stands)])
             found = contexts.count_beside_words(
                 frozen(tokens), frozen(np.concatenate(stands).astype(np.uint32)), frozen(ends),
-                window, sides, n_words, seen,
+                wide, narrow, n_words, seen,
             )  # fmt: skip
             expected = [
-                naive.beside(tokens.tolist(), at.tolist(), 1, window, sides, n_words)
+                naive.beside(tokens.tolist(), at.tolist(), 1, wide, narrow, n_words)
                 for at in stands
             ]
             assert as_dicts(*found) == expected and not seen.any()
@@ -388,14 +392,14 @@ class TestContexts:
         tokens = frozen(np.array([1, 9, 0], np.uint32))
         for place in (3, 0):
             starts, _, _ = contexts.count_beside_words(
-                tokens, frozen(np.array([place], np.uint32)), frozen(np.array([0, 1])), 1, False,
+                tokens, frozen(np.array([place], np.uint32)), frozen(np.array([0, 1])), 0, 1,
                 8, np.zeros(16, np.uint32),
             )  # fmt: skip
             assert not starts.size
 
     def test_count_beside_stays_inside(self):
         tokens, beyond = frozen(np.array([1, 9, 0], np.uint32)), frozen(np.array([3], np.uint32))
-        arguments = 1, 1, False, 8, np.zeros(16, np.uint32), np.empty(2, np.uint32)
+        arguments = 1, 0, 1, 8, np.zeros(16, np.uint32), np.empty(2, np.uint32)
         assert contexts.count_beside(tokens, beyond, *arguments) == suffixes.DAMAGED
         zero = frozen(np.array([0], np.uint32))
         assert contexts.count_beside(tokens, zero, *arguments) == suffixes.DAMAGED

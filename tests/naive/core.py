@@ -4,6 +4,7 @@ import math
 import unicodedata
 from collections import Counter
 from fractions import Fraction
+from itertools import pairwise
 
 MASK = (1 << 64) - 1
 
@@ -43,18 +44,22 @@ def _kind(character: str) -> str:
     code = ord(character)
     category = unicodedata.category(character)
     special = {
-        "\n": "newline", "'": "apostrophe", "’": "apostrophe", "-": "hyphen",
-        "\u2010": "hyphen", "\u2011": "hyphen", ".": "period", ",": "comma", '"': "quote",
-        "\u200b": "space", "\ufeff": "space",
+        "\n": "newline", "-": "hyphen", "\u2010": "hyphen", "\u2011": "hyphen", ".": "period",
+        ",": "comma", '"': "quote", "\uff02": "quote", "\u200b": "space", "\ufeff": "space",
     }  # fmt: skip
     if character in special:
         return special[character]
-    if character in "!?…‼⁇⁈⁉؟।॥":
+    if character in "'’‘‛´`\uff07\u055a":
+        return "apostrophe"
+    if character in "՛՜՞׳״":
+        return "mark"
+    if character in "!?…‼⁇⁈⁉؟۔।॥։።፧":
         return "stop"
-    if character in "。！？｡":
+    if character in "。！？｡။។៕":
         return "wide stop"
     if category == "Lo" and (
-        0x3041 <= code < 0x30A0 or 0x3400 <= code < 0x4DC0 or 0x4E00 <= code < 0xA000
+        0x0E00 <= code < 0x0F00 or 0x1000 <= code < 0x10A0 or 0x1780 <= code < 0x1800
+        or 0x3041 <= code < 0x30A0 or 0x3400 <= code < 0x4DC0 or 0x4E00 <= code < 0xA000
         or 0xF900 <= code < 0xFB00 or 0x20000 <= code < 0x323B0
     ):  # fmt: skip
         return "ideograph"
@@ -86,6 +91,11 @@ def _word(line: str, start: int, abbreviations: set[str]) -> tuple[int, list[str
     parts, joints = [""], []
     i = start
     while i < len(line):
+        if line[i] in "\u200b\ufeff":
+            if parts[-1] and kind(i + 1) in _WORD:
+                i += 1
+                continue
+            break
         if kind(i) in _WORD:
             parts[-1] += line[i]
             i += 1
@@ -115,15 +125,18 @@ def _word(line: str, start: int, abbreviations: set[str]) -> tuple[int, list[str
         if letters or (not periods and word in abbreviations):
             i += 1
             word += "."
-    if apostrophes:
-        at = apostrophes[-1]
-        before = len(line[start:at]) - sum(1 for _, j in joints if j < at)
-        after = len(line[at + 1 : i]) - sum(1 for _, j in joints if j > at)
+    edges = [start]
+    around = [start - 1, *apostrophes, i]
+    for first, at, stop in zip(around, apostrophes, around[2:], strict=False):
+        before, after = (
+            sum(_kind(c) in _WORD and _kind(c) != "mark" for c in line[a + 1 : b])
+            for a, b in ((first, at), (at, stop))
+        )
         if after <= 2:
-            return i, [line[start:at], line[at:i]]
-        if len(apostrophes) == 1 and before <= 2:
-            return i, [line[start : at + 1], line[at + 1 : i]]
-    return i, [word]
+            edges.append(at)
+        elif before <= 2:
+            edges.append(at + 1)
+    return i, [line[a:b] for a, b in pairwise([*edges, i])]
 
 
 def cut_running_line(line: str, abbreviations: set[str]) -> list[list[str]]:
@@ -161,6 +174,8 @@ def cut_running_line(line: str, abbreviations: set[str]) -> list[list[str]]:
         if kind not in ("close", "open", "ideograph"):
             while run < len(line) and line[run] == line[i]:
                 run += 1
+        while run < len(line) and _kind(line[run]) == "mark":
+            run += 1
         sentences[-1].append(line[i:run])
         if kind == "ideograph":
             ends = False
@@ -203,19 +218,23 @@ def neighbourhood(tokens: list[int], position: int, before: int, after: int) -> 
 
 
 def beside(
-    tokens: list[int], places: list[int], length: int, window: int, sides: bool, n_words: int
+    tokens: list[int], places: list[int], length: int, wide: int, narrow: int, n_words: int
 ) -> dict[int, int]:
     """Count the features beside a phrase of `length` tokens that stands at `places`."""
     found: dict[int, int] = {}
+    window = max(wide, narrow)
     for at in places:
         around = neighbourhood(tokens, at, window, length + window)
         left, right = around[:window][::-1], around[window + length :]
         for number in range(2 * window):
             distance, side = divmod(number, 2)
             word = (left, right)[side][distance]
-            if word:
-                feature = (side if sides else number) * n_words + word
-                found[feature] = found.get(feature, 0) + (window - distance if sides else 1)
+            if word and distance < wide:
+                feature = side * n_words + word
+                found[feature] = found.get(feature, 0) + wide - distance
+            if word and distance < narrow:
+                feature = (number + (2 if wide else 0)) * n_words + word
+                found[feature] = found.get(feature, 0) + 1
     return found
 
 

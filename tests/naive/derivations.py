@@ -7,7 +7,7 @@ import heapq
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from distsim.paraphrase.rewriting.forest import Forest
+from distsim.paraphrase.rewriting.rewriting_features import Forest
 
 
 class Derivation(NamedTuple):

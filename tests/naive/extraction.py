@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from distsim.grammar.extraction.options import ExtractOptions
+from distsim.grammar.extraction.extract_options import ExtractOptions
 
 
 class Pair(NamedTuple):
@@ -105,6 +105,7 @@ def labels_of(pair: Pair, start: int, stop: int, options: ExtractOptions) -> lis
     tried = {
         "thesis": [whole, slashed, two, three],
         "slashes": [whole, slashed],
+        "constituents": [whole],
     }[options.labels]
     found = list(dict.fromkeys(label for labels in tried for label in labels))
     return found or ["X"]

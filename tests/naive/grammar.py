@@ -1,6 +1,10 @@
 """Slow twins of the grammar kernels, written from the definitions in the design and thesis."""
 
+import math
 import re
+from collections import Counter
+
+import numpy as np
 
 from distsim.grammar.fields import LineFaultError, side_tokens, tokens
 
@@ -14,7 +18,7 @@ def gap_index(symbol):
     return int(match[2]) if match and int(match[2]) else None
 
 
-def naive_decompose(source, target, links, longest=4):
+def naive_decompose(source, target, links, longest=4, as_reference=False):
     """All pairs of spans, each tried against the definition (thesis 5.3.2, design section 7)."""
     source, target, links = source.split(), target.split(), list(links)
     found = []
@@ -27,13 +31,13 @@ def naive_decompose(source, target, links, longest=4):
                     inside = [(a, b) for a, b in links if i <= a < i_stop and j <= b < j_stop]
                     touching = [(a, b) for a, b in links if i <= a < i_stop or j <= b < j_stop]
                     edges = (
-                        {i, i_stop - 1} <= {a for a, _ in links}
+                        {i, i if as_reference else i_stop - 1} <= {a for a, _ in links}
                         and {j, j_stop - 1} <= {b for _, b in links}
                     )  # fmt: skip
                     if inside and len(inside) == len(touching) and edges:
                         found.append(((i, i_stop), (j, j_stop)))
     whole = ((0, len(source)), (0, len(target)))
-    small = 0 < len(source) <= longest and 0 < len(target) <= longest
+    small = not as_reference and 0 < len(source) <= longest and 0 < len(target) <= longest
     if small and whole not in found and not any(map(gap_index, source + target)):
         found.append(whole)
     return found
@@ -102,3 +106,99 @@ def links_of_entry(entry):
 
 def numbers_in(partners):
     return [int(digits[:19]) for digits in partners.replace(b",", b" ").split()]
+
+
+def naive_sim_rule(table, source, target):
+    """sim_rule of one rule, step by step as distsim/grammar/rule_similarity.py says."""
+    from distsim.comparison.measures import EstimatedCosine, differ_in_unknown_words
+    from distsim.corpus.inflections import Inflections
+    from distsim.grammar import rule_similarity as constants
+
+    measure, function_words = EstimatedCosine(table), Inflections.open().function_words
+    n_tokens = sum(
+        int(s) for s, n in zip(table.strengths, table.token_counts(), strict=True) if n == 1
+    )
+    sides, gaps, places = [], [], []
+    for side in (source, target):
+        words, seen, before = [], [], []
+        for symbol in side.split():
+            if gap_index(symbol):
+                seen.append(gap_index(symbol))
+            else:
+                words.append(table.normal_form(symbol))
+                before.append(set(seen))
+        sides.append(words)
+        gaps.append(seen)
+        places.append(before)
+    in_order = gaps[0] == gaps[1]
+    if not sides[0] and not sides[1]:
+        return 1.0 if in_order else constants.MOST_ALONE
+
+    def count(text):
+        row = table.find_normal([text])[0]
+        return int(table.strengths[row]) if row >= 0 else 0
+
+    def vector(word):
+        stored = measure._estimators[0].known([word])
+        return stored.unit_vectors[0] if stored.known[0] else np.zeros(table.n_dimensions)
+
+    def cosine(a, b):
+        return 1.0 if a == b else float(vector(a) @ vector(b))
+
+    def weight(word):
+        return constants.RARE / (constants.RARE + count(word) / n_tokens)
+
+    def likeness(one, two):
+        return sum(weight(a) * weight(b) * max(0.0, cosine(a, b)) for a in one for b in two)
+
+    def has_digit(word):
+        return any(map(str.isdigit, word))
+
+    a, b = (" ".join(words) for words in sides)
+    alone = bool(sides[0]) != bool(sides[1])
+    whole = soft = letters = moved = 0.0
+    if a and b:
+        found = 1.0 if a == b else measure.similarity(a, b)
+        whole = found if found is not None else 0.0
+        assert found is None or a == b or not differ_in_unknown_words((table,), (a, b))
+        soft = min(1.0, likeness(*sides) / (likeness(sides[0], sides[0])
+                                            * likeness(sides[1], sides[1])) ** 0.5)  # fmt: skip
+        pieces = [Counter(zip(f" {t} ".encode(), f"{t} ".encode(), strict=False)) for t in (a, b)]
+        letters = 2 * (pieces[0] & pieces[1]).total() / (pieces[0] + pieces[1]).total()
+        closest = {}
+        for words, others in (sides, sides[::-1]):
+            for word in words:
+                is_content = any(map(str.isalnum, word)) and word not in function_words
+                if has_digit(word) or (is_content and count(word) / n_tokens < constants.CONTENT):
+                    values = [1.0 if word == other else 0.0 if has_digit(word)
+                              else cosine(word, other) for other in others]  # fmt: skip
+                    closest[word, tuple(others)] = max(values)
+        rows = table.find_normal([a, b])
+        own = (rows >= 0).all() and table.has_own_contexts(rows).all()
+        alone = any(value < constants.LIKE for value in closest.values())
+        if all(v < constants.LIKE for v in closest.values()) and own and whole >= constants.LIKE:
+            alone = False
+        alone |= any(v < constants.LIKE for (w, _), v in closest.items() if has_digit(w))
+        symbols = [symbol.lower() for side in (source, target) for symbol in side.split()]
+        negated = [one in constants.NEGATIONS or one.endswith("n't") for one in symbols]
+        alone |= sum(negated) % 2 == 1
+        total = partners = 0
+        for k in (0, 1):
+            for word, before in zip(sides[k], places[k], strict=True):
+                facing = list(zip(sides[1 - k], places[1 - k], strict=True))
+                options = [(2.0 if word == w else cosine(word, w), -len(before ^ p))
+                           for w, p in facing if word == w or in_order]  # fmt: skip
+                options = [one for one in options if one[0] > 0]
+                if options and gaps[0]:
+                    total += -max(options)[1]
+                    partners += 1
+        moved = total / (partners * len(gaps[0])) if partners else 0.0
+    c = constants
+    value = (c.WHOLE * whole + c.WORDS * soft + c.LETTERS * letters) / (
+        c.WHOLE + c.WORDS + c.LETTERS
+    ) - c.MOVED * moved
+    if value < c.LEAST:
+        value = c.LEAST * math.exp(value / c.LEAST - 1)
+    if alone or moved >= c.MOSTLY:
+        value = c.MOST_ALONE * math.tanh(value / c.MOST_ALONE)
+    return value

@@ -241,3 +241,29 @@ def entails(kept: str, focal: Phrase, x: Phrase) -> bool:
     contained, containing = in_order(x, focal), in_order(focal, x)
     return {"off": False, "contained": contained, "containing": containing,
             "both": contained or containing}[kept]  # fmt: skip
+
+
+def alike_beside(sentences, focal, focal_length, other, other_length):
+    """Return the product over both sides of the Bhattacharyya coefficients of the words beside.
+
+    Each is divided by what a sample of the first phrase as large as the other's would have.
+    focal, other: places of the occurrences of two phrases.
+    """
+    product = 1.0
+    for side in (0, 1):
+        shares = []
+        for places, length in ((focal, focal_length), (other, other_length)):
+            beside = []
+            for number, at in places:
+                place = at - 1 if side == 0 else at + length
+                inside = 0 <= place < len(sentences[number])
+                beside.append(sentences[number][place] if inside else None)
+            shares.append({word: beside.count(word) / len(beside) for word in set(beside)})
+        found = expected = 0.0
+        for word, p in shares[0].items():
+            mean = p * len(other)
+            root = mean / math.sqrt(mean + 0.25 + 0.75 * math.exp(-mean))
+            found += math.sqrt(p * shares[1].get(word, 0.0))
+            expected += root * math.sqrt(p / len(other))
+        product *= min(1.0, found / expected)
+    return product

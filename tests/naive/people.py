@@ -1,4 +1,4 @@
-"""Slow twins of the learnt projection's kernels, from their definitions."""
+"""Slow twins of the learned projection's kernels, from their definitions."""
 
 import math
 from collections import Counter
@@ -28,12 +28,17 @@ def unit(vector: list[float]) -> list[float]:
 
 
 def composed(
-    own: list[float], phrase: str, strength: int, parts: dict[str, tuple], trust: float
-) -> list[float]:
-    """unit(share * own + (1 - share) * unit(sum of weight * part)), share = s / (s + trust)."""
+    own: list[float], phrase: str, strength: int, parts: dict[str, tuple], trust: float,
+    idioms: float = 0.0,
+) -> tuple[list[float], float]:  # fmt: skip
+    """(unit(share * own + (1 - share) * unit(sum of weight * part)), share = s / (s + trust)).
+
+    With idioms, `trust` falls towards it where the cosine of own and words is below .35, and to a
+    twentieth where the first and the last word weigh less than .75; the share is in 255 steps.
+    """
     words = phrase.split(" ")
     if len(words) == 1:
-        return own
+        return own, 1.0
     total = [0.0] * len(own)
     for word in words:
         if word in parts:
@@ -41,9 +46,15 @@ def composed(
             total = [t + weight * v for t, v in zip(total, vector, strict=True)]
     total = unit(total)
     if not any(total):
-        return own
+        return own, 1.0
+    if idioms:
+        cosine = sum(o * t for o, t in zip(own, total, strict=True))
+        trust = idioms + (trust - idioms) / (1 + math.exp((0.35 - cosine) / 0.04))
+        if max(parts[word][0] if word in parts else 1.0 for word in (words[0], words[-1])) < 0.75:
+            trust *= 0.05
     share = strength / (strength + trust) if any(own) else 0.0
-    return unit([share * o + (1 - share) * t for o, t in zip(own, total, strict=True)])
+    share = math.floor(255 * share + 0.5) / 255
+    return unit([share * o + (1 - share) * t for o, t in zip(own, total, strict=True)]), share
 
 
 def spelt(
@@ -96,41 +107,13 @@ def area(positive: list[float], negative: list[float]) -> float:
 
 
 def restored(
-    phrase: str, strength: int, signs: list[float], parts: dict[str, tuple], trust: float,
-    correlation: float, own_from: int,
-) -> tuple[list[float], float]:  # fmt: skip
-    """The unit vector to be expected of a phrase of strength > 0 with these signs, its fidelity.
-
-    x = share * own + (1 - share) * words, of which the signs are known; own, given the words, is
-    normal about correlation * words; so each x is normal, cut at 0 (Johnson, Kotz: its mean).
-    Dimensions behind those that have signs are what the words say.
-    """
-    words = phrase.split(" ")
-    known = [word for word in words if word in parts]
+    phrase: str, share: int, signs: list[float], parts: dict[str, tuple]
+) -> tuple[list[float], float]:
+    """The unit vector of a phrase's words and 1; without one that of its signs, if share > 0."""
+    known = [word for word in phrase.split(" ") if word in parts]
     size = max([len(signs), *(len(vector) for _, vector in parts.values())])
-    total = [math.fsum(parts[w][0] * parts[w][1][k] for w in known) for k in range(size)]
-    total = unit(total)
-    behind = [0.0] * (size - len(signs))
-    if not known:
-        cut = [s / math.sqrt(len(signs)) for s in signs]
-        return (cut + behind, 2 / math.pi) if strength else (total, 0)
-    if strength < max(1, own_from) or len(words) == 1:
+    total = unit([math.fsum(parts[w][0] * parts[w][1][k] for w in known) for k in range(size)])
+    if known:
         return total, 1.0
-    share = strength / (strength + trust)
-    of_words = share * correlation + 1 - share
-    rest = share * math.sqrt(1 - correlation**2)  # of it so much in dimensions that have signs:
-    with_signs = math.fsum(x * x for x in total[: len(signs)])
-    spread = rest * math.sqrt(with_signs / len(signs))
-    expected = []
-    for sign, word in zip(signs, total[: len(signs)], strict=True):
-        mean = of_words * word
-        z = sign * mean / spread
-        if z > -20:
-            density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-            hazard = density / (0.5 * math.erfc(-z / math.sqrt(2)))
-        else:
-            hazard = -z - 1 / z
-        expected.append(mean + sign * spread * hazard)
-    expected += [of_words * word for word in total[len(signs) :]]
-    square = math.fsum(x * x for x in expected)
-    return unit(expected), min(1.0, square / (of_words**2 + rest**2))
+    cut = [s / math.sqrt(len(signs)) for s in signs] + [0.0] * (size - len(signs))
+    return (cut, 2 / math.pi) if share else (total, 0.0)

@@ -1,6 +1,8 @@
 """Slow twin of pivoting, written from the thesis (3.2.1, 3.2.3, 6.4.1.1) and Thrax's features."""
 
+import itertools
 import math
+import re
 from collections import defaultdict
 from typing import NamedTuple
 
@@ -76,6 +78,19 @@ def naive_pivot(rules, identities=False, min_link=0.0):
     return {key: features(key, values) for key, values in found.items()}
 
 
+def naive_virtual(rules):
+    """Return {(label, e1, e2): p(e2|e1,LHS)} by virtual counts (3.9 to 3.11); c: of each rule."""
+    least = 1e-6  # products below 1, so that naive_pivot sums them as they are
+    of_count = {"p(e|f,LHS)": 0.0, "p(f|e,LHS)": 0.0}
+    scaled = [rule._replace(p=dict.fromkeys(of_count, rule.p["c"] * least)) for rule in rules]
+    pairs = naive_pivot(scaled, identities=True)
+    counts = {key: math.exp(-values["p(e|f,LHS)"]) for key, values in pairs.items()}
+    total = defaultdict(float)
+    for (label, e1, _), count in counts.items():
+        total[label, e1] += count
+    return {key: count / total[key[:2]] for key, count in counts.items()}
+
+
 def naive_pairs(sources, runs, groups, targets, n_targets, orders, columns, least, identities):
     """Return ([(key, its pairs of rules)] by key, how many pairs are below least).
 
@@ -133,3 +148,39 @@ def features(key, values):
     gaps = {(k, places[1][number]) for number, k in places[0].items()}
     out["links"] = sorted(met | gaps)
     return out
+
+
+def types(line):
+    """Return {name: value} of what the sides of a line tell (thesis 3.2.3.1.2, 4.2.1)."""
+    label, source, target, _, links = (field.strip() for field in line.split("|||"))
+    sides = source.split(), target.split()
+    gaps = [[s for s in side if re.fullmatch(r"\[.+,\d+\]", s)] for side in sides]
+    words = [[s for s in side if not re.fullmatch(r"\[.+,\d+\]", s)] for side in sides]
+    joined = [
+        " ".join("" if s in g else s for s in side) for side, g in zip(sides, gaps, strict=True)
+    ]
+    chars, counts = list(map(len, joined)), list(map(len, words))
+    mean = [sum(map(len, w)) / len(w) if w else 0.0 for w in words]
+    linked = [{int(link.split("-")[k]) for link in links.split()} for k in (0, 1)]
+    free = [
+        sum(s in w and i not in seen for i, s in enumerate(side))
+        for side, w, seen in zip(sides, words, linked, strict=True)
+    ]
+
+    def ratio(pair):
+        return math.log(pair[1] / pair[0]) if min(pair) > 0 else 0.0
+
+    numbers = [[s.rpartition(",")[2] for s in g] for g in gaps]
+    x = label == "[X]" or any(s.startswith("[X,") for s in gaps[0])
+    return {
+        "Abstract": not words[0] and not words[1],
+        "Adjacent": any(a in gaps[0] and b in gaps[0] for a, b in itertools.pairwise(sides[0])),
+        "CharCountDiff": chars[1] - chars[0], "CharLogCR": ratio(chars), "ContainsX": x,
+        "GlueRule": 0, "Identity": source == target, "Lexical": not gaps[0],
+        "Monotonic": numbers[0] == numbers[1], "PhrasePenalty": 1,
+        "SourceTerminalsButNoTarget": bool(words[0]) and not words[1], "SourceWords": counts[0],
+        "TargetTerminalsButNoSource": bool(words[1]) and not words[0], "TargetWords": counts[1],
+        "UnalignedSource": free[0], "UnalignedTarget": free[1],
+        "WordCountDiff": counts[1] - counts[0], "WordLenDiff": mean[1] - mean[0],
+        "WordLogCR": ratio(counts),
+    }  # fmt: skip

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distsim.contexts import contrast, named_contexts
-from distsim.output.pictures.drawing import Drawing, Text
-from distsim.output.pictures.layout import fitted, links, spread
+from distsim.output.phrase_map import Drawing, Label, fitted, links, spread
 
 
 @settings(max_examples=20, deadline=None)
@@ -70,7 +69,7 @@ def test_labels_stay_in_their_frame_and_mostly_apart(n, seed):
 
 def test_svg_is_sound_whatever_the_text():
     hostile = "<script>alert('\"&</script>\x1b\x00\ufffe\u202e\ud800"
-    text = Drawing(100, 50, hostile, [Text(1, 2, hostile)]).svg()
+    text = Drawing(100, 50, hostile, [Label(1, 2, hostile)]).svg()
     ElementTree.fromstring(text.encode())
     assert "<script" not in text
 

@@ -60,9 +60,9 @@ def test_none_keeps_every_path_with_its_own_scores(files):
     augment_phrase_table(table, paraphrases, new, options=AugmentOptions(method="none"))
     added = [line for line in new.read_text("utf-8").splitlines() if line.startswith("a disponer")]
     assert [line.split(" ||| ")[4].split() for line in added] == [
-        ["0.714286", "0.0365803", "1", "0.291936", "2.718", "0.74"],
         ["0.142857", "0.00794395", "1", "0.0508198", "2.718", "0.68"],
         ["0.142857", "7.32192e-12", "0.2", "0.0636951", "2.718", "0.35"],
+        ["0.714286", "0.0365803", "1", "0.291936", "2.718", "0.74"],
     ]
 
 
@@ -106,6 +106,17 @@ def test_byte_order_is_that_of_whole_lines(files):
     augment_phrase_table(table, paraphrases, new)
     lines = new.read_text().splitlines()
     assert [line.split(" ||| ")[0] for line in lines] == ["a b", "a c", "a", "c"]
+    assert lines == sorted(lines)
+
+
+def test_new_rules_of_one_phrase_are_in_the_order_of_whole_lines(files):
+    # LC_ALL=C sort: "x y |||" < "x |||"
+    table, paraphrases, new = files(
+        "b ||| x y ||| 1 ||| |||\nb ||| x ||| 1 ||| |||\nd ||| x ||| 1 ||| |||\n", "c\t1\tb\t.5\n"
+    )
+    augment_phrase_table(table, paraphrases, new)
+    lines = new.read_text().splitlines()
+    assert [line.split(" ||| ")[:2] for line in lines[2:4]] == [["c", "x y"], ["c", "x"]]
     assert lines == sorted(lines)
 
 

@@ -36,11 +36,10 @@ from distsim.paraphrase.finder import word_profiles
 from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.lemmas import Lemmas
 from distsim.paraphrase.finder.lexicon import Lexicon
-from distsim.paraphrase.finder.weights import ALONE, IN_SENTENCE, RANKS, FinderWeights, Scale
+from distsim.paraphrase.finder.weights import ALONE, IN_SENTENCE, RANKS, ChanceScale, FinderWeights
 from distsim.paraphrase.finder.word_finder import WordFinder, WordOptions
 from distsim.paraphrase.finder.word_profiles import build_finder
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
-from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
 from distsim.paraphrase.substitution.learning import (
     MEASURES,
     Case,
@@ -52,6 +51,7 @@ from distsim.paraphrase.substitution.learning import (
     rated,
     read_judged,
 )
+from distsim.paraphrase.substitution.substitute_candidates import ParaphraseGrammar
 from distsim.signatures.table import finder_of
 from tests.conftest import RECIPE, index_of
 from tests.naive import finder as naive
@@ -59,7 +59,7 @@ from tests.naive import finder as naive
 
 @pytest.fixture(scope="module")
 def signed(alice, tmp_path_factory):
-    """(index of Alice, its learnt table with a finder)."""
+    """(index of Alice, its learned table with a finder)."""
     folder = tmp_path_factory.mktemp("finder")
     index = index_of(alice, folder)
     table = SignatureTable.build(index, recipe=RECIPE, selection=Selection(min_count=3))
@@ -377,6 +377,7 @@ def test_a_word_for_a_phrase_has_the_form_of_its_first_inflected_word(signed):
     index, table = signed
     substituter = Substituter(index, table)
     forms = WordSubstitutes.open(index, table).forms
+    n_able = 0
     for phrase, word in (
         ("looked at", "looked"),
         ("going on", "going"),
@@ -386,13 +387,15 @@ def test_a_word_for_a_phrase_has_the_form_of_its_first_inflected_word(signed):
         found = substituter.substitutes("and", phrase, "the", k=None)
         words = [one.substitute for one in found if " " not in one.substitute]
         able = [one for one in words if forms.has(forms.base(one), kind)]
-        assert kind and able and all(forms.kind(one) == kind for one in able)
+        n_able += len(able)
+        assert kind and all(forms.kind(one) == kind for one in able)
+    assert n_able >= 3
 
 
 def test_a_damaged_finder_is_told_and_signing_mends_it(signed, tmp_path, run):
     path = tmp_path / "index"
     shutil.copytree(signed[0].path, path)
-    asked = ("neighbours", path, "queen", "--by", "substitutes")
+    asked = ("neighbours", path, "queen", "--by", "finder")
     wanted, _ = run(*asked)
     (counts,) = (path / "signatures" / "finder").glob("counts.*.bin")
     counts.write_bytes(counts.read_bytes()[:-8])
@@ -504,12 +507,11 @@ def test_rows_put_below_others_are_labelled_and_counted(signed, run, monkeypatch
     def printed(*command, k):
         out, err = run(*command, "-k", k, "--json")
         rows = [json.loads(line) for line in out.splitlines()]
-        name = "substitute" if "substitute" in rows[0] else "phrase"
-        return [row[name] for row in rows], rows, err
+        return [row["answer"] for row in rows], rows, err
 
     for command in (
         ("substitute", index.path, sentence),
-        ("neighbours", index.path, "king", "--by", "substitutes"),
+        ("neighbours", index.path, "king", "--by", "finder"),
         ("paraphrase", index.path, "king"),
     ):
         monkeypatch.setattr(Opposites, "evidence", lambda _, pairs: [None for _ in pairs])
@@ -535,7 +537,7 @@ def test_rows_put_below_others_are_labelled_and_counted(signed, run, monkeypatch
 
 def test_limits_keep_the_search_by_what_sign_stored(signed, run):
     index, _ = signed
-    command = ("neighbours", index.path, "king", "--by", "substitutes", "-k", 5)
+    command = ("neighbours", index.path, "king", "--by", "finder", "-k", 5)
     plain, _ = run(*command)
     assert run(*command, "--lengths", "1")[0] == plain
     least = sorted(int(line.split("\t")[3]) for line in plain.splitlines())[2]
@@ -630,7 +632,7 @@ def test_what_cannot_have_a_finder_is_refused(signed, tmp_path):
     from distsim import PRESETS
 
     thesis = SignatureTable.build(index, tmp_path / "thesis", recipe=PRESETS["thesis"])
-    with pytest.raises(ParameterError, match="only a learnt table"):
+    with pytest.raises(ParameterError, match="only a learned table"):
         build_finder(index, thesis)
     (tmp_path / "text").write_text("the king saw the queen and the king went\n" * 40)
     small = CorpusIndex.build([tmp_path / "text"], tmp_path / "small")
@@ -656,7 +658,7 @@ def test_weights_of_a_file(tmp_path):
 
 
 def test_chances_by_hand():
-    scale = Scale(np.array([1.0]), 0.0, 1.0)
+    scale = ChanceScale(np.array([1.0]), 0.0, 1.0)
     share = np.array([0.75, 0.25])
     found = scale.chances(np.log(share)[:, None] + 800.0)
     assert found == pytest.approx(share / (1 + share))
@@ -686,7 +688,7 @@ def test_the_command_line(signed, run):
         passages = row[10].split(" | ")
         assert 1 <= len(passages) <= 2
         assert all(f"[{row[2]}]" in passage.lower() for passage in passages)
-    near, _ = run("neighbours", str(index.path), "queen", "--by", "substitutes", "-k", "3")
+    near, _ = run("neighbours", str(index.path), "queen", "--by", "finder", "-k", "3")
     wanted = WordSubstitutes.open(*signed).answers("queen", k=3)
     assert [line.split("\t")[1] for line in near.splitlines()] == [one.phrase for one in wanted]
 
@@ -695,7 +697,7 @@ def test_scores_cut_words_found_and_shares_are_called_so(signed, run, monkeypatc
     index, _ = signed
     cut = {
         "paraphrase": ("queen", "--set", "min_score={}"),
-        "neighbours": ("queen", "--by", "substitutes", "--threshold", "{}"),
+        "neighbours": ("queen", "--by", "finder", "--threshold", "{}"),
         "substitute": ("the [queen] said", "--min-score", "{}"),
     }
     monkeypatch.setattr(Opposites, "evidence", lambda _, pairs: [None for _ in pairs])
@@ -740,7 +742,9 @@ def test_weights_that_replace_those_of_the_finder_are_told(signed, run):
 def test_unknown_words_of_composed_phrases_are_told(signed, run):
     path = signed[0].path
     said = "unknown words, left out of their phrases: zzqq, xxqq\n"
-    assert said in run("similarity", path, "zzqq king", "king of xxqq")[1]
+    out, told = run("similarity", path, "zzqq king", "king of xxqq")
+    assert "NA" in out.split() and "unknown words" not in told
+    assert "its word 'zzqq'" in told and "its word 'xxqq'" in told
     assert said in run("neighbours", path, "zzqq king xxqq")[1]
     for known in ("queen of king", "zzqq"):  # the other has no similarity
         assert "unknown words" not in run("similarity", path, known, "king")[1]
@@ -765,7 +769,7 @@ def test_paraphrases_have_examples(signed, run):
         assert 1 <= len(passages) <= 2 and all(f"[{row[2]}]" in one.lower() for one in passages)
     out, _ = run("paraphrase", index.path, "the queen", "--why", "-k", 1, "--json")
     told = json.loads(out)
-    assert all(f"[{told['phrase']}]" in one.lower() for one in told["examples"])
+    assert all(f"[{told['answer']}]" in one.lower() for one in told["examples"])
 
 
 def test_rules_are_evidence_and_their_targets_are_looked_at(signed, tmp_path):
@@ -809,7 +813,7 @@ def test_why_shows_the_probabilities_of_a_rule(signed, run, tmp_path):
         assert origin in rows[wanted][8]
         assert sum("(-" in row[8] for row in rows.values()) == 1
         out, _ = run(*command, "--why", "--json")
-        rules = {row["substitute"]: row["rule"] for row in map(json.loads, out.splitlines())}
+        rules = {row["answer"]: row["rule"] for row in map(json.loads, out.splitlines())}
         logs = " ".join(f"{value:.3f}" for value in rules[wanted])
         assert f"({logs})" in rows[wanted][8] and min(rules[wanted]) >= -8.0
 
@@ -829,7 +833,7 @@ def test_groups_of_senses_by_average_linkage():
 
 
 def test_senses_on_the_command_line(signed, run):
-    out, _ = run("neighbours", str(signed[0].path), "queen", "--by", "substitutes", "--senses",
+    out, _ = run("neighbours", str(signed[0].path), "queen", "--by", "finder", "--senses",
                  "-k", "8")  # fmt: skip
     rows = [line.split("\t") for line in out.splitlines()]
     assert len(rows) == 8 and len({row[-1] for row in rows}) <= 3
@@ -864,7 +868,7 @@ def test_rank_learns_what_the_judgements_follow(signed, run, tmp_path):
     assert RANKS[int(np.argmax(weights.alone.weights[: len(RANKS)]))] == "rank_frames"
     found, _ = run("substitute", str(index.path), "the [queen] said", "--set", f"weights={mine}")
     assert found != run("substitute", str(index.path), "the [queen] said")[0]
-    for command in (("neighbours", "--by", "substitutes"), ("paraphrase",)):
+    for command in (("neighbours", "--by", "finder"), ("paraphrase",)):
         asked = command[0], str(index.path), "queen", *command[1:]
         own, _ = run(*asked, "--set", f"weights={mine}")
         assert own != run(*asked)[0]

@@ -13,12 +13,12 @@ from distsim.comparison.nearest import NeighbourSearch
 from distsim.contexts.weights import Weighting
 from distsim.kernels.suffixes import DAMAGED
 from distsim.paraphrase import occurrences
+from distsim.paraphrase.context_candidates import SimilarPhrases
 from distsim.paraphrase.filters import crosses_edge, crossing
 from distsim.paraphrase.kernels.profiles import gather_windows, weigh_by_likelihood, weigh_roughly
-from distsim.paraphrase.occurrences import Occurrences, Sampler, locate, word_ids
-from distsim.paraphrase.options import PRESETS, ParaphraseOptions
+from distsim.paraphrase.occurrences import SampledOccurrences, Sampler, locate, word_ids
 from distsim.paraphrase.paraphraser import Paraphraser
-from distsim.paraphrase.similar_phrases import SimilarPhrases
+from distsim.paraphrase.paraphrasing_options import PRESETS, ParaphraseOptions
 from distsim.paraphrase.surroundings import LONGEST_SIDE, surroundings
 from distsim.signatures.recipe import PRESETS as RECIPES
 from tests.naive import paraphrase as naive
@@ -43,7 +43,7 @@ def build(tmp_path, sentences, shard_tokens: int = 1 << 20, name: str = "index")
     return CorpusIndex.build([corpus], tmp_path / name, options=options)
 
 
-def sample_of(index: CorpusIndex, sample: int, *words: str) -> Occurrences:
+def sample_of(index: CorpusIndex, sample: int, *words: str) -> SampledOccurrences:
     located = locate(index, word_ids(index, words), np.array([len(words)]))
     return Sampler(index, sample).sample(located, np.zeros(1, np.int64))
 
@@ -91,12 +91,33 @@ def test_every_candidate_of_the_default_is_that_of_the_twin(tmp_path, seed, shar
             if not naive.overlaps(phrase, x):
                 cosine = naive.cosine(focal, naive.profile(sentences, x, 6, 15, "log-llr", 2))
                 scores[x] = cosine * count / (count + options.doubt)
+                if n > 1:
+                    others = naive.occurrences(sentences, x)
+                    scores[x] *= naive.alike_beside(sentences, places, n, others, len(x))
         assert found.keys() == {x for x, score in scores.items() if score > 1e-12}
         assert n > 1 or (one & found.keys() and two.keys() & found.keys())
         for x, paraphrase in found.items():
             assert paraphrase.score == pytest.approx(scores[x], abs=1e-9)
             assert paraphrase.evidence == (two[x][2] if x in two else 0)
             assert paraphrase.origin == ("contexts",) * (x in two) + ("sides",) * (x in one)
+
+
+def test_phrases_between_other_words_score_less(tmp_path):
+    purposes = [["he", "came", "so", "as", "to", "see"], ["he", "came", "in", "order", "to", "see"]]
+    able = [["he", "is", "able", "to", "see"], ["they", "are", "able", "to", "see"]]
+    once = [["he", "came", "able", "to", "see"]]
+    index = build(tmp_path, [*purposes, *able, *able, *once] * 5)
+    options = ParaphraseOptions(min_score=0.0, length_difference=None)
+    with_kinds, without = (
+        {
+            x: row[0]
+            for x, row in found_by(index, replace(options, kinds=kinds), "in order to").items()
+        }
+        for kinds in (True, False)
+    )
+    same, other = ("so", "as", "to"), ("able", "to")
+    assert with_kinds[same] == pytest.approx(without[same])  # the same words on both sides
+    assert with_kinds.get(other, 0.0) < without[other]
 
 
 def test_screens_keep_the_best(tmp_path):
@@ -344,7 +365,7 @@ def test_phrases_as_long_are_found_beside_their_distinctive_words(tmp_path):
         for _ in range(60)
     ]
     index = build(tmp_path, [line.split() for line in sentences])
-    table = SignatureTable.build(index, tmp_path / "table", recipe=RECIPES["learnt"])
+    table = SignatureTable.build(index, tmp_path / "table", recipe=RECIPES["learned"])
     near = SimilarPhrases(table, 20).nearest("led by", 8, 8)
     assert len(near) == len(set(near)) and {"owned by", "built by"} <= set(near)
     options = replace(PRESETS["default"], min_score=0.0, neighbours=1, mcc=1, one_sided=0)
@@ -406,7 +427,7 @@ def test_settings_out_of_range_are_refused(name, value, remedy):
 
 
 def test_kept_profiles_give_the_same_answers(tmp_path, monkeypatch):
-    monkeypatch.setattr("distsim.paraphrase.compared._COMMON", 10)
+    monkeypatch.setattr("distsim.paraphrase.context_candidates._COMMON", 10)
     sentences = drawn_sentences(12, 400, 30)
     one, many = build(tmp_path, sentences, name="one"), build(tmp_path, sentences, 150, "many")
     options = replace(

@@ -7,12 +7,11 @@ import random
 import pytest
 
 from distsim import CorpusIndex, IndexOptions, InputError, Recipe, SignatureTable
-from distsim.corpus import Normaliser
 from distsim.paraphrase.batch import paraphrase_phrases
-from distsim.paraphrase.options import PRESETS, ParaphraseOptions
 from distsim.paraphrase.paraphraser import Paraphraser
+from distsim.paraphrase.paraphrasing_options import PRESETS, ParaphraseOptions
 from distsim.paraphrase.records import read_paraphrases
-from distsim.paraphrase.unknown import lookup_form, unknown_phrases
+from distsim.paraphrase.unknown import unknown_phrases
 from tests.conftest import run_program
 
 
@@ -56,15 +55,6 @@ def test_unknown_phrases_of_a_text(tmp_path):
         os.close(write)
         assert unknown_phrases(text, f"/dev/fd/{read}", 1) == unknown
         os.close(read)
-
-
-def test_tokens_of_phrase_tables_are_looked_up_as_the_index_holds_them():
-    assert lookup_form("The king &apos;s", Normaliser(), "lines") == "the king 's"
-    assert lookup_form("don&apos;t -LRB- x -RRB-", Normaliser(), "text") == "don 't ( x )"
-    assert (
-        lookup_form("in 1984 .", Normaliser(drop_punctuation=True, drop_digits=True), "lines")
-        == "in"
-    )
 
 
 def test_any_number_of_workers_writes_the_same(paraphraser, tmp_path):
@@ -129,7 +119,7 @@ def test_command_line_columns(index, capsys):
     assert all(len(row) == 9 for row in rows)
     code, out, _ = run("paraphrase", index.path, "w1", "-k", 1, "--json", capsys=capsys)
     values = json.loads(out)
-    assert values["focal"] == "w1" and values["rank"] == 1
+    assert values["phrase"] == "w1" and values["rank"] == 1
     assert {"phrase", "score", "count", "evidence", "origin", "contexts"} <= values.keys()
 
 
@@ -205,5 +195,5 @@ def test_known_files_at_fault_are_named(tmp_path):
     with pytest.raises(InputError, match=r"bad, line 1: the file is empty.*check what should"):
         unknown_phrases(tmp_path / "text", bad, 1)
     bad.write_bytes(b"a\n\xff\n")
-    with pytest.raises(InputError, match="bad, line 2: not UTF-8: convert the file"):
+    with pytest.raises(InputError, match="bad, line 2, byte 1: not UTF-8 .*: convert the file"):
         unknown_phrases(tmp_path / "text", bad, 1)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from distsim import CorpusIndex
-from distsim.paraphrase.options import PRESETS
 from distsim.paraphrase.paraphraser import Paraphraser
+from distsim.paraphrase.paraphrasing_options import PRESETS
 from tests.conftest import run_program
 from tests.naive import paraphrase as naive
 from tests.paraphrase.test_paraphrase import build, drawn_sentences
@@ -28,7 +28,7 @@ def index(tmp_path_factory) -> CorpusIndex:
 def asked(index: CorpusIndex, capsys, *settings: object) -> Answers:
     assert run_program("paraphrase", index.path, " ".join(FOCAL), "--json", *settings) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    return {tuple(one["phrase"].split()): one for one in lines}
+    return {tuple(one["answer"].split()): one for one in lines}
 
 
 def of_twin(**changes: Any) -> dict[tuple[str, ...], tuple[float, int, int]]:

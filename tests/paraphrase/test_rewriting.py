@@ -19,10 +19,10 @@ from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from distsim.paraphrase.rewriting import RewriteOptions, Rewriter, Weights, tuning
 from distsim.paraphrase.rewriting import rewriter as rewriter_module
-from distsim.paraphrase.rewriting.forest import Forest, best
 from distsim.paraphrase.rewriting.grammar import RuleScores
 from distsim.paraphrase.rewriting.language_model import ArpaModel, IndexModel
-from distsim.paraphrase.rewriting.sentence import Sentence
+from distsim.paraphrase.rewriting.rewriting_features import Forest, best
+from distsim.paraphrase.rewriting.sentence import LabelledSentence
 from distsim.paraphrase.substitution.substituter import REPLACEMENT
 from tests.conftest import write_lines
 from tests.naive import rewriting as naive
@@ -93,7 +93,7 @@ def all_sentences(text, tree=None, longest=6, longest_edit=None):
         (i, i + 1, (token,), weights["Kept"] + (token not in known) * weights["Unknown"])
         for i, token in enumerate(tokens)
     ]
-    sentence = Sentence(text, tree)
+    sentence = LabelledSentence(text, tree)
     for one in sentence.operations(
         min(longest_edit or longest, len(tokens)), shortens=longest_edit is not None
     ):
@@ -286,7 +286,7 @@ def test_many_words_alike_are_no_work(made):
 
 
 def test_escaped_brackets_are_read_and_written_as_they_are(made):
-    sentence = Sentence("a -lrb- b -rrb- .")
+    sentence = LabelledSentence("a -lrb- b -rrb- .")
     assert sentence.plain == ["a", "(", "b", ")", "."]
     assert sentence.escapes == {"(": "-lrb-", ")": "-rrb-"}
     assert (1, 4, "brackets", ()) in list(sentence.operations(5))
@@ -327,7 +327,7 @@ def test_operations(text, tree, wanted):
     words = text.split()
     found = {
         (one.kind, " ".join(words[one.start : one.stop]), " ".join(one.instead))
-        for one in Sentence(text, tree).operations(3)
+        for one in LabelledSentence(text, tree).operations(3)
         if one.kind in ("linker", "adverb", "apposition", "split")
     }
     assert found == wanted
@@ -391,10 +391,10 @@ def test_that_an_unknown_word_goes_is_no_feature(made, tmp_path):
 
 
 def test_the_number_of_an_item_stays():
-    kinds = {one.kind for one in Sentence("a ( 12 ) b").operations(3)}
+    kinds = {one.kind for one in LabelledSentence("a ( 12 ) b").operations(3)}
     assert kinds == {"word"}
-    assert (1, 4, "brackets", ()) in list(Sentence("a ( 1912 ) b").operations(3))
-    assert (1, 4, "brackets", ()) in list(Sentence("a — c — b").operations(3))
+    assert (1, 4, "brackets", ()) in list(LabelledSentence("a ( 1912 ) b").operations(3))
+    assert (1, 4, "brackets", ()) in list(LabelledSentence("a — c — b").operations(3))
 
 
 def test_the_command_line(made, tmp_path, run):
@@ -472,7 +472,7 @@ def test_what_the_command_line_refuses(made, tmp_path, run):
     assert "2 lines for 1 sentences" in told
     (tmp_path / "bad").write_bytes(b"\xff\n")
     _, told = run("rewrite", pack, tmp_path / "bad", "--index", index, status=1)
-    assert "bad, line 1: not UTF-8" in told
+    assert "bad, line 1, byte 1: not UTF-8 (found 0xff" in told
     _, told = run("rewrite", pack, tmp_path / "in", "--index", index, "--length", "0", status=1)
     assert "--length 0.0: choose a share above 0" in told
     _, told = run("rewrite", pack, tmp_path / "in", "--index", index, "--length", 1e300, status=1)
@@ -840,12 +840,12 @@ def test_features_left_out_that_are_no_text(made, tmp_path, run):
 
 
 def test_more_sentences_than_memory_holds_are_refused_at_their_line(tmp_path, monkeypatch):
-    from distsim.paraphrase.rewriting import batch
+    from distsim.paraphrase.rewriting import sentence_batch
 
-    monkeypatch.setattr(batch, "_MOST_SENTENCES", 3)
+    monkeypatch.setattr(sentence_batch, "_MOST_SENTENCES", 3)
     text = tmp_path / "text"
     text.write_text("a\n" * 3)
-    assert len(batch.read_tasks([text], None)) == 3
+    assert len(sentence_batch.read_tasks([text], None)) == 3
     text.write_text("a\n" * 4)
     with pytest.raises(InputError, match="line 4: is sentence 4: rewrite at most 3 at a time"):
-        batch.read_tasks([text], None)
+        sentence_batch.read_tasks([text], None)

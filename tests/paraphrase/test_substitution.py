@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.published_measures import generalised_average_precision
 from distsim import (
     PRESETS,
     CorpusIndex,
@@ -12,31 +13,36 @@ from distsim import (
     IndexOptions,
     InputError,
     ParameterError,
+    Paraphraser,
     Selection,
     SignatureTable,
     Substituter,
 )
 from distsim.corpus import Inflections
 from distsim.corpus.normaliser import Normaliser
-from distsim.evaluation.precision import generalised_average_precision
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase import Mix
 from distsim.paraphrase.finder.inflections import Forms, as_bases
 from distsim.paraphrase.finder.lexicon import Lexicon
 from distsim.paraphrase.finder.space import open_space
 from distsim.paraphrase.kernels import fluency as kernel
-from distsim.paraphrase.substitution.coherence import coherence
-from distsim.paraphrase.substitution.fit import Slot
 from distsim.paraphrase.substitution.fluency import Fluency
-from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
-from distsim.paraphrase.substitution.occurrence import REACH, Occurrence, split_marked
+from distsim.paraphrase.substitution.mix import SubstituteFeatures, scores_of_phrases
+from distsim.paraphrase.substitution.occurrence import (
+    REACH,
+    Occurrence,
+    Slot,
+    coherence,
+    split_marked,
+)
+from distsim.paraphrase.substitution.substitute_candidates import ParaphraseGrammar
 from tests.conftest import RECIPE, index_of, random_sentences, write_lines
 from tests.naive import substitution as naive
 
 
 @pytest.fixture(scope="module")
-def learnt(alice, tmp_path_factory):
-    """(index of Alice, its learnt table)."""
+def learned(alice, tmp_path_factory):
+    """(index of Alice, its learned table)."""
     folder = tmp_path_factory.mktemp("substitution")
     index = index_of(alice, folder)
     return index, SignatureTable.build(index, recipe=RECIPE, selection=Selection(min_count=3))
@@ -183,7 +189,9 @@ def test_rules_of_another_language_come_from_a_file(tmp_path):
     rules.write_text("-en\te\nsein ist\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"german\.txt, line 2: 'sein ist' is no rule: write"):
         Inflections.open(rules)
-    with pytest.raises(ParameterError, match="'klingon': give english, none or a file"):
+    with pytest.raises(
+        ParameterError, match="'klingon': give english, german, french, none or a file"
+    ):
         Inflections.open("klingon")
     assert Inflections.open("none").forms("go") == ["go"]
 
@@ -211,8 +219,8 @@ def test_an_occurrence_sees_its_sentence_and_its_edges(alice_index):
     assert exact.left.tolist() == [*lexicon.ids(["the"] * REACH), 0]
 
 
-def test_the_slots_signature_is_a_sum_over_the_words_around(learnt):
-    index, table = learnt
+def test_the_slots_signature_is_a_sum_over_the_words_around(learned):
+    index, table = learned
     space = open_space(index, table)
     assert space is not None
     slot = Slot.of(space, Occurrence.of(Lexicon(index), "said the", "king", "to the white rabbit"))
@@ -235,9 +243,9 @@ def _projection(index):
     return SignatureTable.open(index.path).projection
 
 
-@pytest.mark.parametrize("which", ["learnt", "bits"])
-def test_named_candidates_are_ranked_as_given(learnt, alice_index, which):
-    index, table = learnt
+@pytest.mark.parametrize("which", ["learned", "bits"])
+def test_named_candidates_are_ranked_as_given(learned, alice_index, which):
+    index, table = learned
     if which == "bits":
         index, table = alice_index, SignatureTable.open(alice_index.path)
     substituter = Substituter(index, table)
@@ -255,9 +263,9 @@ def test_named_candidates_are_ranked_as_given(learnt, alice_index, which):
     assert substituter.substitutes("said the", "king", "to the", k=2, candidates=named) == found[:2]
 
 
-def test_the_score_is_the_mix_of_the_evidence(learnt):
+def test_the_score_is_the_mix_of_the_evidence(learned):
     substituter = Substituter(
-        *learnt,
+        *learned,
         ranking=Mix(
             likeness=2.0, fit=3.0, fluency=0.5, frequency=0.25, centrality=0.75, shared_fit=1.5
         ),
@@ -292,18 +300,18 @@ def test_candidates_gain_by_those_like_them(n):
         assert shared[i] == pytest.approx(wanted / total if total else 0.0)
 
 
-def test_found_substitutes_leave_out_the_target(learnt):
-    found = Substituter(*learnt).substitutes("the poor little", "thing", "was snorting", k=20)
+def test_found_substitutes_leave_out_the_target(learned):
+    found = Substituter(*learned).substitutes("the poor little", "thing", "was snorting", k=20)
     texts = [one.substitute for one in found]
     assert len(texts) == len(set(texts)) == 20
     assert not any({"thing", "things"} & set(text.split()) for text in texts)
     assert all(one.score is not None for one in found)
 
 
-def test_an_unknown_target_is_replaced_by_what_fits_its_slot(learnt):
-    found = Substituter(*learnt).substitutes("said the", "xqzzy", "to the", k=5)
+def test_an_unknown_target_is_replaced_by_what_fits_its_slot(learned):
+    found = Substituter(*learned).substitutes("said the", "xqzzy", "to the", k=5)
     assert len(found) == 5 and all(one.likeness == 0.0 for one in found)
-    assert Substituter(*learnt).substitutes("", "xqzzy", "") == []
+    assert Substituter(*learned).substitutes("", "xqzzy", "") == []
 
 
 def test_words_that_vanish(tmp_path, run):
@@ -319,7 +327,7 @@ def test_words_that_vanish(tmp_path, run):
     assert f"{tasks}, line 2: nothing is left of the target '!'" in err and out == ""
 
 
-def test_candidates_of_a_grammar(learnt, tmp_path):
+def test_candidates_of_a_grammar(learned, tmp_path):
     grammar = tmp_path / "rules"
     grammar.write_text(
         "[NN] ||| king ||| monarch ||| x=1\n[NN] ||| king ||| queen ||| x=1\n"
@@ -329,7 +337,7 @@ def test_candidates_of_a_grammar(learnt, tmp_path):
     rules = ParaphraseGrammar.read(grammar, [("king",)])
     assert rules.of(("king",)) == {("monarch",): (4.0, 4.0), ("queen",): (4.0, 4.0)}
     assert rules.of(("hatter",)) == {}
-    found = Substituter(*learnt, grammar=rules).substitutes("said the", "king", "to", k=None)
+    found = Substituter(*learned, grammar=rules).substitutes("said the", "king", "to", k=None)
     origins = {one.substitute: one.origin for one in found}
     assert origins["monarch"] == "grammar"
     assert "grammar" in origins["queen"]
@@ -360,12 +368,12 @@ def test_pieces_of_a_phrase_and_other_forms_of_an_answer_are_no_candidates(tmp_p
     assert list(as_bases(("give", "birth", "to"), words, no_rules)) == words
 
 
-def test_what_is_refused(learnt, tmp_path):
-    index, table = learnt
+def test_what_is_refused(learned, tmp_path):
+    index, table = learned
     substituter = Substituter(index, table)
     with pytest.raises(ParameterError, match="the target is empty"):
         substituter.substitutes("the", " ", "sat")
-    with pytest.raises(ParameterError, match="k 0: choose 1"):
+    with pytest.raises(ParameterError, match="k: is 0, choose 1 or more"):
         substituter.substitutes("the", "king", "sat", k=0)
     with pytest.raises(ParameterError, match="10,001 candidates: give 10,000"):
         substituter.substitutes("the", "king", "sat", candidates=["a"] * 10_001)
@@ -377,8 +385,8 @@ def test_what_is_refused(learnt, tmp_path):
         Substituter(other, table)
 
 
-def test_the_command(learnt, run, tmp_path):
-    index = learnt[0].path
+def test_the_command(learned, run, tmp_path):
+    index = learned[0].path
     out, _ = run("substitute", index, "said the [king] to the", "-k", 3)
     rows = [line.split("\t") for line in out.splitlines()]
     assert [row[:2] for row in rows] == [["1", "1"], ["1", "2"], ["1", "3"]]
@@ -392,7 +400,7 @@ def test_the_command(learnt, run, tmp_path):
     again, _ = run("substitute", index, "--input", tasks, "--why", "--jobs", 1)
     assert again == out
     out, _ = run("substitute", index, "--input", tasks, "--json", "-k", 1)
-    assert out.startswith('{"line": 1, "rank": 1, "substitute": ')
+    assert out.startswith('{"line": 1, "rank": 1, "answer": ')
     out, _ = run("substitute", index, "said the [king]", "--candidates", "queen;hatter")
     assert {line.split("\t")[2] for line in out.splitlines()} == {"queen", "hatter"}
 
@@ -405,15 +413,15 @@ def test_the_command(learnt, run, tmp_path):
         ("a\tb\tc\td\te\n", "line 1: 5 columns"),
     ],
 )
-def test_invalid_lines_are_named(learnt, run, tmp_path, text, message):
+def test_invalid_lines_are_named(learned, run, tmp_path, text, message):
     tasks = tmp_path / "tasks.tsv"
     tasks.write_text(text, encoding="utf-8")
-    out, err = run("substitute", learnt[0].path, "--input", tasks, status=1)
+    out, err = run("substitute", learned[0].path, "--input", tasks, status=1)
     assert f"{tasks}, {message}" in err and out == ""
 
 
-def test_faulty_options_are_named(learnt, run):
-    index = learnt[0].path
+def test_faulty_options_are_named(learned, run):
+    index = learned[0].path
     _, err = run("substitute", index, "no target", status=1)
     assert "put brackets around it" in err
     _, err = run("substitute", index, "a [b]", "--set", "luck=1", status=2)
@@ -445,7 +453,7 @@ def test_average_precision_is_the_mean_over_the_orders_of_ties(drawn):
         ("substitute", "INDEX", "said the [king\udcff] to alice"),
         ("substitute", "INDEX", "said the\udcff [king] to alice"),
         ("substitute", "INDEX", "said the [king] to alice", "--candidates", "queen;x\udcff"),
-        ("neighbours", "INDEX", "king\udcff", "--by", "related"),
+        ("neighbours", "INDEX", "king\udcff", "--by", "table"),
         ("neighbours", "INDEX", "king\udcff", "--by", "exact"),
         ("neighbours", "INDEX", "_ king\udcff", "--gapped"),
         ("paraphrase", "INDEX", "king\udcff"),
@@ -459,7 +467,46 @@ def test_average_precision_is_the_mean_over_the_orders_of_ties(drawn):
     ],
     ids=ascii,
 )
-def test_arguments_that_are_not_utf8_are_told(learnt, run, given):
-    index, _ = learnt
+def test_arguments_that_are_not_utf8_are_told(learned, run, given):
+    index, _ = learned
     _, err = run(*(index.path if one == "INDEX" else one for one in given), status=1)
     assert "not valid Unicode: give it in UTF-8" in err
+
+
+def test_a_sentence_takes_from_a_phrase_found_by_contexts_and_adds_nothing():
+    fluency, frequency = np.array([-2.0, 5.0, 3.0, 0.0]), np.array([0.0, 4.0, 6.0, 0.0])
+    zeros = np.zeros(4)
+    features = SubstituteFeatures(
+        likeness=np.array([0.9, 0.9, 0.9, 0.6]), fit=zeros, fluency=fluency, frequency=frequency,
+        centrality=zeros, shared_fit=zeros, scored=np.array([True, True, True, True]),
+    )  # fmt: skip
+    scores = scores_of_phrases([0.4, 0.3, 0.2, None], features)
+    wanted = [0.4 * np.exp(-2 * 0.03 - 2 * 0.05), 0.3, 0.2 * np.exp(-3 * 0.05), 0.3]
+    assert np.allclose(scores, wanted)
+
+
+def test_scores_of_a_phrase_in_a_sentence_are_at_most_those_without(learned):
+    index, table = learned
+    alone = {
+        one.phrase: one.score for one in Paraphraser(index, table=table).paraphrases("said the")
+    }
+    found = Substituter(index, table).substitutes("well", "said the", "hatter", k=None)
+    both = [one for one in found if one.substitute in alone and " " in one.substitute]
+    assert len(both) > 2
+    assert all(one.score <= alone[one.substitute] + 1e-9 for one in both)
+    assert len({one.substitute for one in found}) == len(found)
+
+
+def test_a_word_is_shown_in_the_form_in_which_it_was_found_unless_another_is_likelier(tmp_path):
+    lines = [["he", "spoke", "concerning", "it"]] * 3 + [["they", "concern", "him"]] * 4
+    index = CorpusIndex.build([write_lines(tmp_path / "corpus.txt", lines)], tmp_path / "index")
+    lexicon = Lexicon(index)
+    fluency = Fluency(lexicon, Forms(Inflections.open(), lexicon))
+    words, found = [("concern",)], [("concerning",)]
+
+    def shown(left, right, **how):
+        return fluency.scores(Occurrence.of(lexicon, left, "about", right), words, **how).forms
+
+    assert shown("it", "they", given=found) == found
+    assert shown("it", "they") == words  # the commoner one
+    assert shown("they", "him", given=found) == words  # the sentence asks for it

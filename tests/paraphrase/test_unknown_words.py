@@ -11,12 +11,12 @@ from distsim.grammar.fields import LineFaultError
 from distsim.grammar.formats.phrase_table import PhraseTableEntry
 from distsim.grammar.formats.rules import RuleEntry
 from distsim.paraphrase import Monolingual, UnknownWordOptions, augment_unknown_words
-from distsim.paraphrase.unknown_words import augment as augmenting
-from distsim.paraphrase.unknown_words.candidates import FEATURES, Candidates
+from distsim.paraphrase.unknown_words import translator as augmenting
 from distsim.paraphrase.unknown_words.known_words import KnownWords
-from distsim.paraphrase.unknown_words.ranking import Ranker, _Objective
 from distsim.paraphrase.unknown_words.sides import TargetSide
-from distsim.paraphrase.unknown_words.spelling import Endings, edit_similarity
+from distsim.paraphrase.unknown_words.similar_spelling import Endings, edit_similarity
+from distsim.paraphrase.unknown_words.translation_candidates import FEATURES, TranslationCandidates
+from distsim.paraphrase.unknown_words.translation_ranking import Ranker, _NegativeLogLikelihood
 from tests.naive.grammar import links_of_entry
 
 N, WIDTH = 120, 64
@@ -79,7 +79,7 @@ def test_words_of_a_rotated_space_are_translated(files, texts):
     ]
     assert lines == sorted(lines) and report.is_sorted
     assert report.new_entries == len(new_lines) == sum(len(w.translations) for w in report.words)
-    assert (report.old_entries, report.n_scores, report.learnt_from) == (100, 5, 100)
+    assert (report.old_entries, report.n_scores, report.learned_from) == (100, 5, 100)
     entry = PhraseTableEntry.parse(new_lines[0].encode())
     assert 0.01 <= entry.numbers()[-1] <= 1 and links_of_entry(entry) == [(0, 0)]
     assert all(sum(rule.p for rule in word.translations) <= 1 for word in report.words)
@@ -123,7 +123,9 @@ def test_a_word_that_is_hidden_cannot_use_its_own_rules(files, texts):
             without.add(entry)
     known.finish()
     without.finish()
-    both = [Candidates(one, [texts.source], texts.target, {}) for one in (known, without)]
+    both = [
+        TranslationCandidates(one, [texts.source], texts.target, {}) for one in (known, without)
+    ]
     hidden = both[0].gather([SOURCES[5]], hidden=True)[0]
     unknown = both[1].gather([SOURCES[5]])[0]
     behind = {word for words in hidden.behind.values() for word in words}
@@ -146,7 +148,7 @@ def test_behind_a_stem_mate_is_the_known_word(texts):
         line = f"{source} ||| {target} ||| 0.5 0.5 0.5 0.5 ||| 0-0 ||| 2 2 1 |||\n"
         known.add(PhraseTableEntry.parse(line.encode()))
     known.finish()
-    one = Candidates(known, [texts.source], None, {}).gather(["detailed"])[0]
+    one = TranslationCandidates(known, [texts.source], None, {}).gather(["detailed"])[0]
     assert one.behind["detalle"] == ["details"]
 
 
@@ -168,7 +170,7 @@ def test_edit_similarity(one, other, edits):
 def test_the_gradient_is_that_of_the_likelihood():
     rng = np.random.default_rng(4)
     right = [np.array(one) for one in ([True, False], [False] * 3, [True, True, False])]
-    objective = _Objective(rng.normal(size=(8, 3)), right)
+    objective = _NegativeLogLikelihood(rng.normal(size=(8, 3)), right)
     at = rng.normal(size=3)
     value, gradient = objective(at)
     for k in range(3):
@@ -215,7 +217,7 @@ def test_a_stopped_run_continues_to_the_same_bytes(files, texts, monkeypatch):
     assert not new.exists() and new.with_name("new.answers.part").exists()
     with pytest.raises(InputError, match="was begun with other settings"):
         augment_unknown_words(table, text, texts, new, options=UnknownWordOptions(most_rules=3))
-    monkeypatch.setattr(augmenting._Translator, "learn", None)  # not learnt again
+    monkeypatch.setattr(augmenting._Translator, "learn", None)  # not learned again
     report = augment_unknown_words(table, text, texts, new)
     assert new.read_bytes() == whole and report.resumed == 8
     assert list(new.parent.glob("*.answers*")) == [mine] and mine.read_text() == "mine\n"
@@ -247,7 +249,7 @@ def test_pivots_vote(files, texts, tmp_path):
     (tmp_path / "pivot").write_text(f"[X] ||| zzzz ||| {SOURCES[7]} ||| p(e|f)=0.105\n")
     pivots = augmenting._read_pivots(tmp_path / "pivot", {"zzzz", SOURCES[7]})
     assert pivots["zzzz"][SOURCES[7]] == pytest.approx(0.9, abs=1e-3)
-    one = Candidates(known, [texts.source], texts.target, pivots).gather(["zzzz"])[0]
+    one = TranslationCandidates(known, [texts.source], texts.target, pivots).gather(["zzzz"])[0]
     row = one.features[one.candidates.index(TARGETS[7])]
     assert row[FEATURES.index("pivots")] == pytest.approx(math.log(0.901), abs=1e-3)
     (tmp_path / "pivot").write_text("[X] ||| zzzz ||| b ||| other=1\n")
@@ -329,7 +331,7 @@ def test_the_command(files, texts, run):
     out, err = run("augment", table, "--unknown", text, *sides, "--why", "-o", new)
     rows = [line.split("\t") for line in out.splitlines()]
     assert rows[0][:3] == [SOURCES[100], "1", TARGETS[100]] and float(rows[0][3]) > 0.1
-    assert "learnt from 100 known ones" in err and "num-features=5" in err
+    assert "learned from 100 known ones" in err and "num-features=5" in err
     _, err = run("augment", table, "--unknown", text, *sides[:2], "-o", new)
     assert "expect little" in err
     for wrong in (

@@ -22,8 +22,15 @@ def stub(topic: str | None) -> str:
     if topic is None:
         homes += [("distsim", one) for one in TOPICS]
     homes.sort(key=lambda home: (home[0], not home[1].isupper(), home[1]))  # as ruff sorts
-    lines = [f"from {module} import {name} as {name}" for module, name in homes]
-    return "\n".join(lines) + "\n"
+    return "".join(_import(module, name) for module, name in homes)
+
+
+def _import(module: str, name: str) -> str:
+    """Return the statement that imports a name, as ruff formats it."""
+    line = f"from {module} import {name} as {name}\n"
+    if len(line) <= 101:
+        return line
+    return f"from {module} import (\n    {name} as {name},\n)\n"
 
 
 if __name__ == "__main__":

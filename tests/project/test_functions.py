@@ -1,16 +1,17 @@
 """Sizes of functions, and parameters that their docstrings must explain."""
 
 import ast
-import inspect
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 from tests.conftest import PROJECT
-from tests.project.test_public_names import public_functions
 
 MAX_LINES = 60  # without docstring
 MAX_PARAMETERS = 8
+CAMEL_CASE = re.compile(r"_?[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)*$")
+SERVER_ROWS = {"Collocate", "Keyword"}  # the server's rows, which repeat the library's
 UNNAMED = {"self", "args", "kwargs"}
 
 
@@ -48,11 +49,6 @@ def is_overload(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(ast.unparse(one) == "overload" for one in node.decorator_list)
 
 
-def unexplained(names: list[str], docstring: str) -> list[str]:
-    """Return the names that are not words of a docstring."""
-    return [name for name in names if not re.search(rf"\b{re.escape(name)}\b", docstring)]
-
-
 def test_functions_outside_kernels_are_small():
     """The parameters of a command's function are its options, which have a limit of their own."""
     found = set()
@@ -65,15 +61,26 @@ def test_functions_outside_kernels_are_small():
     assert found == set(), "split these functions, or group their options"
 
 
-def test_every_parameter_is_explained():
-    """Of public functions, and of all functions with more than eight parameters."""
-    found = {}
-    for name, (function, docstring) in public_functions().items():
-        names = [one for one in inspect.signature(function).parameters if one not in UNNAMED]
-        found[name] = unexplained(names, docstring)
-    for path, node, owner in functions():
-        names = parameters(node)
-        if len(names) > MAX_PARAMETERS and path.parts[0] != "cli" and not is_overload(node):
-            docstring = f"{owner}\n{ast.get_docstring(node) or ''}"
-            found[f"{path} {node.name}"] = unexplained(names, docstring)
-    assert {name: names for name, names in found.items() if names} == {}
+def test_class_names_are_unique():
+    """One name, one thing: classes of the whole package, and its module-level type aliases."""
+    places = defaultdict(list)
+    for path in sorted((PROJECT / "distsim").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        targets = [
+            node.targets[0]
+            for node in tree.body
+            if isinstance(node, ast.Assign) and len(node.targets) == 1
+        ]
+        names += [t.id for t in targets if isinstance(t, ast.Name) and CAMEL_CASE.match(t.id)]
+        for name in names:
+            places[name.lstrip("_")].append(path.relative_to(PROJECT).as_posix())
+    twice = {name: paths for name, paths in places.items() if len(paths) > 1}
+    assert {name: paths for name, paths in twice.items() if name not in SERVER_ROWS} == {}
+
+
+def test_one_spelling_of_learned():
+    """The key of manifests keeps the other."""
+    texts = {path: path.read_text("utf-8") for path in (PROJECT / "distsim").rglob("*.py")}
+    lines = [line for text in texts.values() for line in text.splitlines() if "learnt" in line]
+    assert [line.split(" =")[0] for line in lines] == ["CHECKSUM_KEY"]

@@ -33,6 +33,10 @@ VIEWS = (
     "/?q=alise",
     "/?q=queen+rabbit",
     "/keywords",
+    "/words",
+    "/words?lengths=2-3&containing=queen",
+    "/sketch",
+    "/?q=the+queen&text=p",
     "/rules",
     "/rules?text=queen&kind=content",
     "/rewrite",
@@ -191,7 +195,8 @@ def test_every_panel_of_a_phrase_by_clicking(chromium, server):
         chromium,
         lambda b: b.find_elements("css selector", "#paraphrases tbody tr, #paraphrases .fault"),
     )
-    names = ["neighbours", "map", "concordance", "collocates", "contexts", "paraphrases", "rules"]
+    names = ["neighbours", "map", "concordance", "collocates", "contexts", "dispersion",
+             "paraphrases", "rules"]  # fmt: skip
     assert [
         s.get_attribute("id") for s in chromium.find_elements("css selector", "section.panel")
     ] == names
@@ -319,6 +324,32 @@ def test_unknown_phrases_queries_and_collocates(chromium, server):
     assert "outside the query language" in one(chromium, ".lead").text
     assert one(chromium, "#q").get_attribute("value") == "turtle [lemma=x]"
     assert len(complaints(chromium)) == 1  # the status 400 of the last one
+
+
+def test_word_lists_and_the_concordance_first(chromium, server):
+    chromium.get(server + "/words")
+    assert texts(chromium, "#ngrams tbody th")[:1] == ["the"]
+    field = one(chromium, "input[name=lengths]")
+    field.clear()
+    field.send_keys("2")
+    click(chromium, ".wide button")
+    wait(chromium, lambda b: " " in texts(b, "#ngrams tbody th")[0])
+    chromium.get(server + "/?q=alice")
+
+    def order(browser):
+        places = [one(browser, f"#{name}").location["y"] for name in ("concordance", "neighbours")]
+        return places[0] < places[1]
+
+    assert not order(chromium)
+    click(chromium, "button.first")
+    assert order(chromium)
+    chromium.get(server + "/?q=the+queen")
+    assert order(chromium)  # the browser remembers it
+    click(chromium, "button.first")
+    assert not order(chromium)
+    click(chromium, "#concordance a[data-set='text=p']")
+    wait(chromium, lambda b: "paragraph" in texts(b, "#concordance .settings strong"))
+    assert one(chromium, "#dispersion svg.plot rect")
 
 
 def test_rules_keywords_and_rewriting(chromium, server):

@@ -17,15 +17,16 @@ pytest.importorskip("httpx", reason="the test client needs httpx")
 
 from starlette.testclient import TestClient
 
-from distsim import CorpusIndex, ExactCosine, ParameterError, SignatureTable
+from distsim import CorpusIndex, ExactCosine, IndexOptions, ParameterError, SignatureTable
 from distsim.comparison import NeighbourSearch, Opposites
 from distsim.grammar.packs.pack import PackOptions, pack_grammar
+from distsim.indexes.phrase_lists import list_phrases
+from distsim.indexes.subcorpora import save_subcorpus
 from distsim.paraphrase.substitution.substituter import Substituter
 from distsim.server import jit_warm_up, limits, run
-from distsim.server.application import application
 from distsim.server.artifact_cache import ArtifactCache
 from distsim.server.endpoints import ENDPOINTS
-from distsim.server.run import LOCAL
+from distsim.server.run import LOCAL, application
 from distsim.server.session import Opened, Places
 
 pytestmark = pytest.mark.extra
@@ -44,6 +45,8 @@ ASKED = {
     "collocates": {"phrase": "mock"},
     "frequency": {"phrase": "mock turt*"},
     "keywords": {},
+    "ngrams": {"lengths": "1-2", "containing": "queen"},
+    "dispersion": {"phrase": "the queen"},
     "passage": {"at": 100},
     "neighbours": {"phrase": "alice"},
     "map": {"phrase": "alice"},
@@ -246,7 +249,7 @@ def test_every_endpoint_answers_as_it_is_described(client):
             )
         return True
 
-    assert set(ASKED) == set(ENDPOINTS)
+    assert set(ASKED) == set(ENDPOINTS) - {"sketch"}  # which needs text with dependencies
     for name, arguments in ASKED.items():
         operation = description["paths"][f"/api/v1/{name}"]["get"]
         answer = ask(client, name, **arguments)
@@ -302,6 +305,78 @@ def test_other_hosts_are_refused(alice_index):
             assert client.get("/api/v1/count", params={"phrase": "a"}).status_code == status
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"sec-fetch-site": "same-origin", "origin": "http://localhost"}, 200),
+        ({"origin": "http://localhost"}, 200),
+        ({"sec-fetch-site": "none", "sec-fetch-dest": "document"}, 200),  # typed
+        ({"sec-fetch-site": "cross-site", "sec-fetch-dest": "image"}, 403),
+        ({"sec-fetch-site": "same-site", "sec-fetch-dest": "script"}, 403),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-dest": "document"}, 403),  # by a script
+        ({"sec-fetch-site": "cross-site", "sec-fetch-dest": "iframe", "sec-fetch-user": "?1"}, 403),
+        (
+            {"sec-fetch-site": "cross-site", "sec-fetch-dest": "document", "sec-fetch-user": "?1"},
+            200,
+        ),  # a link
+        ({"origin": "http://evil.example"}, 403),
+        ({"origin": "http://localhost:3000"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": "http://[::1"}, 403),
+    ],
+)
+def test_pages_of_other_sites_start_no_work(client, headers, status):
+    for path in ("/?q=mock", "/api/v1/count?phrase=mock"):
+        assert client.get(path, headers=headers).status_code == status
+    if status == 403:
+        answer = client.get("/api/v1/count?phrase=mock", headers=headers)
+        assert answer.json()["error"]["code"] == "other-site"
+
+
+def test_patterns_that_could_take_forever_are_answered_or_refused(client):
+    for pattern in (r"/(.+|\\)+#/", "/a*a*a*a*a*a*a*b/", "/((a?){20}a{20}){3}/", "/(a|aa)+$/ the"):
+        assert client.get("/api/v1/count", params={"phrase": pattern}).status_code == 200
+    for pattern in (
+        r"/(a)\1/",
+        "/(?=a)b/",
+        "the []{500}",
+        "<p> the",
+        "(" * 100 + "a|b" + ")" * 100,
+    ):
+        answer = client.get("/api/v1/count", params={"phrase": pattern})
+        assert answer.status_code == 400, pattern
+
+
+def test_nothing_of_a_failed_request_survives():
+    import asyncio
+    import gc
+    import weakref
+
+    import numpy as np
+
+    from distsim.server.worker_queues import WorkerQueue
+
+    arrays = []
+
+    def fails():
+        large = np.zeros(10)
+        arrays.append(weakref.ref(large))
+        raise ParameterError("no")
+
+    async def scene():
+        queue = WorkerQueue("test", threads=1, waiting=1, seconds=30.0)
+        try:
+            await queue.run(fails)
+        except ParameterError as error:
+            gc.disable()
+            assert arrays[0]() is None  # while the error lives
+            assert str(error) == "no"
+            gc.enable()
+
+    asyncio.run(scene())
+
+
 @pytest.mark.parametrize("host", ["[::1", "[", "a]b[", "localhost\\u2100", "[v1.x]", ":", ""])
 def test_hosts_that_are_none_are_refused(alice_index, host):
     with TestClient(application(ArtifactCache(Places(str(alice_index.path))), LOCAL)) as client:
@@ -314,7 +389,7 @@ def test_a_longer_answer_begins_with_the_shorter_one(client):
     asked = 0
     for name, endpoint in ENDPOINTS.items():
         k = next((one for one in endpoint.arguments if one.name == "k"), None)
-        if k is None or name == "rewrite":  # k is for each sentence there
+        if k is None or name in ("rewrite", "sketch"):  # k is for each sentence, or relation
             continue
         whole = ask(client, name, **ASKED[name], k=k.most)
         for few in (1, 2, 7, 19):
@@ -476,6 +551,10 @@ def test_a_text_is_read_as_a_phrase_a_gap_or_a_query(client, alice_index):
         ("(queen|king)", "query", index.count(["queen", "king"]).sum()),
         ("[] turtle", "query", len(index.query("[] turtle"))),
         ('"mock turtle"', "phrase", index.count("mock turtle")),
+        ("<s> alice", "query", len(index.query("<s> alice"))),
+        ("al?ce", "query", index.count("alice")),
+        ("near(king, queen, 9)", "query", len(index.query("near(king, queen, 9)"))),
+        ("{}", "phrase", 0),
         ("( for", "phrase", index.count("( for")),
     ):
         row = ask(client, "count", phrase=text)["rows"][0]
@@ -485,6 +564,8 @@ def test_a_text_is_read_as_a_phrase_a_gap_or_a_query(client, alice_index):
     assert [(row["left"], row["node"]) for row in found["rows"]] == [one[2:4] for one in wanted]
     gapped = ask(client, "collocates", phrase="the _ turtle")["rows"]
     assert gapped == ask(client, "collocates", phrase="the []{1,6} turtle")["rows"]
+    answer = client.get("/", params={"q": "<p> the"})
+    assert answer.status_code == 400 and "no structure" in answer.text
     answer = client.get("/", params={"q": "mock [lemma=x]"})
     assert answer.status_code == 400 and "outside the query language" in answer.text
 
@@ -587,6 +668,80 @@ def test_documents_are_filtered_and_counted_by_their_fields(dated):
     absent = client.get("/", params={"q": "wine", "where": "genre=play"}).text
     assert "does not occur in these documents" in absent
     assert client.get("/keywords", params={"where": "year=1851"}).status_code == 200
+
+
+def test_lines_have_fields_and_text_across_sentences(dated):
+    client, index = dated
+    rows = ask(client, "concordance", phrase="wine", width="p", k=2)["rows"]
+    assert rows[0]["fields"] == {"year": 1851, "genre": "novel"}
+    wanted = index.concordance("wine", width="p", k=2)
+    assert [(row["left"], row["right"]) for row in rows] == [(w.left, w.right) for w in wanted]
+    drawn = [
+        ask(client, "concordance", phrase="tea", sample=f"3:{seed}")["rows"] for seed in (1, 1)
+    ]
+    assert drawn[0] == drawn[1] and len(drawn[0]) == 3
+    table = client.get(
+        "/api/v1/export", params={"phrase": "wine", "width": "3:1", "format": "csv"}
+    ).text
+    head, *lines = csv.reader(io.StringIO(table))
+    assert head[-2:] == ["fields.year", "fields.genre"] and lines[0][-2:] == ["1851", "novel"]
+    for wrong in ({"width": "x"}, {"width": "51"}, {"width": "999:1"}, {"sample": "x"}):
+        answer = client.get("/api/v1/concordance", params={"phrase": "tea"} | wrong)
+        assert answer.status_code == 400, wrong
+    page = client.get("/", params={"q": "wine", "text": "p"}).text
+    assert "<strong>paragraph</strong>" in page and "1851 novel" in page
+
+
+def test_subcorpora_are_asked_by_name_without_a_restart(dated):
+    client, index = dated
+    save_subcorpus(index, "plays", where="genre=play")
+    assert ask(client, "count", phrase="tea", where="plays")["rows"][0]["count"] == 6
+    rows = ask(client, "ngrams", where="plays", min_count=1)["rows"]
+    plays = index.select(where="genre=play")
+    assert {row["phrase"]: row["count"] for row in rows} == {
+        one.phrase: one.times for one in list_phrases(plays, words_only=True)
+    }
+    found = ask(client, "dispersion", phrase="tea", where="plays")
+    assert (found["count"], found["in_documents"], found["documents"]) == (6, 1, 1)
+    assert sum(row["count"] for row in found["rows"]) == 6 and len(found["rows"]) == 100
+    assert not any(row["count"] for row in found["rows"][:60])
+    assert client.get("/words", params={"lengths": "2", "where": "plays"}).status_code == 200
+    answer = client.get("/api/v1/count", params={"phrase": "tea", "where": "nothing"})
+    assert answer.status_code == 400 and "no subcorpus" in answer.json()["error"]["message"]
+
+
+def test_sketches_of_text_with_dependencies(tmp_path, client):
+    rows = [("Old", "old", "ADJ", 2, "amod"), ("kings", "king", "NOUN", 3, "nsubj"),
+            ("take", "take", "VERB", 0, "root"), ("tea", "tea", "NOUN", 3, "obj")]  # fmt: skip
+    (tmp_path / "a.conllu").write_text("".join(
+        f"{n}\t{form}\t{lemma}\t{upos}\t_\t_\t{head}\t{label}\t_\t_\n"
+        for n, (form, lemma, upos, head, label) in enumerate(rows, 1)) + "\n")  # fmt: skip
+    options = IndexOptions(file_format="conllu")
+    index = CorpusIndex.build([tmp_path / "a.conllu"], tmp_path / "index", options=options)
+    with TestClient(application(ArtifactCache(Places(str(index.path)), 2, PATIENT))) as annotated:
+        found = ask(annotated, "sketch", phrase="take", min_count=1)
+        assert [(row["relation"], row["word"], row["count"]) for row in found["rows"]] == [
+            ("objects", "tea", 1), ("subjects", "king", 1)
+        ]  # fmt: skip
+        both = ask(annotated, "sketch", phrase="take", other="king", min_count=1)
+        assert {row["word"] for row in both["rows"]} == {"tea", "king", "take", "old"}
+        lemmas = ask(annotated, "ngrams", by="lemma", min_count=1)["rows"]
+        assert {row["phrase"] for row in lemmas} == {"old", "king", "take", "tea"}
+        page = annotated.get("/sketch", params={"phrase": "take", "min_count": "1"}).text
+        assert "objects" in page and ">tea</a>" in page
+        assert 'id="sketch"' in annotated.get("/", params={"q": "take"}).text
+    assert "need text with dependencies" in client.get("/sketch").text
+    assert client.get("/api/v1/sketch", params={"phrase": "alice"}).status_code == 400
+
+
+def test_pages_say_what_they_need(dated, tmp_path):
+    client, _ = dated
+    assert "Rules need a packed grammar" in client.get("/rules").text
+    assert "Rewriting needs a packed grammar" in client.get("/rewrite").text
+    bare = CorpusIndex.from_texts(["Tea and tea."], tmp_path / "bare")
+    with TestClient(application(ArtifactCache(Places(str(bare.path)), 2, PATIENT))) as client:
+        text = client.get("/keywords").text
+        assert "Keywords need a reference corpus" in text and '<form class="wide"' not in text
 
 
 def test_a_corpus_without_fields_has_no_filters(client):

@@ -58,9 +58,9 @@ def test_a_frequent_word_is_cut_by_its_second_word(tmp_path, n_texts):
     assert len(set.union(*seconds)) == sum(map(len, seconds))
 
 
-@pytest.mark.parametrize("preset", ["learnt", "thesis"])
+@pytest.mark.parametrize("preset", ["learned", "thesis"])
 def test_tables_do_not_depend_on_the_pieces(index, tmp_path, monkeypatch, preset):
-    recipe = RECIPE if preset == "learnt" else PRESETS["thesis"]
+    recipe = RECIPE if preset == "learned" else PRESETS["thesis"]
     options = {"recipe": recipe, "selection": Selection(min_count=2)}
     whole = sign(index, tmp_path / "whole", **options)
     monkeypatch.setattr(phrase_walk.chunk_words, "__defaults__", (100,))

@@ -20,12 +20,12 @@ from distsim import (
     sign,
     storage,
 )
-from distsim.comparison import ExactCosine, LearntCosine, NeighbourSearch
+from distsim.comparison import ExactCosine, LearnedCosine, NeighbourSearch
 from distsim.contexts import AnnotatedText, NgramModel, SyntaxModel, Weighting
 from distsim.output.verification import find_faults
 from distsim.paraphrase import Substituter
 from distsim.signatures import Composition, Fingerprint
-from distsim.signatures.projections.kinds import KINDS, Kind
+from distsim.signatures.projections.kinds import KINDS, ProjectionKind
 from distsim.signatures.recipe import DEFAULT, PRESETS
 from distsim.storage.manifest import MADE_FROM
 from tests.conftest import same_folders
@@ -56,7 +56,7 @@ def test_a_table_elsewhere_leaves_the_index_s_own_alone(index, tmp_path):
     assert projections(index.path) == []
     for table in (own, other):
         assert projections(table.path) == [table.projection.path.name]
-        assert LearntCosine(index, table).similarities([("alice", "queen")])[0] is not None
+        assert LearnedCosine(index, table).similarities([("alice", "queen")])[0] is not None
         assert find_faults(table.path) == []
 
 
@@ -70,27 +70,27 @@ def test_a_table_stays_whole_when_its_index_is_signed_anew_or_moved(index, tmp_p
     index.path.rename(tmp_path / "elsewhere")
     moved = CorpusIndex.open(tmp_path / "elsewhere")
     again = SignatureTable.open(table.path)
-    assert LearntCosine(moved, again).similarities([("alice", "queen")])[0] is not None
+    assert LearnedCosine(moved, again).similarities([("alice", "queen")])[0] is not None
     search = NeighbourSearch(again)
     assert search.nearest("alice", k=3)
 
 
-def test_what_was_learnt_is_found_again(index, tmp_path, monkeypatch):
+def test_what_was_learned_is_found_again(index, tmp_path, monkeypatch):
     sign(index, recipe=RECIPE, selection=SOME)
 
     def learning(*arguments, **options):
-        raise AssertionError("learnt again")
+        raise AssertionError("learned again")
 
-    monkeypatch.setitem(KINDS, "spectral", Kind(learn=learning))
+    monkeypatch.setitem(KINDS, "spectral", ProjectionKind(learn=learning))
     other = sign(
         index, tmp_path / "other", recipe=RECIPE, selection=Selection(min_count=5, max_length=1)
     )
     assert other.projection.manifest() == SignatureTable.open(index.path).projection.manifest()
     by_table = sign(index, tmp_path / "by", recipe=RECIPE, selection=SOME, projection=other.path)
     assert same_folders(by_table.path, index.path / "signatures")
-    with pytest.raises(AssertionError, match="learnt again"):
+    with pytest.raises(AssertionError, match="learned again"):
         sign(index, tmp_path / "seed", recipe=replace(RECIPE, seed=9), selection=SOME)
-    with pytest.raises(AssertionError, match="learnt again"):
+    with pytest.raises(AssertionError, match="learned again"):
         sign(
             index,
             tmp_path / "weights",
@@ -115,7 +115,7 @@ def test_the_very_table_is_made_once(index, recipe):
         assert not sign(index, **({"recipe": recipe, "selection": SOME} | changed)).unchanged
         assert not sign(index, recipe=recipe, selection=SOME).unchanged
         assert snapshot(index.path) == before
-    if recipe.is_learnt:
+    if recipe.is_learned:
         assert not sign(index, recipe=recipe, selection=SOME, keep_parts=False).unchanged
 
 
@@ -144,7 +144,7 @@ def test_a_text_of_the_same_words_in_another_order_is_another(orders, tmp_path, 
     assert not sign(other, tmp_path / "t", **some, force=True).unchanged
     assert same_folders(tmp_path / "t", wanted.path)
     assert sign(other, tmp_path / "t", **some).unchanged
-    if recipe.is_learnt:
+    if recipe.is_learned:
         return
     with pytest.raises(IncompatibleError, match="not signed from the present text of .*a.index"):
         ExactCosine(one, wanted)
@@ -155,7 +155,7 @@ def test_a_text_of_the_same_words_in_another_order_is_another(orders, tmp_path, 
 
 
 def test_the_projection_of_another_text_is_not_taken(orders, tmp_path, monkeypatch):
-    """Where words occur as often the weights' settings are the same, not what is learnt."""
+    """Where words occur as often the weights' settings are the same, not what is learned."""
     one, other = orders
     some = Selection(min_count=4, max_length=1)
     wanted = sign(other, tmp_path / "fresh", recipe=RECIPE, selection=some)
@@ -196,11 +196,11 @@ def test_a_damaged_table_is_made_again(index):
         assert snapshot(index.path) == before
 
 
-def test_a_wrong_place_is_refused_before_anything_is_learnt(index, tmp_path, monkeypatch):
+def test_a_wrong_place_is_refused_before_anything_is_learned(index, tmp_path, monkeypatch):
     def learning(*arguments, **options):
-        raise AssertionError("learnt")
+        raise AssertionError("learned")
 
-    monkeypatch.setitem(KINDS, "spectral", Kind(learn=learning))
+    monkeypatch.setitem(KINDS, "spectral", ProjectionKind(learn=learning))
     (tmp_path / "file").write_text("mine")
     for place in (tmp_path / "file", tmp_path / "no" / "t", index.path):
         with pytest.raises(DistsimError):
@@ -292,7 +292,7 @@ def test_sources_refuse_what_they_cannot_give(index, tmp_path):
         sign(AnnotatedText(tmp_path / "counts"), recipe=Recipe(model=SyntaxModel()))
     with pytest.raises(ParameterError, match="`projection` .* with a recipe of random vectors"):
         sign(index, tmp_path / "t", recipe=Recipe(), projection=tmp_path)
-    with pytest.raises(ParameterError, match="`keep_features` with an index"):
+    with pytest.raises(ParameterError, match="`keep_features` works with annotated text alone"):
         sign(index, tmp_path / "t", recipe=Recipe(), keep_features=True)
     assert not (tmp_path / "t").exists()
 
@@ -316,10 +316,10 @@ def test_another_table_is_replaced_on_request_only(index, tmp_path, monkeypatch)
     changed = replace(RECIPE, seed=2)
 
     def learning(*arguments, **options):
-        raise AssertionError("learnt")
+        raise AssertionError("learned")
 
     with monkeypatch.context() as patched:
-        patched.setitem(KINDS, "spectral", Kind(learn=learning))
+        patched.setitem(KINDS, "spectral", ProjectionKind(learn=learning))
         for recipe, selection in (
             (changed, SOME),
             (Recipe(), SOME),

@@ -24,7 +24,7 @@ from distsim.contexts.ngram import named_contexts
 from distsim.contexts.weights import SCHEMES
 from distsim.output.verification import find_faults
 from distsim.signatures import signing
-from distsim.signatures.projections.gaussian import POOL_SIZE, gaussian_pool
+from distsim.signatures.projections.random_projections import POOL_SIZE, gaussian_pool
 from tests.conftest import random_sentences, write_lines
 from tests.indexes.test_index import bytes_of
 from tests.naive import core as naive
@@ -288,7 +288,7 @@ def test_settings_out_of_range_are_refused():
     for settings, message in (
         ({"n_bits": 100}, "`n_bits` 100: choose a multiple of 64"),
         ({"n_bits": 2048}, "`n_bits` 2048"),
-        ({"n_bits": "256"}, "`n_bits` '256': give int"),
+        ({"n_bits": "256"}, r"`n_bits`: is '256' \(str\), wanted a whole number"),
         ({"seed": -1}, "`seed` -1"),
         ({"model": 3}, "`model` 3: give NgramModel or SyntaxModel"),
         ({"weighting": "ppmi"}, "`weighting` 'ppmi': give Weighting"),

@@ -12,7 +12,7 @@ import pytest
 from distsim import IncompatibleError, ParameterError, SignatureTable, similarity
 from distsim.comparison.measures import EstimatedCosine, StoredCosine
 from distsim.contexts.selection import Selection
-from distsim.contexts.sources.annotated import Sentences
+from distsim.contexts.sources.annotated import AnnotatedSentences
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.weights import Weighting
 from distsim.corpus.annotation import AnnotatedSentence
@@ -20,7 +20,7 @@ from distsim.corpus.vocabulary import hash_texts
 from distsim.kernels.schemes import SCHEMES
 from distsim.output.verification import find_faults
 from distsim.signatures.kernels.projection import NOWHERE
-from distsim.signatures.projections.gaussian import gaussian_pool
+from distsim.signatures.projections.random_projections import gaussian_pool
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import Recipe
 from distsim.storage import Artifact
@@ -50,7 +50,7 @@ def sign(
     weighting = Weighting(scheme, alpha=0.75, shift=0.0, subsample=subsample)
     recipe = Recipe(model=SyntaxModel(), weighting=weighting, n_bits=128)
     return SignatureTable.build(
-        Sentences(sentences), path, recipe=recipe, selection=selection,
+        AnnotatedSentences(sentences), path, recipe=recipe, selection=selection,
         memory=memory, keep_features=keep, jobs=jobs,
     )  # fmt: skip
 
@@ -266,7 +266,7 @@ def test_no_features_kept(sentences, tmp_path):
         StoredCosine(table)
 
 
-def test_learnt_syntactic_phrases_are_composed(tmp_path, run):
+def test_learned_syntactic_phrases_are_composed(tmp_path, run):
     draw, lines = random.Random(3), []
     for _ in range(60):
         for place, word in enumerate(draw.choices("abcdefghijklmnopqrst", k=6)):
@@ -285,7 +285,7 @@ def test_learnt_syntactic_phrases_are_composed(tmp_path, run):
             lines.append("\t".join(map(str, row)))
         lines.append("")
     (tmp_path / "a.conllu").write_text("\n".join(lines) + "\n")
-    made = ("sign", tmp_path / "a.conllu", "--from", "annotated", "--preset", "syntax-learnt",
+    made = ("sign", tmp_path / "a.conllu", "--from", "annotated", "--preset", "syntax-learned",
             "--set", "n_bits=64", "--min-count", 2)  # fmt: skip
     run(*made, "-o", tmp_path / "t")
     table = SignatureTable.open(tmp_path / "t")
@@ -297,7 +297,7 @@ def test_learnt_syntactic_phrases_are_composed(tmp_path, run):
     assert SignatureTable.open(tmp_path / "u").fingerprint.composition is None
 
 
-def test_a_learnt_projection_of_syntactic_features(sentences, tmp_path, monkeypatch):
+def test_a_learned_projection_of_syntactic_features(sentences, tmp_path, monkeypatch):
     recipe = Recipe(
         model=SyntaxModel(), weighting=Weighting("ppmi", shift=0.0), n_bits=64,
         projection="spectral",
@@ -306,23 +306,23 @@ def test_a_learnt_projection_of_syntactic_features(sentences, tmp_path, monkeypa
 
     def signed(name, projection=None, memory=1 << 20, jobs=1, recipe=recipe):
         return SignatureTable.build(
-            Sentences(sentences), tmp_path / name, recipe=recipe, selection=selection,
+            AnnotatedSentences(sentences), tmp_path / name, recipe=recipe, selection=selection,
             memory=memory, jobs=jobs, projection=projection,
         )  # fmt: skip
 
     first = signed("a")
-    learnt = first.projection.path
-    assert learnt.parent == first.path
+    learned = first.projection.path
+    assert learned.parent == first.path
     words = {text for text in first.texts() if " " not in text}
-    assert Artifact(learnt).parameters["rows"] == len(words)
+    assert Artifact(learned).parameters["rows"] == len(words)
     assert first.fingerprint.projection["kind"] == "spectral"
     monkeypatch.setattr("distsim.contexts.syntax.counting.BATCH_PHRASES", 7)
     second = signed("b", memory=1 << 18, jobs=3)
-    again = signed("c", projection=learnt)
+    again = signed("c", projection=learned)
     assert first.artifact.checksum == second.artifact.checksum == again.artifact.checksum
-    assert find_faults(learnt) == find_faults(first.path) == []
-    # The phrases' own learnt vectors, made slowly, have the bits.
-    projection = SpectralProjection.open(learnt)
+    assert find_faults(learned) == find_faults(first.path) == []
+    # The phrases' own learned vectors, made slowly, have the bits.
+    projection = SpectralProjection.open(learned)
     phrases = naive_syntax.corpus_features(sentences, longest=2, min_count=2)
     weighted = naive_weights(phrases, "ppmi")
     for phrase in sorted(words)[:5]:
@@ -336,6 +336,6 @@ def test_a_learnt_projection_of_syntactic_features(sentences, tmp_path, monkeypa
         bits = np.unpackbits(first.bits[first.find([phrase])[0]].view(np.uint8), bitorder="little")
         assert np.mean(bits.astype(bool) == (vector > 0)) > 0.98  # weights are rounded
     other = replace(recipe, weighting=Weighting("ppmi", shift=0.5))
-    with pytest.raises(IncompatibleError, match="was learnt with weights .* wanted"):
-        signed("d", projection=learnt, recipe=other)
+    with pytest.raises(IncompatibleError, match="was learned with weights .* wanted"):
+        signed("d", projection=learned, recipe=other)
     assert not (tmp_path / "d").exists()

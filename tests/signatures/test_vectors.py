@@ -156,7 +156,7 @@ def test_centred_vectors_order_neighbours_as_their_cosines_do(tmp_path):
     vectors = np.concatenate([base, base + 0.3 * drawn(50, 40, 2)])
     words = [f"w{i}" for i in range(100)]
     table = SignatureTable.build(GivenVectors(words, vectors), tmp_path / "t", recipe=VECTORS)
-    assert table.fingerprint.is_learnt and table.fingerprint.is_of_vectors
+    assert table.fingerprint.is_learned and table.fingerprint.is_of_vectors
     right = [neighbours(table, f"w{i}", k=1)[0].phrase == f"w{i + 50}" for i in range(50)]
     assert sum(right) >= 48
     shares = np.unpackbits(table.bits.view(np.uint8)).mean()
@@ -225,14 +225,14 @@ def test_same_bits_for_any_jobs_and_format(tmp_path):
 def test_settings_that_do_not_go_together(tmp_path, small_index):
     given = GivenVectors(["a", "b"], drawn(2, 4))
     with pytest.raises(ParameterError, match="give a recipe with a VectorModel"):
-        SignatureTable.build(given, tmp_path / "t", recipe=PRESETS["learnt"])
+        SignatureTable.build(given, tmp_path / "t", recipe=PRESETS["learned"])
     with pytest.raises(ParameterError, match="start from VECTORS"):
         Recipe(model=VectorModel())
     with pytest.raises(ParameterError, match="start from VECTORS"):
         Recipe(projection="rotation")
     with pytest.raises(ParameterError):
         SignatureTable.build(small_index, tmp_path / "t", recipe=VECTORS)
-    with pytest.raises(ParameterError, match="with word vectors: leave it out"):
+    with pytest.raises(ParameterError, match="word vectors have none: leave it out"):
         SignatureTable.build(given, tmp_path / "t", recipe=VECTORS, keep_features=True)
     with pytest.raises(ParameterError, match="2 words: give floats"):
         GivenVectors(["a", "b"], drawn(3, 4))
@@ -281,7 +281,7 @@ def test_the_command_line(tmp_path, run):
         (2, ["--set", "keep_features=true"]),
         (2, ["--projection", table]),
         (1, ["--set", "weighting.scheme=ppmi"]),
-        (1, ["--preset", "learnt"]),
+        (1, ["--preset", "learned"]),
     ):
         run("sign", "--from", "vectors", tmp_path / "v.vec", "-o", tmp_path / "x", *wrong,
             status=status)  # fmt: skip

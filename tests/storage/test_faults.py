@@ -24,7 +24,8 @@ from numba.core.registry import cpu_target
 
 from distsim import ArtifactError, CorpusIndex, IndexOptions, Recipe, SignatureTable, storage
 from distsim.base.errors import ParameterError
-from distsim.base.parallel import Interrupted, interruptible
+from distsim.base.interrupts import Interrupted
+from distsim.base.parallel import interruptible
 from distsim.cli import main as program
 from distsim.cli import start
 from distsim.contexts.ngram import NgramCounter

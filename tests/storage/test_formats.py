@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from distsim import CorpusIndex, SignatureTable, neighbours, similarity, storage
+from distsim import ArtifactError, CorpusIndex, SignatureTable, neighbours, similarity, storage
 from distsim.comparison.measures import StoredCosine
+from distsim.corpus.normaliser import Normaliser
 from distsim.indexes.stored_documents import read_document
 from distsim.output.verification import find_faults
 
@@ -21,14 +22,12 @@ V2 = V1.parent / "v2"
 V3 = V1.parent / "v3"
 V4 = V1.parent / "v4"
 V5 = V1.parent / "v5"
+V6 = V1.parent / "v6"
 COMMANDS = runpy.run_path(str(V1 / "make.py"))["COMMANDS"]
+OF_V6 = runpy.run_path(str(V6 / "make_v6.py"))["COMMANDS"]
 OF_V5 = runpy.run_path(str(V5 / "make_v5.py"))["COMMANDS"]
 OF_V4 = runpy.run_path(str(V4 / "make_v4.py"))["COMMANDS"]
-OF_V3 = runpy.run_path(str(V3 / "make_v3.py"))["COMMANDS"]
-OF_V2 = runpy.run_path(str(V2 / "make_v2.py"))["COMMANDS"]
-TABLES = ("thesis", "ppmi", "counts", "part", "merged", "learnt", "syntax")
-OF_V3_VERSIONS = {"projection": 3, "learnt": 2}
-COMPOSED = "learnt"  # of rare phrases their own contexts counted then
+TABLES = ("thesis", "ppmi", "counts", "part", "merged", "syntax")
 LEARNT = "projection"  # its numbers are the linear algebra library's: not the same everywhere
 
 
@@ -76,13 +75,6 @@ def test_the_same_arrays_are_written_today(tmp_path, run, monkeypatch):
         if name == LEARNT:
             assert set(made.manifest["arrays"]) == set(kept.manifest["arrays"])
             continue
-        if name == COMPOSED:
-            table, old = SignatureTable.open(tmp_path / name), SignatureTable.open(V1 / name)
-            lone = [" " not in text for text in table.texts()]
-            assert np.array_equal(table.bits[lone], old.bits[lone])
-            made.manifest["arrays"]["bits"] = kept.manifest["arrays"]["bits"]
-            mixed = made.parameters["fingerprint"]["composition"]
-            mixed["trust"] = kept.parameters["fingerprint"]["composition"]["trust"]
         arrays, parameters = kept.manifest["arrays"], kept.parameters
         arrays = {one: entry for one, entry in arrays.items() if not one.startswith("sums/")}
         parameters.pop("sums", None)  # of tables that could be merged
@@ -97,7 +89,9 @@ def test_an_index_is_written_the_same_today(tmp_path, run):
     assert known(kept.parameters, made.parameters) == kept.parameters
 
 
-def test_an_index_with_text_and_documents_is_written_the_same_today(tmp_path, run):
+def test_an_index_with_text_and_documents_is_written_the_same_today(tmp_path, run, monkeypatch):
+    as_then = Normaliser(fold_variants=None)  # variants of a sign were words of their own
+    monkeypatch.setattr("distsim.corpus.normaliser.Normaliser", lambda **_: as_then)
     run(*OF_V5["index"].format(here=V5, out=tmp_path).split())
     made, kept = storage.Artifact(tmp_path / "index"), storage.Artifact(V5 / "index")
     assert made.manifest["version"] == kept.manifest["version"] == 2
@@ -133,53 +127,50 @@ def test_an_index_without_near_duplicates_grows_without_repeats_alone(tmp_path, 
     assert find_faults(index.path) == []
 
 
-@pytest.mark.parametrize("name", ["projection", "learnt"])
-def test_artifacts_of_version_2_are_sound(name):
-    assert storage.Artifact(V2 / name).manifest["version"] == 2
-    assert find_faults(V2 / name) == []
+@pytest.mark.parametrize(("folder", "version"), [(V2, 2), (V3, 3)])
+def test_earlier_projections_are_sound(folder, version):
+    assert storage.Artifact(folder / "projection").manifest["version"] == version
+    assert find_faults(folder / "projection") == []
 
 
-def test_vectors_wider_than_bits_are_written_the_same_today(tmp_path, run):
-    for command in OF_V2.values():
-        run(*command.format(here=V2, out=tmp_path).split())
-    made, kept = storage.Artifact(tmp_path / "learnt"), storage.Artifact(V2 / "learnt")
-    assert made.manifest["version"] == 2
+def test_composed_tables_are_written_the_same_today(tmp_path, run):
+    for command in OF_V6.values():
+        run(*command.format(here=V6, out=tmp_path).split())
+    made, kept = storage.Artifact(tmp_path / "learned"), storage.Artifact(V6 / "learned")
+    assert made.manifest["version"] == kept.manifest["version"] == 3
     assert made.manifest["arrays"] == kept.manifest["arrays"]
     assert known(kept.parameters, made.parameters) == kept.parameters
-    made, kept = storage.Artifact(tmp_path / "projection"), storage.Artifact(V2 / "projection")
-    assert (made.manifest["version"], kept.manifest["version"]) == (3, 2)
-    assert made.parameters["rank"] == 96
-    assert set(made.manifest["arrays"]) == set(kept.manifest["arrays"])
-
-
-@pytest.mark.parametrize("name", ["projection", "learnt"])
-def test_artifacts_of_version_3_of_projections_are_sound(name):
-    assert storage.Artifact(V3 / name).manifest["version"] == OF_V3_VERSIONS[name]
-    assert find_faults(V3 / name) == []
-
-
-def test_tables_signed_by_whole_numbers_are_written_the_same_today(tmp_path, run):
-    for command in OF_V3.values():
-        run(*command.format(here=V3, out=tmp_path).split())
-    made, kept = storage.Artifact(tmp_path / "learnt"), storage.Artifact(V3 / "learnt")
-    assert made.manifest["arrays"] == kept.manifest["arrays"]
-    assert known(kept.parameters, made.parameters) == kept.parameters
-    made, kept = storage.Artifact(tmp_path / "projection"), storage.Artifact(V3 / "projection")
+    made, kept = storage.Artifact(tmp_path / "projection"), storage.Artifact(V6 / "projection")
     assert made.manifest["version"] == 3 and made.parameters["unit"] == kept.parameters["unit"]
     assert {name: entry["dtype"] for name, entry in made.manifest["arrays"].items()} == {
         name: entry["dtype"] for name, entry in kept.manifest["arrays"].items()
     }
+    assert find_faults(V6 / "learned") == []
 
 
-def test_a_table_of_version_2_answers():
-    table = SignatureTable.open(V2 / "learnt")
+def test_the_page_describes_words_vectors():
+    table = SignatureTable.open(V6 / "learned")
     assert (table.n_bits, table.n_dimensions) == (64, 128)
     words = [text for text in table.texts() if " " not in text]
-    parts = by_the_page(V2 / "learnt")["part_vectors"].astype(float)
-    rows = [table.parts.hashes.tolist().index(hash_of(word.encode())) for word in words[:2]]
-    a, b = (parts[row] / np.linalg.norm(parts[row]) for row in rows)
+    page = by_the_page(V6 / "learned")
+    parts = page["part_vectors"] * page["part_scales"].astype(float)[:, None]
+    assert np.linalg.norm(parts, axis=1) == pytest.approx(np.ones(len(parts)), abs=1e-6)
+    a, b = (parts[page["part_hashes"].tolist().index(hash_of(w.encode()))] for w in words[:2])
     assert similarity(table, *words[:2]) == pytest.approx(float(a @ b), abs=1e-3)
     assert len(neighbours(table, words[0], k=3)) == 3
+    assert set(page["own_shares"][table.find(words)].tolist()) == {255}
+
+
+def test_words_vectors_of_before_are_refused(tmp_path):
+    shutil.copytree(V6 / "learned", tmp_path / "t")
+    with storage.create(tmp_path / "old", storage.SIGNATURES) as writer:
+        kept = storage.Artifact(V6 / "learned")
+        for name in kept.manifest["arrays"]:
+            if name != "part_scales":
+                writer.add(name, kept.array(name))
+        writer.parameters = dict(kept.parameters)
+    with pytest.raises(ArtifactError, match="as an earlier distsim wrote them: sign again"):
+        SignatureTable.open(tmp_path / "old")
 
 
 def by_the_page(folder: Path) -> dict[str, np.ndarray]:

@@ -1,30 +1,45 @@
-"""Parses patterns with gaps, as `take _ into account`, and sides of rules."""
+"""Parses patterns with gaps, as `take _ into account`, and rule sides; finds matches in an index.
 
-from collections.abc import Hashable, Sequence
+Of the part that is rarest at most `places` occurrences are taken, by a hash of their position, so
+that shards do not matter; the other parts are looked for around those, over the shortest gap. At
+most `matches` are kept, evenly spaced in the corpus.
+"""
+
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
 
 from distsim.base.errors import ParameterError
+from distsim.comparison.kernels.gaps import gather_fillers, match_parts
+from distsim.corpus.vocabulary import hash_texts
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.shard import Shard, damaged
+from distsim.kernels.compiled import frozen
+from distsim.kernels.paraphrase import copy_taken, count_taken
 
 GAP = "_"
 
 
 @dataclass(frozen=True)
-class Pattern:
+class GappedPattern:
     """Parts of words with gaps before, between and behind them.
 
     parts: the words of each, as text. gaps: len(parts) + 1 tuples, the names of the gaps that
     are before part 0, between parts 0 and 1, and so on: one between two parts at least, none or
     one at an edge, several where gaps touch, which cannot be told apart in plain text.
 
-    >>> Pattern.of_text("take _ into account")
-    Pattern(parts=(('take',), ('into', 'account')), gaps=((), (0,), ()))
+    >>> GappedPattern.of_text("take _ into account")
+    GappedPattern(parts=(('take',), ('into', 'account')), gaps=((), (0,), ()))
     """
 
     parts: tuple[tuple[str, ...], ...]
     gaps: tuple[tuple[Hashable, ...], ...]
 
     @classmethod
-    def of_symbols(cls, symbols: Sequence[tuple[str, Hashable | None]]) -> "Pattern":
+    def of_symbols(cls, symbols: Sequence[tuple[str, Hashable | None]]) -> "GappedPattern":
         """Return the pattern of symbols, each (word, None) or (anything, the gap's name).
 
         Arguments:
@@ -49,7 +64,7 @@ class Pattern:
         return cls(tuple(map(tuple, parts)), tuple(map(tuple, gaps)))
 
     @classmethod
-    def of_text(cls, text: str) -> "Pattern":
+    def of_text(cls, text: str) -> "GappedPattern":
         """Return the pattern of a text in which each `_` is a gap, named 0, 1 ... from the left.
 
         Arguments:
@@ -89,9 +104,6 @@ class Pattern:
 
         Both hands while there are two; then one of them. The whole parts are left out where the
         pattern has no others.
-
-        Arguments:
-            slot: the number of the gap.
         """
         before = self.parts[slot - 1] if slot > 0 else ()
         behind = self.parts[slot] if slot < len(self.parts) else ()
@@ -100,3 +112,131 @@ class Pattern:
         if before and behind:
             found += [pair for m in sizes for pair in ((before[-m:], ()), ((), behind[:m]))]
         return list(dict.fromkeys(found))
+
+
+LONGEST_GAP = 6
+_EVERY_HASH = 1 << 32
+_KEPT = 1 << 12
+
+Parts = tuple[tuple[str, ...], ...]
+
+
+class PatternMatches(NamedTuple):
+    """Positions of the parts of a pattern.
+
+    begins, ends: int64[n, n_parts], positions in the corpus, half-open, rows ascending.
+    """
+
+    begins: np.ndarray
+    ends: np.ndarray
+
+
+class Matcher:
+    """Finds sampled matches of patterns and caches them; may be shared by threads.
+
+    Arguments:
+        index: the corpus.
+        places: at most about so many occurrences of a pattern's rarest part are looked around;
+            more find more of frequent words' patterns and take longer.
+        matches: at most so many are kept.
+        longest_gap: tokens in a gap between two parts.
+    """
+
+    def __init__(
+        self, index: CorpusIndex, places: int, matches: int, longest_gap: int = LONGEST_GAP
+    ) -> None:
+        self._index = index
+        self._places, self._matches = places, matches
+        self.longest_gap = longest_gap
+        self._found = lru_cache(_KEPT)(self._match)
+
+    def matches(self, parts: Parts) -> PatternMatches | None:
+        """Return sampled matches of parts with a gap between neighbours; None without any.
+
+        Arguments:
+            parts: the phrases between the gaps, in order.
+        """
+        return self._found(parts)
+
+    def fillers(self, found: PatternMatches, slot: int, most: int) -> np.ndarray:
+        """Return the words in a gap of each match, uint32[n, most], 0 behind the last.
+
+        Arguments:
+            most: words of each.
+            slot: 0 before the first part, then the gaps in order, then behind the last part;
+                before the first part and behind the last one the nearest words come first.
+        """
+        rows = np.zeros((len(found.begins), most), np.uint32)
+        step = 1 if slot else -1
+        firsts = found.ends[:, slot - 1] if slot else found.begins[:, 0] - 1
+        nowhere = np.full(len(firsts), -2, np.int64)
+        stops = found.begins[:, slot] if 0 < slot < found.begins.shape[1] else nowhere
+        for mine, shard in self._of_shards(firsts):
+            here = shard.first_position
+            part = rows[mine]
+            inside = np.where(stops[mine] < 0, stops[mine], stops[mine] - here)
+            state = gather_fillers(
+                shard.tokens, frozen(firsts[mine] - here), frozen(inside), step,
+                self._index.n_words, part,
+            )  # fmt: skip
+            if state < 0:
+                raise damaged(self._index.path)
+            rows[mine] = part
+        return rows
+
+    def _of_shards(self, positions: np.ndarray) -> Iterator[tuple[np.ndarray, Shard]]:
+        starts = [shard.first_position for shard in self._index.shards]
+        owners = np.searchsorted(starts, positions, "right") - 1
+        for number, shard in enumerate(self._index.shards):
+            yield np.flatnonzero(owners == number), shard
+
+    def _match(self, parts: Parts) -> PatternMatches | None:
+        index = self._index
+        words = [index.words(" ".join(part)) for part in parts]
+        if not all(words):  # a part of which the normaliser leaves nothing
+            return None
+        pieces = [word.encode(errors="surrogatepass") for part in words for word in part]
+        ids = frozen(index.vocabulary.find(hash_texts(pieces)).astype(np.int64))
+        stops = np.cumsum([len(part) for part in words], dtype=np.int64)
+        if (ids < 0).any():
+            return None
+        bounds = [shard.intervals(ids, stops) for shard in index.shards]
+        counts = np.sum([highs - lows for lows, highs in bounds], axis=0)
+        anchor = int(np.argmin(counts))
+        starts = np.append(0, stops)
+        begins = []
+        for shard, (lows, highs) in zip(index.shards, bounds, strict=True):
+            places = self._taken(shard, lows, highs, anchor, int(counts[anchor]))
+            room = np.empty((places.size + 1, stops.size), np.int64)
+            n = match_parts(
+                shard.tokens, frozen(places), frozen(ids), frozen(starts), anchor,
+                self.longest_gap, room,
+            )  # fmt: skip
+            if n < 0:
+                raise damaged(index.path)
+            begins.append(room[:n] + shard.first_position)
+        found = np.concatenate(begins)
+        if not len(found):
+            return None
+        if len(found) > self._matches:
+            found = found[np.arange(self._matches) * len(found) // self._matches]
+        return PatternMatches(found, found + np.diff(starts))
+
+    def _taken(
+        self, shard: Shard, lows: np.ndarray, highs: np.ndarray, anchor: int, count: int
+    ) -> np.ndarray:
+        """Return the places of a part in a shard that are looked around, ascending, int64.
+
+        Arguments:
+            lows, highs: int64[1], the part's interval of suffixes.
+        """
+        threshold = frozen(
+            np.array([min(_EVERY_HASH, self._places * _EVERY_HASH // max(1, count))], np.uint64)
+        )
+        chosen = frozen(np.array([anchor]))
+        here = (chosen, frozen(lows), frozen(highs), shard.first_position, threshold)
+        sizes = np.zeros(1, np.int64)
+        count_taken(shard.suffixes, *here, sizes)
+        positions = np.empty(int(sizes[0]), np.int64)
+        copy_taken(shard.suffixes, *here, np.zeros(1, np.int64), positions)
+        return positions - shard.first_position

@@ -13,8 +13,7 @@ from typing import NamedTuple
 from distsim.base.arguments import one_text, whole_number
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
-from distsim.comparison.gapped.matches import Matcher
-from distsim.comparison.gapped.patterns import Pattern
+from distsim.comparison.gapped.patterns import GappedPattern, Matcher
 from distsim.comparison.gapped.signatures import GappedCosine
 from distsim.comparison.measures import EstimatedCosine
 from distsim.comparison.nearest import NeighbourSearch
@@ -63,12 +62,12 @@ def gapped_neighbours(
     Raises:
         ParameterError: the pattern has no word, no gap, or several inside.
 
-    >>> near = gapped_neighbours(GappedCosine(index, learnt), "the _ of the", k=3)
+    >>> near = gapped_neighbours(GappedCosine(index, learned), "the _ of the", k=3)
     >>> len(near) <= 3
     True
     """
     k, min_matches = whole_number(k, "k", 1), whole_number(min_matches, "min_matches", 1)
-    focal = Pattern.of_text(one_text(pattern, "pattern"))
+    focal = GappedPattern.of_text(one_text(pattern, "pattern"))
     inside = [slot for slot in range(1, len(focal.parts)) if focal.gaps[slot]]
     if len(inside) > 1 or any(len(names) > 1 for names in focal.gaps):
         raise ParameterError(
@@ -104,7 +103,7 @@ def gapped_neighbours(
     return listed
 
 
-def _candidates(cosine: GappedCosine, focal: Pattern, slot: int) -> list[Pattern]:
+def _candidates(cosine: GappedCosine, focal: GappedPattern, slot: int) -> list[GappedPattern]:
     """Return patterns with the gaps of `focal`, each once: those of fillers, best first.
 
     None that has at its gap what the focal one has on that hand, and more: `in from _` for
@@ -129,14 +128,14 @@ def _candidates(cosine: GappedCosine, focal: Pattern, slot: int) -> list[Pattern
             continue  # its gap would touch that at the edge
         symbols += [(word, None) for word in before] + [("", name)]
         symbols += [(word, None) for word in behind] + [("", gap) for gap in edges[1]]
-        pattern = Pattern.of_symbols(symbols)
+        pattern = GappedPattern.of_symbols(symbols)
         if pattern.parts != focal.parts:
             made.append(pattern)
     return made
 
 
 def _of_words(
-    cosine: GappedCosine, focal: Pattern
+    cosine: GappedCosine, focal: GappedPattern
 ) -> Iterable[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Yield the phrases nearest to the pattern's words, with the gap behind or before them."""
     for one in NeighbourSearch(cosine.table).nearest(focal.words, k=NEAR) or ():
@@ -148,7 +147,7 @@ def _of_words(
 
 
 def _of_fillers(
-    cosine: GappedCosine, focal: Pattern, slot: int
+    cosine: GappedCosine, focal: GappedPattern, slot: int
 ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return the words right before and behind the pattern's fillers elsewhere, best first.
 
@@ -205,7 +204,7 @@ def _counts(cosine: GappedCosine, sides: list[tuple[str, ...]]) -> list[int]:
 
 
 def _filler_strings(
-    cosine: GappedCosine, focal: Pattern, slot: int
+    cosine: GappedCosine, focal: GappedPattern, slot: int
 ) -> list[tuple[tuple[str, ...], int]]:
     """Return strings that fill the gap, (words, count in the corpus), most often seen first.
 
@@ -235,7 +234,7 @@ def _filler_strings(
     return [(texts[key], counts[key]) for key in kept[:FILLERS]]
 
 
-def _distinctive(cosine: GappedCosine, pattern: Pattern) -> frozenset[str]:
+def _distinctive(cosine: GappedCosine, pattern: GappedPattern) -> frozenset[str]:
     """Return the words of a pattern that are no commoner than a thousandth of the text.
 
     All of them where there is none.

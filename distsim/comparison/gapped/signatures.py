@@ -15,8 +15,7 @@ import numpy as np
 
 from distsim.base.arguments import AnyPath
 from distsim.base.errors import IncompatibleError
-from distsim.comparison.gapped.matches import Matcher, Matches
-from distsim.comparison.gapped.patterns import Pattern
+from distsim.comparison.gapped.patterns import GappedPattern, Matcher, PatternMatches
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.weights import Weigher, Weighting
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
@@ -48,7 +47,7 @@ class PatternSignature:
 class GappedCosine:
     """Cosine of patterns with gaps, by the fillers of each gap; may be shared by threads.
 
-    A gap's vector is the weighted sum of its fillers' vectors, in the space of a learnt table; the
+    A gap's vector is the weighted sum of its fillers' vectors, in the space of a learned table; the
     weight is ln(1 + G2) of filler and gap. A gap between two parts has up to six tokens, one at an
     edge is the four words beside it. A pattern found less than ten times is shortened from its
     outer ends, gap by gap, until it is: `is situated at the _` has the gap of `at the _`.
@@ -57,13 +56,13 @@ class GappedCosine:
     hash of their position, and 500 matches are kept.
 
     Arguments:
-        index: where patterns are looked for. table: a learnt table that was signed from it, or
+        index: where patterns are looked for. table: a learned table that was signed from it, or
             from other text of the same normaliser.
 
     Raises:
         IncompatibleError: the table keeps no vectors of words, or normalises in another way.
 
-    >>> round(GappedCosine(index, learnt).similarity("the _ of the", "the _ of a"), 1) > 0
+    >>> round(GappedCosine(index, learned).similarity("the _ of the", "the _ of a"), 1) > 0
     True
     """
 
@@ -72,7 +71,7 @@ class GappedCosine:
         if table.parts is None:
             raise IncompatibleError(
                 f"{table.path}: keeps no vectors of words to compare gaps by: sign it again with "
-                "the preset learnt"
+                "the preset learned"
             )
         table.require_normaliser_of(index)
         self.index, self.table = index, table
@@ -86,7 +85,7 @@ class GappedCosine:
         self._weigher = Weigher(Weighting("log-llr"))
         hashes = frozen(index.vocabulary.word_hashes())
         self._rows = find_sorted(frozen(table.parts.hashes), hashes)
-        self._vectors = table.parts.vectors
+        self._parts = table.parts
         self._known = lru_cache(_KEPT)(self._made)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -108,7 +107,7 @@ class GappedCosine:
         Raises:
             ParameterError: a pattern has no word, or no gap.
         """
-        return self.compare(Pattern.of_text(a), Pattern.of_text(b))
+        return self.compare(GappedPattern.of_text(a), GappedPattern.of_text(b))
 
     def similarities(self, pairs: Iterable[tuple[str, str]]) -> list[float | None]:
         """Return the similarity of every pair, None where nothing is known of a gap.
@@ -118,7 +117,7 @@ class GappedCosine:
         """
         return [self.similarity(a, b) for a, b in pairs]
 
-    def compare(self, a: Pattern, b: Pattern) -> float | None:
+    def compare(self, a: GappedPattern, b: GappedPattern) -> float | None:
         """Return how alike two patterns are: gaps of one name are compared.
 
         The mean of the gaps' cosines; where both patterns begin with a word, or both end with
@@ -142,7 +141,7 @@ class GappedCosine:
         means = [fmean(known) for known in (_known(inside), _known(beside)) if known]
         return fmean(means) if _known(inside) else None
 
-    def signature(self, pattern: Pattern) -> PatternSignature:
+    def signature(self, pattern: GappedPattern) -> PatternSignature:
         """Return the signature of a pattern, from the cache where it is there.
 
         Arguments:
@@ -150,7 +149,7 @@ class GappedCosine:
         """
         return self._known(pattern)
 
-    def _made(self, pattern: Pattern) -> PatternSignature:
+    def _made(self, pattern: GappedPattern) -> PatternSignature:
         whole = self.matcher.matches(pattern.parts)
         last = len(pattern.parts)
         gaps: dict[Hashable, np.ndarray] = {}
@@ -164,7 +163,9 @@ class GappedCosine:
             gaps, beside.get(0), beside.get(last), 0 if whole is None else len(whole.begins)
         )
 
-    def _slot_vector(self, pattern: Pattern, slot: int, whole: Matches | None) -> np.ndarray:
+    def _slot_vector(
+        self, pattern: GappedPattern, slot: int, whole: PatternMatches | None
+    ) -> np.ndarray:
         found, at = whole, slot
         if found is None or len(found.begins) < _ENOUGH:
             for before, behind in pattern.around(slot):
@@ -180,7 +181,7 @@ class GappedCosine:
                 if enough:
                     break
         if found is None:
-            return np.zeros(self._vectors.shape[1], np.float32)
+            return np.zeros(self._parts.n_dimensions, np.float32)
         inner = 0 < at < found.begins.shape[1]
         most = self.matcher.longest_gap if inner else BESIDE
         return self.vector(self.matcher.fillers(found, at, most))
@@ -198,7 +199,7 @@ class GappedCosine:
             np.array([0, words.size]), words.astype(np.uint32), counts.astype(np.uint32)
         )
         weights = self._weigher.weigh(fillers_counted, self._space)
-        total = weights.astype(np.float32) @ self._vectors[self._rows[words]].astype(np.float32)
+        total = weights.astype(np.float32) @ self._parts.rows(self._rows[words])
         length = float(np.sqrt(total @ total))
         return frozen(total / length if length > 0.0 else total)
 

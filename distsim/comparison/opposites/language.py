@@ -1,12 +1,20 @@
 """Reads a language's file of patterns, affixes and weights of opposites."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
+
 from distsim.base.errors import InputError, ParameterError
+from distsim.comparison.kernels import joins as kernel
 from distsim.corpus.lines import read_lines
 from distsim.corpus.numbers import plain_number
+from distsim.corpus.vocabulary import hash_texts
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.shard import Shard
+from distsim.kernels.compiled import frozen
 
 DEFAULT = "english"
 EVIDENCE = ("joined", "together", "parallel", "negation", "polarity", "sim_whole")
@@ -15,7 +23,7 @@ _SHORTEST = 3  # characters that a word has beside its affix
 
 
 @dataclass(frozen=True)
-class Pattern:
+class JoiningPattern:
     """Words that join opposites.
 
     before: the word before the first, or nothing. between: words between the two. weight: of a
@@ -42,7 +50,7 @@ class Language:
     (('happy',), ('careful', 'care'))
     """
 
-    patterns: tuple[Pattern, ...]
+    patterns: tuple[JoiningPattern, ...]
     passed: frozenset[str]
     prefixes: tuple[str, ...]
     suffixes: tuple[tuple[str, str], ...]
@@ -88,7 +96,7 @@ class Language:
                 sound = first <= 1 and 1 < second - first <= MOST_BETWEEN + 1
                 if sound and second == len(words) - 1 and weight is not None:
                     between = tuple(words[first + 1 : second])
-                    patterns.append(Pattern("".join(words[:first]), between, weight))
+                    patterns.append(JoiningPattern("".join(words[:first]), between, weight))
                     continue
             elif kind == "passed" and len(fields) == 1:
                 passed |= set(fields[0].split())
@@ -169,3 +177,43 @@ def _rest(word: str, affix: str) -> str | None:
     else:
         rest = word.removesuffix(affix[1:])
     return rest if len(rest) < len(word) and len(rest) >= _SHORTEST else None
+
+
+_STRONG = 1.0  # weight of a pattern of opposites from which it tells a contrast
+
+
+class Contrasts:
+    """Counter of the strong patterns of opposites of a language; may be shared by threads.
+
+    Arguments:
+        index: where they are counted. language: its patterns.
+    """
+
+    def __init__(self, index: CorpusIndex, language: Language) -> None:
+        def ids(words: Iterable[str]) -> list[int]:
+            hashes = hash_texts([word.encode() for word in words])
+            found: list[int] = index.vocabulary.find(hashes).tolist()
+            return found
+
+        passed = np.zeros(index.n_words, bool)
+        passed[[one for one in ids(sorted(language.passed)) if one > 0]] = True
+        befores, betweens = [], []
+        for pattern in language.patterns:
+            before, between = ids([pattern.before] if pattern.before else []), ids(pattern.between)
+            if pattern.weight >= _STRONG and min(before + between) > 0:
+                befores.append(before[0] if before else 0)
+                betweens.append([*between, *(-1 for _ in range(MOST_BETWEEN - len(between)))])
+        rows = np.array(betweens, np.int64).reshape(-1, MOST_BETWEEN)
+        self._patterns = frozen(passed), frozen(np.array(befores, np.int64)), frozen(rows)
+
+    def count(
+        self, shard: Shard, places: np.ndarray, numbers: np.ndarray, found: np.ndarray
+    ) -> None:
+        """Add to found how often each word is contrasted with the words at places.
+
+        Arguments:
+            shard: of the index. places: int64, in the shard.
+            numbers: int32[n_words], the place of every word in found, -1 where it has none.
+            found: int64[n].
+        """
+        kernel.count_joins(shard.tokens, frozen(places), numbers, *self._patterns, found)

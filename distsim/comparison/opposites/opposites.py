@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath
+from distsim.base.arguments import AnyPath, Pair
 from distsim.comparison.kernels import joins as kernel
-from distsim.comparison.measures import EstimatedCosine, Pair, checked_pairs
-from distsim.comparison.opposites.contrasts import Contrasts
-from distsim.comparison.opposites.language import EVIDENCE, Language
+from distsim.comparison.measures import EstimatedCosine, checked_pairs
+from distsim.comparison.opposites.language import EVIDENCE, Contrasts, Language
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
@@ -214,7 +213,6 @@ class Opposites:
 
         Arguments:
             joins: int64[n, COLUMNS], by find_joins.
-            factor: of the counts.
         """
         told = joins[np.abs(joins[:, kernel.OFFSET]) <= kernel.BETWEEN + 1]
         between = told[:, kernel.FIRST_BETWEEN : kernel.COLUMNS]
@@ -271,7 +269,6 @@ class Opposites:
 
         Arguments:
             forms, others: int64[m, n_tokens], word ids of the forms of either phrase.
-            count: occurrences of `forms`.
         """
         sample = self._sample(tuple(map(tuple, forms.tolist())))
         parts = [
@@ -281,11 +278,7 @@ class Opposites:
         return np.concatenate(parts), count / min(count, _SAMPLE)
 
     def _places_of(self, words: tuple[int, ...]) -> list[tuple[Shard, np.ndarray]]:
-        """Return each shard with every n-th position of words, int64, _SAMPLE in all and more.
-
-        Arguments:
-            words: their ids.
-        """
+        """Return each shard with every n-th position of words, int64, _SAMPLE in all and more."""
         count = sum(self._count(np.array([word])) for word in words)
         return list(every_nth(self.index.shards, words, max(1, count // _SAMPLE)))
 
@@ -327,9 +320,6 @@ def _opened(
 def without_shared(a: Sequence[str], b: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return two phrases without the words that they share at either edge.
 
-    Arguments:
-        a, b: the words of both.
-
     >>> without_shared(["prices", "rise"], ["prices", "fall"])
     (('rise',), ('fall',))
     """
@@ -369,9 +359,7 @@ def opposites_last(
     Arguments:
         opposites: classifier of opposites; None keeps the order.
         target: the phrase that is asked for.
-        phrases: the answers, best first.
         k: maximum number of answers; None returns all.
-        out: leave contrasted phrases out.
     """
     most = len(phrases) if k is None else min(k, len(phrases))
     if opposites is None:

@@ -31,7 +31,7 @@ _ONE = np.uint64(1)
 _FIRST_SLOTS = 1 << 10
 
 
-class Sentences(NamedTuple):
+class EncodedSentences(NamedTuple):
     """A corpus as arrays; token positions run through all sentences.
 
     Attributes:
@@ -78,7 +78,7 @@ class Templates(NamedTuple):
 
 @compiled
 def index_arcs(n_tokens, dependents, governors, types, graphs):
-    """Return (arc_starts, arcs) of Sentences; governors below 0 are the root.
+    """Return (arc_starts, arcs) of EncodedSentences; governors below 0 are the root.
 
     Arguments:
         n_tokens: number of tokens of all sentences.
@@ -114,7 +114,7 @@ def index_arcs(n_tokens, dependents, governors, types, graphs):
 
 @compiled
 def index_nodes(n_tokens, tokens, lengths, labels):
-    """Return (starts, nodes) of Sentences: the nodes of each token in the order given.
+    """Return (starts, nodes) of EncodedSentences: the nodes of each token in the order given.
 
     Arguments:
         n_tokens: number of tokens of all sentences.
@@ -181,7 +181,7 @@ def ngram_features(i, j, sentences, templates, out, n):
 
     Arguments:
         i, j: half-open span of the phrase.
-        sentences, templates: Sentences and Templates.
+        sentences, templates: EncodedSentences and Templates.
         out: uint64, packed features; appended to.
         n: number of features in out.
     """
@@ -220,7 +220,7 @@ def arc_features(i, j, sentences, templates, out, n):
 
     Arguments:
         i, j: half-open span of the phrase.
-        sentences, templates: Sentences and Templates.
+        sentences, templates: EncodedSentences and Templates.
         out: uint64, packed features; written from place n on.
         n: number of features in out.
     """
@@ -266,7 +266,7 @@ def tree_features(i, j, sentences, templates, out, n):
 
     Arguments:
         i, j: half-open span of the phrase.
-        sentences, templates: Sentences and Templates.
+        sentences, templates: EncodedSentences and Templates.
         out: uint64, packed features; written from place n on.
         n: number of features in out.
     """
@@ -330,7 +330,7 @@ def most_features(i, j, sentences, templates):
 
     Arguments:
         i, j: half-open span of the phrase.
-        sentences, templates: Sentences and Templates.
+        sentences, templates: EncodedSentences and Templates.
     """
     nodes = sentences.begin_starts[i + 1] - sentences.begin_starts[i]
     bound = 4 * 4 * templates.ngrams.shape[3] + nodes + 4
@@ -349,7 +349,7 @@ def occurrence_features(i, j, sentences, templates, out):
 
     Arguments:
         i, j: half-open span of the phrase.
-        sentences, templates: Sentences and Templates.
+        sentences, templates: EncodedSentences and Templates.
         out: uint64, with room for most_features; filled.
     """
     n = ngram_features(i, j, sentences, templates, out, 0)
@@ -402,7 +402,7 @@ def count_packed(occurrences, sentences, templates):
 
     Arguments:
         occurrences: uint64, position << 3 | length - 1 of each.
-        sentences, templates: Sentences and Templates.
+        sentences, templates: EncodedSentences and Templates.
     """
     keys = np.zeros(_FIRST_SLOTS, np.uint64)
     counts = np.zeros(_FIRST_SLOTS, np.uint32)
@@ -425,7 +425,7 @@ def _count_phrase(
     Arguments:
         occurrences: uint64, positions and lengths.
         low, high: the range.
-        sentences, templates: Sentences and Templates.
+        sentences, templates: EncodedSentences and Templates.
         keys, counts: uint64 and uint32, an open-addressing table of zeros.
         slots: int64, the slots in use, in order of first appearance.
         out: uint64, room for the features of one occurrence.
@@ -478,7 +478,7 @@ def count_features(occurrences, starts, sentences, templates, text, offsets):
     Arguments:
         occurrences: uint64, position << 3 | length - 1 of each.
         starts: int64[n + 1], the first occurrence of each phrase.
-        sentences, templates: Sentences and Templates.
+        sentences, templates: EncodedSentences and Templates.
         text, offsets: uint8 and int64, the texts end to end.
     """
     row_starts = np.zeros(starts.size, np.int64)

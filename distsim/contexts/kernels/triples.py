@@ -4,7 +4,10 @@ import numpy as np
 
 from distsim.kernels.compiled import compiled
 
-_BUCKETS = 2048  # as many as can be written to side by side without leaving the cache
+_BUCKETS = 512  # as many as can be written to side by side without leaving the cache
+_INNER_BITS = 9  # of the second pass
+_INNER = 1 << _INNER_BITS
+_MOST_INNER = 1 << 16  # a larger bucket has few phrases, and is not copied for a second pass
 _FEW = 24  # so few are sorted by insertion
 
 
@@ -12,7 +15,7 @@ _FEW = 24  # so few are sorted by insertion
 def sort_triples(phrases, features, counts, out_phrases, out_features, out_counts):
     """Fill the out arrays with the triples in order of phrase, then feature (all uint64).
 
-    One pass by the phrases' leading bits, then a quicksort of each bucket: hashes spread
+    Two passes by the phrases' leading bits, then a quicksort of each bucket: hashes spread
     evenly, so buckets are small; where one phrase fills one, its features are sorted.
 
     Arguments:
@@ -42,8 +45,43 @@ def sort_triples(phrases, features, counts, out_phrases, out_features, out_count
         out_phrases[place] = phrases[i]
         out_features[place] = features[i]
         out_counts[place] = counts[i]
+    most = 0
     for bucket in range(_BUCKETS):
-        _quicksort(out_phrases, out_features, out_counts, stops[bucket], stops[bucket + 1])
+        if stops[bucket + 1] - stops[bucket] <= _MOST_INNER:
+            most = max(most, stops[bucket + 1] - stops[bucket])
+    room_phrases = np.empty(most, np.uint64)
+    room_features = np.empty(most, np.uint64)
+    room_counts = np.empty(most, np.uint64)
+    inner = np.empty(_INNER + 1, np.int64)
+    down = shift - np.uint64(min(np.int64(shift), _INNER_BITS))
+    for bucket in range(_BUCKETS):
+        begin, stop = stops[bucket], stops[bucket + 1]
+        if stop - begin <= _INNER or stop - begin > _MOST_INNER or shift == 0:
+            _quicksort(out_phrases, out_features, out_counts, begin, stop)
+            continue
+        # The same again by the next bits, inside the cache.
+        inner[:] = 0
+        for i in range(begin, stop):
+            inner[(np.int64((out_phrases[i] - lowest) >> down) & (_INNER - 1)) + 1] += 1
+        for k in range(_INNER):
+            inner[k + 1] += inner[k]
+        for i in range(begin, stop):
+            k = np.int64((out_phrases[i] - lowest) >> down) & (_INNER - 1)
+            place = inner[k]
+            inner[k] += 1
+            room_phrases[place] = out_phrases[i]
+            room_features[place] = out_features[i]
+            room_counts[place] = out_counts[i]
+        for i in range(begin, stop):
+            out_phrases[i] = room_phrases[i - begin]
+            out_features[i] = room_features[i - begin]
+            out_counts[i] = room_counts[i - begin]
+        first = begin
+        for k in range(_INNER):  # inner[k] is where the part k ends now
+            last = begin + inner[k]
+            if last - first > 1:
+                _quicksort(out_phrases, out_features, out_counts, first, last)
+            first = last
 
 
 @compiled
@@ -68,10 +106,10 @@ def _quicksort(phrases, features, counts, begin, stop):
         phrases, features, counts: uint64[n].
         begin, stop: the half-open range.
     """
-    stack = np.empty(128, np.int64)
-    depth = 0
     low = begin
     high = stop - 1
+    stack = np.empty(128 if high - low >= _FEW else 0, np.int64)
+    depth = 0
     while True:
         while high - low >= _FEW:
             middle = (low + high) >> 1

@@ -16,12 +16,12 @@ from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import (
     CountedText,
     Model,
-    Part,
     PhraseBatch,
+    ThreadTask,
     TrainingLimits,
     Work,
 )
-from distsim.contexts.syntax.counting import FeatureCounter, Occurrences, OccurrenceStore
+from distsim.contexts.syntax.counting import FeatureCounter, OccurrenceStore, PhraseOccurrences
 from distsim.contexts.syntax.encoded import EncodedCorpus
 from distsim.contexts.syntax.marginals import Marginals, row_space
 from distsim.contexts.syntax.model import SyntaxModel
@@ -32,9 +32,6 @@ from distsim.storage import checksum_of_settings, scratch_folder
 
 def require_syntax(model: Model) -> SyntaxModel:
     """Return the model after checking that it is a syntactic one.
-
-    Arguments:
-        model: a model of contexts.
 
     Raises:
         ParameterError: the model counts other contexts.
@@ -107,7 +104,7 @@ class AnnotatedText:
                 store.close()
 
 
-class Sentences(AnnotatedText):
+class AnnotatedSentences(AnnotatedText):
     """The phrases of annotated sentences in memory, such as a list of them.
 
     Arguments:
@@ -182,11 +179,7 @@ class CountedSentences(CountedText):
         self._marginals = marginals
 
     def lowest_count(self, selection: Selection) -> int:
-        """Return the lowest count of the `selection` by which the text was read.
-
-        Arguments:
-            selection: selection of phrases.
-        """
+        """Return the lowest count of the `selection` by which the text was read."""
         return self._lowest_count
 
     def training_limits(self, rows: int, features: int) -> TrainingLimits:
@@ -208,7 +201,7 @@ class CountedSentences(CountedText):
         assert self._marginals is not None
         return self._marginals.most_frequent(most)
 
-    def parts(self, min_count: int, max_length: int) -> Iterator[Part]:
+    def parts(self, min_count: int, max_length: int) -> Iterator[ThreadTask]:
         """Yield occurrences of phrases, in ascending order of their hashes in any case.
 
         Arguments:
@@ -217,15 +210,15 @@ class CountedSentences(CountedText):
         """
         for batch in self._store.phrases(min_count):
             batch = batch.up_to(max_length)
-            yield Part(batch, batch.occurrences.size)
+            yield ThreadTask(batch, batch.occurrences.size)
 
-    def count(self, part: Part) -> list[PhraseBatch]:
+    def count(self, part: ThreadTask) -> list[PhraseBatch]:
         """Return the one batch of a part; its features are numbered by their places in the rows.
 
         Arguments:
             part: one of the parts that `parts` yields.
         """
-        batch: Occurrences = part.content
+        batch: PhraseOccurrences = part.content
         rows = self._counter.count(batch)
         text, ends = self._counter.render(batch)
         numbers = np.arange(rows.hashes.size, dtype=np.uint32)

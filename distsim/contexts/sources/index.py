@@ -9,17 +9,20 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from distsim.base.errors import ParameterError
+from distsim.base.parallel import ordered_map
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.ngram import NgramCounter, NgramModel, feature_space
+from distsim.contexts.phrase_store import PhraseStore
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import (
     BATCH_PHRASES,
     CountedText,
     Model,
-    Part,
     PhraseBatch,
+    ThreadTask,
     TrainingLimits,
     Work,
+    parts_of,
 )
 from distsim.contexts.vectors import no_counts
 from distsim.corpus.vocabulary import hash_blob
@@ -173,7 +176,7 @@ class IndexText(CountedText):
     @cached_property
     def space(self) -> FeatureSpace:
         """All words of the index in every family."""
-        return feature_space(self._index, self._model.window, self._model.sides)
+        return feature_space(self._index, *self._model.shape)
 
     @cached_property
     def _counts(self) -> np.ndarray:
@@ -216,7 +219,7 @@ class IndexText(CountedText):
         """Return the tokens of the index."""
         return int(self._counts.sum())
 
-    def parts(self, min_count: int, max_length: int) -> Iterator[Part]:
+    def parts(self, min_count: int, max_length: int) -> Iterator[ThreadTask]:
         """Yield the parts of all phrases of 1 to max_length tokens.
 
         Arguments:
@@ -228,7 +231,47 @@ class IndexText(CountedText):
         else:
             yield from self._parts(min_count, range(1, max_length + 1))
 
-    def words(self, min_count: int, max_count: int) -> Iterator[Part]:
+    def sorted_parts(self, max_length: int, work: Work) -> Iterator[ThreadTask]:
+        """Yield the batches of all phrases, however rare, in ascending order of their hashes.
+
+        Arguments:
+            max_length: tokens of the longest phrases.
+            work: folder, memory and threads for putting them in order.
+        """
+        done, total = 0, self.total()
+        vocabulary = self._index.vocabulary
+        store = PhraseStore(max_length, work.folder, work.memory)
+
+        def counted(task: ThreadTask) -> tuple[int, list[tuple[PhraseBatch, np.ndarray]]]:
+            return task.size, [(batch, self._word_ids(batch)) for batch in self.count(task)]
+
+        try:
+            for size, batches in ordered_map(counted, self.parts(1, max_length), work.jobs):
+                for batch, words in batches:
+                    lengths = batch.token_counts()
+                    starts = np.cumsum(lengths) - lengths
+                    store.add_phrases(batch.hashes, words, starts, lengths, batch.strengths)
+                    contexts = batch.contexts
+                    phrases = np.repeat(batch.hashes, np.diff(contexts.starts))
+                    store.add_contexts(phrases, contexts.features, contexts.counts)
+                done += size
+                work.progress("counting", done, total)
+            for block in store.blocks():
+                yield from parts_of(
+                    block, vocabulary.text, vocabulary.offsets, self.space, max_length
+                )
+        finally:
+            store.close()
+
+    def _word_ids(self, batch: PhraseBatch) -> np.ndarray:
+        """Return the ids of the words of all phrases of a batch, uint32, end to end."""
+        is_space = batch.text == ord(" ")
+        letters = np.append(0, np.cumsum(~is_space))
+        stops = np.union1d(np.flatnonzero(is_space), np.cumsum(batch.text_lengths))
+        hashes = hash_blob(batch.text[~is_space], np.append(0, letters[stops]))
+        return self._index.vocabulary.find(hashes).astype(np.uint32)
+
+    def words(self, min_count: int, max_count: int) -> Iterator[ThreadTask]:
         """Yield the parts of all words whose count is in a range.
 
         Arguments:
@@ -239,7 +282,9 @@ class IndexText(CountedText):
         yield from self._word_parts(ids[more], self._bare_words)
         yield from self._word_parts(ids[~more], self._counted_words)
 
-    def longer_parts(self, min_count: int, max_length: int, min_own_count: int) -> Iterator[Part]:
+    def longer_parts(
+        self, min_count: int, max_length: int, min_own_count: int
+    ) -> Iterator[ThreadTask]:
         """Yield the parts of the phrases of 2 to max_length tokens.
 
         Arguments:
@@ -249,9 +294,11 @@ class IndexText(CountedText):
         """
         return self._parts(min_count, range(2, max_length + 1), min_own_count)
 
-    def _parts(self, min_count: int, lengths: range, min_own_count: int = 0) -> Iterator[Part]:
+    def _parts(
+        self, min_count: int, lengths: range, min_own_count: int = 0
+    ) -> Iterator[ThreadTask]:
         for size, count in self._tasks(min_count, lengths, min_own_count):
-            yield Part(count, size)
+            yield ThreadTask(count, size)
 
     def _tasks(
         self, min_count: int, lengths: range, min_own_count: int = 0
@@ -276,17 +323,17 @@ class IndexText(CountedText):
 
     def _word_parts(
         self, ids: np.ndarray, count: Callable[[np.ndarray], list[PhraseBatch]]
-    ) -> Iterator[Part]:
+    ) -> Iterator[ThreadTask]:
         for some in word_pieces(ids, self._counts):
-            yield Part(partial(count, some), int(self._counts[some].sum()))
+            yield ThreadTask(partial(count, some), int(self._counts[some].sum()))
 
-    def count(self, part: Part) -> list[PhraseBatch]:
+    def count(self, part: ThreadTask) -> list[PhraseBatch]:
         """Return the batches of a part.
 
         Arguments:
             part: one of the parts that `parts` yields.
         """
-        return list(part.content())
+        return list(part.content()) if callable(part.content) else [part.content]
 
     def _bare_words(self, ids: np.ndarray) -> list[PhraseBatch]:
         """Return words without contexts.
@@ -319,9 +366,7 @@ class IndexText(CountedText):
     def _counter(self) -> NgramCounter:
         """Return the thread's own counter."""
         if not hasattr(self._of_thread, "counter"):
-            self._of_thread.counter = NgramCounter(
-                self._index.n_words, self._model.window, self._model.sides
-            )
+            self._of_thread.counter = NgramCounter(self._index.n_words, *self._model.shape)
         counter: NgramCounter = self._of_thread.counter
         return counter
 

@@ -4,7 +4,7 @@ To add a source: a class with `usual_model` and `counted`, and a `CountedText` t
 `distsim.signatures.signing` signs all of them in the same way.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -87,7 +87,7 @@ class PhraseBatch:
         )
 
 
-class Part(NamedTuple):
+class ThreadTask(NamedTuple):
     """A task for one thread.
 
     Attributes:
@@ -172,7 +172,7 @@ class CountedText:
     def gather_marginals(self) -> None:
         """Count the marginals that weights need beyond a phrase's own counts."""
 
-    def parts(self, min_count: int, max_length: int) -> Iterator[Part]:
+    def parts(self, min_count: int, max_length: int) -> Iterator[ThreadTask]:
         """Yield the parts of all phrases; may be asked again.
 
         Arguments:
@@ -181,9 +181,18 @@ class CountedText:
         """
         raise NotImplementedError
 
+    def sorted_parts(self, max_length: int, work: Work) -> Iterator[ThreadTask]:
+        """Yield the batches of all phrases, however rare, in ascending order of their hashes.
+
+        Arguments:
+            max_length: of a phrase, in tokens.
+            work: folder, memory and threads for putting them in order.
+        """
+        return self.parts(1, max_length)
+
     def longer_parts(
         self, min_count: int, max_length: int, min_own_count: int
-    ) -> Iterator[Part] | None:
+    ) -> Iterator[ThreadTask] | None:
         """Yield the parts of the phrases of 2 tokens and more; None: only together with words.
 
         Arguments:
@@ -193,7 +202,7 @@ class CountedText:
         """
         return None
 
-    def words(self, min_count: int, max_count: int) -> Iterator[Part]:
+    def words(self, min_count: int, max_count: int) -> Iterator[ThreadTask]:
         """Yield the parts of all words; only of texts that have `longer_parts`.
 
         Arguments:
@@ -206,7 +215,7 @@ class CountedText:
         """Return the sum of the parts' sizes, None where it is not known before."""
         return None
 
-    def count(self, part: Part) -> list[PhraseBatch]:
+    def count(self, part: ThreadTask) -> list[PhraseBatch]:
         """Return the batches of phrases of a part with their counts; threads may call it together.
 
         Arguments:
@@ -228,9 +237,20 @@ class CountedText:
         Arguments:
             most: the number of features.
         """
+        return self.frequent_features_of(None, most)
+
+    def frequent_features_of(self, families: Sequence[int] | None, most: int) -> np.ndarray:
+        """Return the hashes of the most frequent features of some families, uint64, ascending.
+
+        Arguments:
+            families: their numbers in the space; None: all.
+            most: the number of features.
+        """
         space = self.space
         assert space is not None
         seen = np.flatnonzero(space.marginals > 0)
+        if families is not None:
+            seen = seen[np.isin(space.families[seen], families)]
         order = np.lexsort((space.hashes[seen], -space.marginals[seen]))
         return np.unique(space.hashes[seen[order[:most]]])
 
@@ -290,7 +310,7 @@ def parts_of(
     offsets: np.ndarray,
     space: FeatureSpace,
     max_length: int,
-) -> Iterator[Part]:
+) -> Iterator[ThreadTask]:
     """Yield the counted phrases of at most max_length tokens as parts, a batch each.
 
     Arguments:
@@ -302,12 +322,12 @@ def parts_of(
     for batch in batches_of(block, text, offsets, space):
         if max_length < block.words.shape[1]:
             batch = batch.where(batch.token_counts() <= max_length)
-        yield Part(batch, batch.hashes.size)
+        yield ThreadTask(batch, batch.hashes.size)
 
 
 def batch_results(
     text: CountedText,
-    parts: Iterator[Part],
+    parts: Iterator[ThreadTask],
     function: Callable[[PhraseBatch], T],
     work: Work,
     stage: str,
@@ -324,7 +344,7 @@ def batch_results(
         total: the sum of the parts' sizes, None where it is not known.
     """
 
-    def finish(part: Part) -> tuple[int, list[T]]:
+    def finish(part: ThreadTask) -> tuple[int, list[T]]:
         return part.size, [function(batch) for batch in text.count(part)]
 
     done = 0

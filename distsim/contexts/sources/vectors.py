@@ -18,15 +18,15 @@ from distsim.contexts.sources.source import (
     BATCH_PHRASES,
     CountedText,
     Model,
-    Part,
     PhraseBatch,
+    ThreadTask,
     TrainingLimits,
     Work,
 )
 from distsim.contexts.vectors import VectorModel, dimension_counts, dimension_space, no_counts
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.query import split_phrase
-from distsim.corpus.vectors import WordVectors, read_phrases, read_vectors
+from distsim.corpus.query import Lookup
+from distsim.corpus.vectors import VectorFileContents, read_phrases, read_vectors
 from distsim.corpus.vocabulary import hash_blob
 from distsim.indexes import phrase_walk
 from distsim.indexes.corpus_index import CorpusIndex
@@ -92,7 +92,7 @@ class VectorFile:
         self.text_format: TextFormat = index.options.text_format if index else text_format
         self.report = VectorReport()
 
-    def read(self) -> WordVectors:
+    def read(self) -> VectorFileContents:
         """Return the words of the file and their vectors."""
         return read_vectors(self.file)
 
@@ -147,9 +147,9 @@ class GivenVectors(VectorFile):
             )
         if not np.isfinite(rows).all():
             raise ParameterError("`vectors`: a number is not finite (nan or inf)")
-        self._given = WordVectors(listed, rows.astype(np.float32))
+        self._given = VectorFileContents(listed, rows.astype(np.float32))
 
-    def read(self) -> WordVectors:
+    def read(self) -> VectorFileContents:
         """Return the words and their vectors."""
         return self._given
 
@@ -168,7 +168,7 @@ class ReadVectors(CountedText):
     is_sorted = False
     n_sentences = 0
 
-    def __init__(self, source: VectorFile, read: WordVectors, model: VectorModel) -> None:
+    def __init__(self, source: VectorFile, read: VectorFileContents, model: VectorModel) -> None:
         self.normaliser = source.normaliser
         self.text_format = source.text_format
         self._index = source.index
@@ -223,7 +223,7 @@ class ReadVectors(CountedText):
         """
         return np.sort(self.space.hashes)
 
-    def parts(self, min_count: int, max_length: int) -> Iterator[Part]:
+    def parts(self, min_count: int, max_length: int) -> Iterator[ThreadTask]:
         """Yield the parts of words, then of phrases: the listed ones, or the index's.
 
         Arguments:
@@ -237,9 +237,9 @@ class ReadVectors(CountedText):
         if self._index is not None:
             for words in phrase_walk.chunk_words(self._index.word_counts()):
                 for piece in phrase_walk.split(self._index.shards, words):
-                    yield Part(partial(self._indexed, piece, min_count, max_length), 1)
+                    yield ThreadTask(partial(self._indexed, piece, min_count, max_length), 1)
 
-    def count(self, part: Part) -> list[PhraseBatch]:
+    def count(self, part: ThreadTask) -> list[PhraseBatch]:
         """Return the batches of a part.
 
         Arguments:
@@ -277,11 +277,11 @@ class ReadVectors(CountedText):
         )
 
 
-def _pieces(count: Callable[[int, int], Iterator[PhraseBatch]], n: int) -> Iterator[Part]:
+def _pieces(count: Callable[[int, int], Iterator[PhraseBatch]], n: int) -> Iterator[ThreadTask]:
     """Yield parts of at most BATCH_PHRASES of n phrases."""
     for begin in range(0, n, BATCH_PHRASES):
         stop = min(begin + BATCH_PHRASES, n)
-        yield Part(partial(count, begin, stop), stop - begin)
+        yield ThreadTask(partial(count, begin, stop), stop - begin)
 
 
 def _normal_forms(
@@ -305,17 +305,13 @@ def _read_phrases(source: VectorFile, words: set[str]) -> list[str]:
     """Return the listed phrases that are not words, normalised, without repeats."""
     if source.phrases is None:
         return []
-    whole = source.text_format == "lines"
+    lookup = Lookup(source.normaliser, source.text_format, words.__contains__)
     found: dict[str, None] = {}
     for phrase in read_phrases(source.phrases):
-        text = _split(phrase, source.normaliser, lambda piece: whole or piece in words)
+        text = " ".join(lookup.readings(phrase)[0])
         if text and text not in words:
             found[text] = None
     return list(found)
-
-
-def _split(phrase: str, normaliser: Normaliser, is_word: Callable[[str], bool]) -> str:
-    return " ".join(split_phrase(phrase, normaliser, is_word))
 
 
 def _blob(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -24,7 +24,7 @@ BATCH_PHRASES = 1 << 13
 BATCH_OCCURRENCES = 1 << 16
 
 
-class Occurrences(NamedTuple):
+class PhraseOccurrences(NamedTuple):
     """Some phrases, ascending by hash, with all their occurrences.
 
     Phrase p has occurrences[starts[p]:starts[p + 1]].
@@ -44,7 +44,7 @@ class Occurrences(NamedTuple):
         """Occurrences of each phrase, int64[n]."""
         return np.diff(self.starts)
 
-    def up_to(self, length: int) -> "Occurrences":
+    def up_to(self, length: int) -> "PhraseOccurrences":
         """Return the phrases of limited length.
 
         Arguments:
@@ -54,7 +54,7 @@ class Occurrences(NamedTuple):
         if kept.all():
             return self
         sizes = np.diff(self.starts)
-        return Occurrences(
+        return PhraseOccurrences(
             self.phrases[kept],
             np.concatenate([[0], np.cumsum(sizes[kept])]),
             self.occurrences[np.repeat(kept, sizes)],
@@ -101,7 +101,6 @@ class OccurrenceStore:
         """Return all sentences as arrays; their phrases are stored.
 
         Arguments:
-            sentences: read once.
             progress: called with the stage and the tokens read.
         """
         for block in self._encoder.encode(sentences):
@@ -113,7 +112,7 @@ class OccurrenceStore:
             progress("reading", self._encoder.n_tokens, None)
         return self._encoder.finish()
 
-    def phrases(self, min_count: int) -> Iterator[Occurrences]:
+    def phrases(self, min_count: int) -> Iterator[PhraseOccurrences]:
         """Yield the phrases in batches, ascending by hash.
 
         Arguments:
@@ -130,7 +129,7 @@ class OccurrenceStore:
                 starts = np.concatenate([[0], reach[: rows.size]])
                 places = np.repeat(part.starts[rows] - starts[:-1], sizes[rows])
                 places += np.arange(starts[-1])
-                yield Occurrences(part.phrases[rows], starts, part.features[places])
+                yield PhraseOccurrences(part.phrases[rows], starts, part.features[places])
                 begin = stop
 
     def lowest_count(self, min_count: int, max_phrases: int | None) -> int:
@@ -170,12 +169,8 @@ class FeatureCounter:
         self._model = model
         self._templates = model.kernel_templates(root_text=1)
 
-    def count(self, batch: Occurrences) -> FeatureRows:
-        """Return the features of the phrases of a batch.
-
-        Arguments:
-            batch: the phrases' occurrences.
-        """
+    def count(self, batch: PhraseOccurrences) -> FeatureRows:
+        """Return the features of the phrases of a batch."""
         return FeatureRows(
             *kernel.count_features(
                 frozen(batch.occurrences), frozen(batch.starts), self._corpus.sentences,
@@ -201,12 +196,8 @@ class FeatureCounter:
             found[name] = found.get(name, 0) + count
         return found
 
-    def render(self, batch: Occurrences) -> tuple[np.ndarray, np.ndarray]:
-        """Return the texts of a batch's phrases, uint8 end to end, and int64[n + 1] offsets.
-
-        Arguments:
-            batch: n phrases.
-        """
+    def render(self, batch: PhraseOccurrences) -> tuple[np.ndarray, np.ndarray]:
+        """Return the texts of a batch's phrases, uint8 end to end, and int64[n + 1] offsets."""
         first = batch.occurrences[batch.starts[:-1]]
         positions = (first >> kernel.LENGTH_SHIFT).astype(np.int64)
         lengths = (first & kernel.LENGTH_MASK).astype(np.int64) + 1

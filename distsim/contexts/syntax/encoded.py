@@ -10,8 +10,8 @@ import numpy as np
 
 from distsim.base.errors import ParameterError
 from distsim.contexts.kernels import syntax as kernel
-from distsim.contexts.kernels.syntax import Sentences
-from distsim.contexts.syntax.dependencies import ROOT as ROOT_TEXT
+from distsim.contexts.kernels.syntax import EncodedSentences
+from distsim.contexts.syntax.templates import ROOT as ROOT_TEXT
 from distsim.corpus.annotation import NO_HEAD, AnnotatedSentence
 from distsim.corpus.vocabulary import GrowingArray
 from distsim.kernels.compiled import frozen
@@ -34,7 +34,7 @@ class _Numbers(dict[str, int]):
         return number
 
 
-class Texts:
+class NumberedTexts:
     """Texts numbered in order of first appearance; text 0 is empty, text 1 is the root's."""
 
     def __init__(self) -> None:
@@ -44,11 +44,7 @@ class Texts:
         self._ends.append(np.zeros(1, np.int64))
 
     def number(self, texts: Iterable[str]) -> list[int]:
-        """Return the number of every text; new ones get the next numbers.
-
-        Arguments:
-            texts: in any order.
-        """
+        """Return the number of every text; new ones get the next numbers."""
         numbers = self.numbers
         return [numbers[text] for text in texts]
 
@@ -62,7 +58,7 @@ class Texts:
         return frozen(self._spelled.view()), frozen(self._ends.view())
 
 
-class Block(NamedTuple):
+class SentenceBlock(NamedTuple):
     """Some sentences as arrays.
 
     Attributes:
@@ -91,7 +87,7 @@ class EncodedCorpus:
         encoder: that made them.
     """
 
-    def __init__(self, sentences: Sentences, encoder: "Encoder") -> None:
+    def __init__(self, sentences: EncodedSentences, encoder: "Encoder") -> None:
         self.sentences = sentences
         self.text, self.offsets = encoder.texts.spelled()
         self.names = list(encoder.texts.numbers)
@@ -111,7 +107,7 @@ class Encoder:
     """
 
     def __init__(self, folder: str | Path, block_tokens: int = BLOCK_TOKENS) -> None:
-        self.texts = Texts()
+        self.texts = NumberedTexts()
         self.n_sentences = 0
         self.n_tokens = 0
         self._folder = Path(folder)
@@ -130,12 +126,8 @@ class Encoder:
         self._arcs: list[list[int]] = [[], [], [], []]  # dependents, governors, types, graphs
         self._nodes: list[list[int]] = [[], [], []]  # starts, stops, labels
 
-    def encode(self, sentences: Iterable[AnnotatedSentence]) -> Iterator[Block]:
-        """Yield each block of sentences when it is written.
-
-        Arguments:
-            sentences: read once.
-        """
+    def encode(self, sentences: Iterable[AnnotatedSentence]) -> Iterator[SentenceBlock]:
+        """Yield each block of sentences when it is written."""
         for sentence in sentences:
             self._add(sentence)
             if len(self._before) >= self._block_tokens:
@@ -155,7 +147,7 @@ class Encoder:
                 np.memmap(path, dtype, "r", shape=shape) if path.stat().st_size
                 else np.empty(shape, dtype)
             )  # fmt: skip
-        return EncodedCorpus(Sentences(**arrays), self)
+        return EncodedCorpus(EncodedSentences(**arrays), self)
 
     def close(self) -> None:
         """Close the files."""
@@ -212,7 +204,7 @@ class Encoder:
             labels += number([node[2] for node in sentence.nodes])
         self.n_sentences += 1
 
-    def _flush(self) -> Block:
+    def _flush(self) -> SentenceBlock:
         n = len(self._before)
         if len(self.texts.numbers) > _MOST_TEXTS:
             raise ParameterError(
@@ -235,7 +227,7 @@ class Encoder:
         for name, (first, rows) in indexed.items():
             self._write(name, first[1:] + self._sizes[_STARTS[name]])
             self._write(_STARTS[name], rows)
-        block = Block(self.n_tokens, frozen(texts[:, kernel.LEX]), frozen(after))
+        block = SentenceBlock(self.n_tokens, frozen(texts[:, kernel.LEX]), frozen(after))
         self.n_tokens += n
         self._clear()
         return block

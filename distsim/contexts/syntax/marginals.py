@@ -34,11 +34,7 @@ class Marginals:
         self._n_families = len(model.templates)
 
     def add(self, rows: FeatureRows) -> None:
-        """Add the features of some phrases.
-
-        Arguments:
-            rows: the features.
-        """
+        """Add the features of some phrases."""
         self._store.add(rows.hashes, rows.families, rows.counts)
 
     def finish(self) -> None:
@@ -65,11 +61,7 @@ class Marginals:
         self.counts = MarginalCounts(columns[0], columns[1].astype(np.float64), columns[2], totals)
 
     def most_frequent(self, most: int) -> np.ndarray:
-        """Return the hashes of the most frequent features, uint64, ascending.
-
-        Arguments:
-            most: the number of features.
-        """
+        """Return the hashes of the most frequent features, uint64, ascending."""
         hashes, counts = np.empty(0, np.uint64), np.empty(0)
         for begin in range(0, self._hashes.size, _BLOCK):
             hashes = np.concatenate([hashes, self._hashes[begin : begin + _BLOCK]])
@@ -98,7 +90,6 @@ def row_space(model: SyntaxModel, rows: FeatureRows, marginals: Marginals | None
 
     Arguments:
         model: by which the features were counted.
-        rows: the features of the batch.
         marginals: of the corpus; None where no weight depends on them.
     """
     names = tuple(template.pattern for template in model.templates)

@@ -6,15 +6,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from distsim.base.arguments import in_range, one_of
+from distsim.base.arguments import check_types, in_range, one_of
 from distsim.base.errors import ParameterError
 from distsim.contexts.kernels import syntax as kernel
-from distsim.contexts.syntax import constituents, dependencies, head, ngrams, slashes
+from distsim.contexts.syntax import templates
 from distsim.contexts.syntax.templates import KINDS, Place, Template
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import hash_states
 
-FAMILIES = (ngrams.NAME, constituents.NAME, slashes.NAME, *dependencies.NAMES, head.NAME)
+FAMILIES = (
+    templates.NGRAM, templates.CONSTITUENT, templates.SLASHES, *templates.DEPENDENCIES,
+    templates.HEAD,
+)  # fmt: skip
 WIDEST = 4  # the toolkit's own default; the thesis's text has 3
 LONGEST = 8  # tokens of a phrase: three bits of a packed occurrence
 
@@ -41,6 +44,7 @@ class SyntaxModel:
     window: int = 3
 
     def __post_init__(self) -> None:
+        check_types(self)
         object.__setattr__(self, "families", _chosen("features", self.families, FAMILIES))
         object.__setattr__(self, "kinds", _chosen("kinds", self.kinds, KINDS))
         in_range(self.window, "window", 1, WIDEST)
@@ -56,16 +60,16 @@ class SyntaxModel:
     @cached_property
     def _numbered(self) -> list[tuple[int, tuple[str, Place, Template]]]:
         found: list[tuple[str, Place, Template]] = []
-        if ngrams.NAME in self.families:
-            found += [("ngrams", *t) for t in ngrams.templates(self.kinds, self.window)]
-        if constituents.NAME in self.families:
-            found += [("spans", *t) for t in constituents.templates()]
-        if slashes.NAME in self.families:
-            found += [("slashes", *t) for t in slashes.templates()]
-        graphs = [name for name in dependencies.NAMES if name in self.families]
-        found += [("arcs", *t) for t in dependencies.templates(graphs, self.kinds)]
-        if head.NAME in self.families:
-            found += [("heads", *t) for t in head.templates(self.kinds)]
+        if templates.NGRAM in self.families:
+            found += [("ngrams", *t) for t in templates.ngram_templates(self.kinds, self.window)]
+        if templates.CONSTITUENT in self.families:
+            found += [("spans", *t) for t in templates.constituent_templates()]
+        if templates.SLASHES in self.families:
+            found += [("slashes", *t) for t in templates.slash_templates()]
+        graphs = [name for name in templates.DEPENDENCIES if name in self.families]
+        found += [("arcs", *t) for t in templates.dependency_templates(graphs, self.kinds)]
+        if templates.HEAD in self.families:
+            found += [("heads", *t) for t in templates.head_templates(self.kinds)]
         return list(enumerate(found))
 
     @cached_property
@@ -87,7 +91,7 @@ class SyntaxModel:
         prefix_ends = np.cumsum([0, *map(len, prefixes)])
         shapes: dict[str, tuple[int, ...]] = {
             "ngrams": (2, len(KINDS), 2, self.window),
-            "arcs": (len(dependencies.NAMES), 2, 2, len(KINDS)),
+            "arcs": (len(templates.DEPENDENCIES), 2, 2, len(KINDS)),
             "spans": (1,),
             "slashes": (4,),
             "heads": (len(KINDS),),

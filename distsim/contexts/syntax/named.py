@@ -13,7 +13,7 @@ from distsim.contexts.syntax.encoded import Encoder
 from distsim.contexts.syntax.model import LONGEST, SyntaxModel
 from distsim.contexts.weights import Weigher, Weighting
 from distsim.corpus.annotation import NORMALISER, AnnotatedSentence
-from distsim.corpus.query import split_phrase
+from distsim.corpus.query import Lookup
 from distsim.storage import scratch_folder
 
 
@@ -25,8 +25,7 @@ def named_contexts(
 ) -> Results[NamedContext]:
     """Return (feature, count, weight) of a phrase's features, strongest first, then by name.
 
-    The phrase's words are those between white space; where they do not occur so, those of
-    running text (`king's` is found as `king 's`).
+    The phrase is found whichever way its words were cut (`don't` as `do n't`).
 
     Arguments:
         sentences: read once.
@@ -44,14 +43,12 @@ def named_contexts(
             f"`weights` {weighting.scheme} needs the counts of all phrases: choose raw or log here"
         )
     spellings = _spellings(phrase)
-    if len(spellings[0]) > LONGEST:
-        return Results()
     found: list[list[int]] = [[] for _ in spellings]
     with scratch_folder() as folder:
         encoder = Encoder(folder)
         for _ in encoder.encode(_holding(sentences, spellings, found)):
             pass
-        occurrences = next((places for places in found if places), [])
+        occurrences = sorted(place for places in found for place in places)
         corpus = encoder.finish()
         if not occurrences:
             return Results()
@@ -68,10 +65,12 @@ def named_contexts(
 
 
 def _spellings(phrase: str) -> list[list[str]]:
-    """Return the words of a phrase, cut at white space and cut as running text."""
-    whole = split_phrase(phrase, NORMALISER, lambda piece: True)
-    cut = split_phrase(phrase, NORMALISER, lambda piece: False)
-    return [whole] if cut == whole else [whole, cut]
+    """Return the ways in which the words of a phrase may be cut."""
+    return [
+        list(words)
+        for words in Lookup(NORMALISER, "text").readings(phrase)
+        if 0 < len(words) <= LONGEST
+    ]
 
 
 def _holding(

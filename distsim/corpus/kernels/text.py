@@ -18,6 +18,7 @@ OTHER, SPACE, NEWLINE = 0, 1, 2
 LOWER, UPPER, LETTER, DIGIT, MARK = 3, 4, 5, 6, 7
 IDEOGRAPH, APOSTROPHE, HYPHEN, PERIOD, COMMA = 8, 9, 10, 11, 12
 STOP, WIDE_STOP, CLOSE, OPEN, QUOTE = 13, 14, 15, 16, 17
+ZERO_WIDTH_SPACE, BYTE_ORDER_MARK = 0x200B, 0xFEFF
 
 
 @compiled
@@ -138,17 +139,30 @@ def _in_sorted(values, value):
 
 
 @compiled
+def _is_joiner(text, i, code, classes):
+    """Return whether a character is a space without width and the next one is of a word.
+
+    Arguments:
+        text: uint8, UTF-8.
+        i: first byte of the character behind it.
+        code: its code point.
+        classes: uint8, by code point.
+    """
+    if (code != ZERO_WIDTH_SPACE and code != BYTE_ORDER_MARK) or i >= text.size:
+        return False
+    following, _ = _decode(text, i)
+    return _is_word(np.int64(classes[following]))
+
+
+@compiled
 def _word_end(text, start, classes, abbreviations):
-    """Return the end of the word at `start`, with its periods and apostrophes.
+    """Return (the end of the word at `start`, with its periods; number of apostrophes in it).
 
     Arguments:
         text: uint8, UTF-8.
         start: first byte of the word.
         classes: uint8, by code point.
         abbreviations: uint64, sorted hashes of the words that keep the period after them.
-
-    Returns (stop, whether a period was taken in as part of an abbreviation,
-    number of apostrophes, byte and width of the last one, letters before and after it).
     """
     i = start
     previous = OTHER
@@ -156,29 +170,24 @@ def _word_end(text, start, classes, abbreviations):
     longest_part = 0
     n_periods = 0
     n_apostrophes = 0
-    apostrophe = 0
-    apostrophe_width = 0
-    before = 0
-    since_apostrophe = 0
     while i < text.size:
         code, width = _decode(text, i)
         kind = np.int64(classes[code])
         if _is_word(kind):
             previous = kind if kind != MARK or previous == OTHER else previous
             letters += 1
-            since_apostrophe += 1
             i += width
             continue
+        if kind == SPACE:
+            if previous != OTHER and _is_joiner(text, i + width, code, classes):
+                i += width
+                continue
+            break
         following = _class_at(text, i + width, classes)
         joins = False
         if kind == APOSTROPHE:
             joins = _is_letter(previous) and _is_letter(following)
-            if joins:
-                n_apostrophes += 1
-                apostrophe = i
-                apostrophe_width = width
-                before = since_apostrophe
-                since_apostrophe = 0
+            n_apostrophes += joins
         elif kind == HYPHEN:
             joins = _is_word(following)
         elif kind == PERIOD:
@@ -199,15 +208,12 @@ def _word_end(text, start, classes, abbreviations):
         i += width
     if letters > longest_part:
         longest_part = letters
-    abbreviated = False
     if i < text.size and text[i] == 46 and _class_at(text, i + 1, classes) != PERIOD:
         if longest_part == 1 and _is_letter(previous) and n_apostrophes == 0:
-            abbreviated = True  # an initial or letters between periods: `j.`, `u.s.`
+            i += 1  # an initial or letters between periods: `j.`, `u.s.`
         elif n_periods == 0:
-            abbreviated = _in_sorted(abbreviations, finish(extend(START, text, start, i)))
-        if abbreviated:
-            i += 1
-    return i, abbreviated, n_apostrophes, apostrophe, apostrophe_width, before, since_apostrophe
+            i += _in_sorted(abbreviations, finish(extend(START, text, start, i)))
+    return i, n_apostrophes
 
 
 @compiled
@@ -231,33 +237,79 @@ def _sentence_follows(text, i, classes):
 
 
 @compiled
-def _token_end(text, i, classes, abbreviations):
-    """Return (end of the token at byte i, where it is split into two, else the end again).
+def _sign_end(text, i, kind, classes):
+    """Return the end of the token at byte i that is no word: a run of one sign, with its marks.
 
     Arguments:
         text: uint8, UTF-8.
         i: first byte of the token.
+        kind: class of the first character.
         classes: uint8, by code point.
-        abbreviations: uint64, sorted hashes of the words that keep the period after them.
     """
     code, width = _decode(text, i)
-    kind = np.int64(classes[code])
     stop = i + width
-    if _is_word(kind):
-        stop, _, n_apostrophes, apostrophe, apostrophe_width, before, after = _word_end(
-            text, i, classes, abbreviations
-        )
-        if n_apostrophes > 0 and after <= 2:
-            return stop, apostrophe  # king 's
-        if n_apostrophes == 1 and before <= 2:
-            return stop, apostrophe + apostrophe_width  # l' homme
-    elif kind != IDEOGRAPH and kind != CLOSE and kind != OPEN:
+    if kind != IDEOGRAPH and kind != CLOSE and kind != OPEN:
         while stop < text.size:
             next_code, next_width = _decode(text, stop)
             if next_code != code:
                 break
             stop += next_width
-    return stop, stop
+    while stop < text.size and text[stop] >= 0x80:  # marks are no ASCII
+        next_code, next_width = _decode(text, stop)
+        if classes[next_code] != MARK:
+            break
+        stop += next_width
+    return stop
+
+
+@compiled
+def _cut_at_apostrophes(text, start, stop, classes, starts, stops, n):
+    """Write the tokens of a word with apostrophes; return their number and that of earlier ones.
+
+    By one rule for each apostrophe, from left to right: where at most two letters are behind it,
+    up to the next one, a token begins with it (king 's); else where at most two letters are before
+    it, back to the last one, a token ends with it (l' homme); else it is inside a token.
+
+    Arguments:
+        text: uint8, UTF-8.
+        start, stop: the word's bytes.
+        classes: uint8, by code point.
+        starts, stops: int64, of tokens. n: the number of those that are there.
+    """
+    before = 0
+    begin = start
+    apostrophe = -1  # the last one that was seen; what is behind it is being counted
+    width_of_it = 0
+    letters = 0  # without marks, so that composed and decomposed text is cut alike
+    i = start
+    while i <= stop:
+        width = 1
+        kind = APOSTROPHE  # the end, too
+        if i < stop:
+            code, width = _decode(text, i)
+            kind = np.int64(classes[code])
+        if kind == APOSTROPHE:
+            if apostrophe >= 0:
+                edge = -1
+                if letters <= 2:
+                    edge = apostrophe
+                elif before <= 2:
+                    edge = apostrophe + width_of_it
+                if edge > begin:
+                    starts[n] = begin
+                    stops[n] = edge
+                    n += 1
+                    begin = edge
+            before = letters
+            letters = 0
+            apostrophe = i
+            width_of_it = width
+        elif _is_word(kind) and kind != MARK:
+            letters += 1
+        i += width
+    starts[n] = begin
+    stops[n] = stop
+    return n + 1
 
 
 @compiled
@@ -343,17 +395,22 @@ def cut_running_text(text, classes, abbreviations):
                 line += 1
             i += width
             continue
-        stop, split = _token_end(text, i, classes, abbreviations)
         ends, ends_here = _ends_after(kind, ends, ends_here)
-        starts[n_tokens] = i
-        stops[n_tokens] = split
-        hashes[n_tokens] = finish(extend(START, text, i, split))
-        n_tokens += 1
-        if split < stop:
-            starts[n_tokens] = split
+        n_apostrophes = 0
+        if _is_word(kind):
+            stop, n_apostrophes = _word_end(text, i, classes, abbreviations)
+        else:
+            stop = _sign_end(text, i, kind, classes)
+        if n_apostrophes == 0:
+            starts[n_tokens] = i
             stops[n_tokens] = stop
-            hashes[n_tokens] = finish(extend(START, text, split, stop))
+            hashes[n_tokens] = finish(extend(START, text, i, stop))
             n_tokens += 1
+        else:
+            first = n_tokens
+            n_tokens = _cut_at_apostrophes(text, i, stop, classes, starts, stops, n_tokens)
+            for token in range(first, n_tokens):
+                hashes[token] = finish(extend(START, text, starts[token], stops[token]))
         i = stop
     if text.size == 0 or text[text.size - 1] == 10:
         line -= 1

@@ -12,19 +12,23 @@ from distsim.corpus.documents import Document
 from distsim.corpus.plain_text import HEAD_BYTES, looks_like
 from distsim.corpus.readers.conllu import CONLLU
 from distsim.corpus.readers.delimited import CSV, TSV
+from distsim.corpus.readers.docx import DOCX
 from distsim.corpus.readers.html import HTML
 from distsim.corpus.readers.jsonl import JSONL
+from distsim.corpus.readers.markup import ALTO, DOCBOOK, TEI
 from distsim.corpus.readers.parquet import PARQUET
 from distsim.corpus.readers.reader import Reader, ReadOptions
+from distsim.corpus.readers.subtitles import SUBTITLES
+from distsim.corpus.readers.vertical import VERTICAL
 from distsim.corpus.sources import (
     Source,
     find_sources,
     find_texts,
-    is_regular,
+    in_encoding,
     read_head,
     require_readable,
 )
-from distsim.corpus.tokeniser import doubted_format
+from distsim.corpus.text_format import guess_format
 
 READERS: dict[str, Reader] = {
     "jsonl": JSONL,
@@ -33,9 +37,16 @@ READERS: dict[str, Reader] = {
     "parquet": PARQUET,
     "html": HTML,
     "conllu": CONLLU,
+    "vertical": VERTICAL,
+    "tei": TEI,
+    "docbook": DOCBOOK,
+    "alto": ALTO,
+    "subtitles": SUBTITLES,
+    "docx": DOCX,
 }
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zst"}
 _PLAIN = {".txt", ".text", ".md"}
+_MOST_LOOKED_AT = 1000  # files whose beginnings tell how plain text is cut
 
 
 def find_documents(
@@ -59,18 +70,19 @@ def find_documents(
         InputError: as find_texts; annotated files are mixed with others.
     """
     if file_format in ("text", "lines") or as_is:
-        return find_texts(paths, as_is, written)
+        sources = in_encoding(find_sources(paths, written), options.encoding)
+        return find_texts(sources, as_is)
     found = []
-    for source in find_sources(paths, written):
+    for source in in_encoding(find_sources(paths, written), options.encoding):
         reader = None
         if source.documents is None:
             name = format_of(source) if file_format == "auto" else file_format
-            if name == "conllu" != file_format:
-                raise InputError(
-                    f"{source.label}: is annotated (CoNLL-U): index such files apart from others, "
-                    "with `file_format` conllu"
-                )
             reader = READERS.get(name)
+            if reader is not None and name != file_format and "text" not in reader.text_formats:
+                raise InputError(
+                    f"{source.label}: is annotated ({reader.looks[0]}): index such files apart "
+                    f"from others, with `file_format` {name}"
+                )
         if reader is None:
             found += find_texts([source])
         else:
@@ -96,40 +108,73 @@ def format_of(source: Source) -> str:
     for name, reader in READERS.items():
         if suffix in reader.suffixes:
             return name
-    if suffix in _PLAIN or not is_regular(source.path):
-        return "text"
     head = read_head(source)
     looks = looks_like(head, len(head) < HEAD_BYTES)
-    return next((name for name, reader in READERS.items() if reader.looks == looks), "text")
+    return next(
+        (
+            name
+            for name, reader in READERS.items()
+            if looks in reader.looks and (suffix not in _PLAIN or reader.is_unmistakable)
+        ),
+        "text",
+    )
 
 
-def settle_format(paths: Sequence[str | Path]) -> tuple[FileFormat, TextFormat]:
-    """Return (the format of all files, how their text is cut) of a corpus whose format is `auto`.
+def settle_format(
+    paths: Sequence[str | Path | Source],
+    as_is: bool = False,
+    file_format: FileFormat = "auto",
+    encoding: str | None = None,
+) -> tuple[FileFormat, TextFormat]:
+    """Return (the format of all files, how their text is cut) of a corpus.
 
-    Plain text is cut as running text if one of the files looks like it, else as a sentence a line;
-    annotated files are tokenised, texts of all other formats are running text.
+    Plain text is running text unless most of its files show that they are tokenised; annotated
+    files are tokenised, texts of all other formats are running text.
+
+    Arguments:
+        paths: files and folders.
+        as_is: all are plain text, whatever they look like.
+        file_format: of all files; `auto`: each file's own.
+        encoding: of their texts; UTF-8 where None.
+
+    Raises:
+        InputError: as find_sources; annotated files are mixed with others.
+    """
+    sources = in_encoding(find_sources(paths), encoding)
+    if as_is:
+        return "text", plain_text_format(sources)
+    by_format: dict[str, list[Source]] = {}
+    for source in sources:
+        by_format.setdefault(
+            format_of(source) if file_format == "auto" else file_format, []
+        ).append(source)
+    if "text" in by_format:
+        find_texts(by_format["text"])  # refuses what is none
+    annotated = next(
+        (n for n in by_format if n in READERS and "text" not in READERS[n].text_formats), ""
+    )
+    if annotated and len(by_format) > 1:
+        other = next(found[0] for name, found in by_format.items() if name != annotated)
+        raise InputError(
+            f"{other.label}: is no {annotated} as {by_format[annotated][0].label} is: "
+            "index annotated files and others apart"
+        )
+    if len(by_format) > 1:
+        return "auto", "text"
+    (only,) = by_format
+    if only == "text":
+        return "text", plain_text_format(sources)
+    formats = {READERS[only].format_of(source) for source in sources[:_MOST_LOOKED_AT]}
+    return cast(FileFormat, only), "lines" if formats == {"lines"} else "text"
+
+
+def plain_text_format(paths: Sequence[str | Path | Source]) -> TextFormat:
+    """Return how plain texts are cut: `lines` if most of them show that they are tokenised.
 
     Arguments:
         paths: files and folders.
 
     Raises:
-        InputError: as find_sources; annotated files are mixed with others.
+        InputError: as find_sources.
     """
-    sources = find_sources(paths)
-    names = {format_of(source): source for source in sources}
-    if "conllu" in names:
-        if len(names) > 1:
-            other = next(one for name, one in names.items() if name != "conllu")
-            raise InputError(
-                f"{other.label}: is no CoNLL-U as {names['conllu'].label} is: "
-                "index annotated files and others apart"
-            )
-        return "conllu", "lines"
-    if set(names) != {"text"}:
-        return ("auto" if len(names) > 1 else cast(FileFormat, next(iter(names)))), "text"
-    heads = (read_head(one) for one in sources if is_regular(one.path))
-    running = any(
-        doubted_format(head, "lines") and looks_like(head, len(head) < HEAD_BYTES) is None
-        for head in heads
-    )
-    return "text", "text" if running else "lines"
+    return guess_format(map(read_head, find_sources(paths)[:_MOST_LOOKED_AT]))

@@ -1,4 +1,4 @@
-"""Reads CoNLL-U: sentences of tokens with lemma and part of speech.
+"""Reads CoNLL-U: sentences of tokens with lemma, parts of speech and dependencies.
 
 A document begins at `# newdoc`; `# newdoc id = NAME` gives its id, `# meta::name = value` its
 fields. A file without these is one document.
@@ -11,7 +11,8 @@ from typing import Any
 from distsim.base.errors import InputError
 from distsim.corpus.conllu import word_rows
 from distsim.corpus.documents import Document
-from distsim.corpus.lines import LINE_BYTES, read_lines
+from distsim.corpus.lines import LINE_BYTES, decoded, read_lines
+from distsim.corpus.numbers import plain_count
 from distsim.corpus.readers.reader import Reader, ReadOptions
 from distsim.corpus.sources import Source
 
@@ -21,7 +22,7 @@ _FIELD = re.compile(r"#\s*meta::(\S+)\s*=\s*(.*)")
 _BLANKS = re.compile(r"\s+")
 
 
-class _Piece:
+class _SentenceRun:
     """Sentences of a document, all of them or some that follow one another."""
 
     def __init__(self, id: str | None, fields: dict[str, Any], continues: bool) -> None:
@@ -30,14 +31,17 @@ class _Piece:
         self._continues = continues
         self._sentences: list[str] = []
         self._lines: list[int] = []
-        self.annotations: list[tuple[str, str]] = []
+        self.annotations: list[tuple[Any, ...]] = []
 
-    def add(self, rows: list[list[str]], line: int) -> None:
-        """Add a sentence that begins in a line."""
+    def add(self, rows: list[list[str]], line: int, distances: list[int]) -> None:
+        """Add a sentence that begins in a line; distances: from each token to its head."""
         forms = (_BLANKS.sub("_", row[1].strip()) or "_" for row in rows)
         self._sentences.append(" ".join(forms))
         self._lines.append(line)
-        self.annotations += [(row[2], row[3] if row[4] == "_" else row[4]) for row in rows]
+        self.annotations += [
+            (row[2], row[3] if row[4] == "_" else row[4], row[3], row[7], distance)
+            for row, distance in zip(rows, distances, strict=True)
+        ]
 
     def document(self) -> Document:
         """Return the sentences, one a line."""
@@ -46,19 +50,19 @@ class _Piece:
             annotations=self.annotations, continues=self._continues,
         )  # fmt: skip
 
-    def rest(self) -> "_Piece":
+    def rest(self) -> "_SentenceRun":
         """Return the next piece of the same document."""
-        return _Piece(self.id, self.fields, continues=True)
+        return _SentenceRun(self.id, self.fields, continues=True)
 
 
 def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
-    piece = _Piece(None, {}, continues=False)
+    piece = _SentenceRun(None, {}, continues=False)
     for lines, first in _sentences(source):
         for line in lines:
             if (begins := _NEW_DOCUMENT.match(line)) is not None:
                 if piece.annotations:
                     yield piece.document()
-                piece = _Piece(begins[1], {}, continues=False)
+                piece = _SentenceRun(begins[1], {}, continues=False)
             elif (found := _FIELD.match(line)) is not None:
                 piece.fields[found[1]] = found[2]
         at = [n for n, line in enumerate(lines, first) if line[0] != "#"]
@@ -66,15 +70,30 @@ def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
             continue
         try:
             rows, at, _ = word_rows([lines[n - first].split("\t") for n in at], at, source.label)
+            distances = _distances(rows, at, source.label)
         except InputError as error:
             options.skip(error)
             continue
-        piece.add(rows, at[0])
+        piece.add(rows, at[0], distances)
         if len(piece.annotations) >= _PIECE_TOKENS:
             yield piece.document()
             piece = piece.rest()
     if piece.annotations:
         yield piece.document()
+
+
+def _distances(rows: list[list[str]], at: list[int], file: str) -> list[int]:
+    """Return how many tokens behind each one its head is, 0 of the root and where none is given."""
+    distances = []
+    for number, (row, line) in enumerate(zip(rows, at, strict=True), 1):
+        head = 0 if row[6] == "_" else plain_count(row[6])
+        if head is None or head > len(rows):
+            raise InputError(
+                f"{file}, line {line}: the head is {row[6]:.20}, the sentence has {len(rows)} "
+                "tokens: give the number of one, 0 for the root, or _"
+            )
+        distances.append(head - number if head else 0)
+    return distances
 
 
 def _sentences(source: Source) -> Iterator[tuple[list[str], int]]:
@@ -88,13 +107,7 @@ def _sentences(source: Source) -> Iterator[tuple[list[str], int]]:
                 f"{source.label}, line {first}: a sentence of more than {LINE_BYTES >> 20} MB "
                 "begins here: put a blank line after each sentence"
             )
-        try:
-            line = data.decode().rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"{source.label}, line {number}, byte {error.start + 1}: not UTF-8 "
-                f"(found 0x{data[error.start]:02x}): convert the file to UTF-8"
-            ) from None
+        line = decoded(data, source.label, number).rstrip("\r\n")
         if line:
             lines.append(line)
             first = first or number
@@ -106,4 +119,7 @@ def _sentences(source: Source) -> Iterator[tuple[list[str], int]]:
         yield lines, first
 
 
-CONLLU = Reader((".conllu", ".conll"), "CoNLL-U", _read)
+CONLLU = Reader(
+    (".conllu", ".conll"), ("CoNLL-U",), _read, text_formats=("lines",), annotates=True,
+    has_dependencies=True, is_unmistakable=True,
+)  # fmt: skip

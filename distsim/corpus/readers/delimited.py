@@ -8,14 +8,14 @@ from typing import Any, BinaryIO, cast
 
 from distsim.base.errors import InputError
 from distsim.corpus.decompression import peeked
-from distsim.corpus.documents import Document
-from distsim.corpus.lines import TEXT_LINE_BYTES
+from distsim.corpus.documents import Document, without_unnamed
+from distsim.corpus.lines import TEXT_LINE_BYTES, decoded
 from distsim.corpus.plain_text import HEAD_BYTES
 from distsim.corpus.readers.reader import Reader, ReadOptions
 from distsim.corpus.sources import Source, open_source
 
 
-class _Lines:
+class _StreamLines:
     """The lines of a stream as text; `number` were read."""
 
     def __init__(self, stream: BinaryIO, source: Source) -> None:
@@ -23,7 +23,7 @@ class _Lines:
         self._source = source
         self.number = 0
 
-    def __iter__(self) -> "_Lines":
+    def __iter__(self) -> "_StreamLines":
         return self
 
     def __next__(self) -> str:
@@ -36,20 +36,14 @@ class _Lines:
                 f"{self._source.label}, line {self.number}: is longer than "
                 f"{TEXT_LINE_BYTES >> 20} MB: break it into rows"
             )
-        try:
-            return line.decode()
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"{self._source.label}, line {self.number}, byte {error.start + 1}: not UTF-8 "
-                f"(found 0x{line[error.start]:02x}): convert the file to UTF-8"
-            ) from None
+        return decoded(line, self._source.label, self.number)
 
 
 def _read(marks: str, source: Source, options: ReadOptions) -> Iterator[Document]:
     csv.field_size_limit(TEXT_LINE_BYTES)
     with open_source(source) as stream:
         head, text = peeked(cast(io.BufferedReader, stream), HEAD_BYTES)
-        lines = _Lines(text, source)
+        lines = _StreamLines(text, source)
         rows = csv.reader(lines, strict=True, **_dialect(head, marks))
         names = _names(rows, source)
         while True:
@@ -73,7 +67,7 @@ def _read(marks: str, source: Source, options: ReadOptions) -> Iterator[Document
                     )
                 )
             elif row:
-                values = dict(zip(names, row, strict=True))
+                values = without_unnamed(dict(zip(names, row, strict=True)))
                 found = options.document(values, place, begin)
                 if found is not None:
                     yield found
@@ -124,7 +118,7 @@ def _names(rows: Any, source: Source) -> list[str]:
         raise InputError(f"{source.label}, line 1: {_fault(error)}") from None
     names = [name.strip() for name in names]
     for number, name in enumerate(names):
-        if name in names[:number]:
+        if name and name in names[:number]:
             raise InputError(
                 f"{source.label}, line 1: two columns are named {name!r}: "
                 "give each column a name of its own in the first row"
@@ -132,5 +126,5 @@ def _names(rows: Any, source: Source) -> list[str]:
     return names
 
 
-CSV = Reader((".csv",), "CSV", partial(_read, ",;\t"))
-TSV = Reader((".tsv", ".tab"), "TSV", partial(_read, "\t"))
+CSV = Reader((".csv",), ("CSV",), partial(_read, ",;\t"))
+TSV = Reader((".tsv", ".tab"), ("TSV",), partial(_read, "\t"))

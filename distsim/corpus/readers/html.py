@@ -4,8 +4,7 @@ import logging
 from collections.abc import Iterator
 from typing import Any
 
-from distsim.base.distribution import how_to_install
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, how_to_install
 from distsim.corpus.documents import Document
 from distsim.corpus.readers.reader import Reader, ReadOptions
 from distsim.corpus.sources import Source, open_source
@@ -43,7 +42,8 @@ def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
     if not text:
         options.skip(InputError(f"{source.label}: has no main text: leave the page out"))
         return
-    yield Document(text, None, {name: getattr(found, name) or None for name in _FIELDS}, 1)
+    fields = {name: getattr(found, name) or None for name in _FIELDS}
+    yield Document(text, options.id_of(source.name), fields, 1)
 
 
 def _paragraphs(body: Any) -> list[str]:
@@ -73,4 +73,4 @@ def _paragraphs(body: Any) -> list[str]:
     return found
 
 
-HTML = Reader((".html", ".htm", ".xhtml"), "HTML", _read)
+HTML = Reader((".html", ".htm", ".xhtml"), ("HTML",), _read)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from distsim.base.errors import InputError
 from distsim.corpus.documents import Document
-from distsim.corpus.lines import TEXT_LINE_BYTES, read_lines
+from distsim.corpus.lines import TEXT_LINE_BYTES, decoded, read_lines
 from distsim.corpus.readers.reader import Reader, ReadOptions
 from distsim.corpus.sources import Source
 
@@ -16,14 +16,9 @@ def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
             continue
         place = f"{source.label}, line {number}"
         try:
-            values = json.loads(line)
-        except UnicodeDecodeError as error:
-            options.skip(
-                InputError(
-                    f"{place}, byte {error.start + 1}: not UTF-8 "
-                    f"(found 0x{line[error.start]:02x}): convert the file to UTF-8"
-                )
-            )
+            values = json.loads(decoded(line, source.label, number))
+        except InputError as error:
+            options.skip(error)
             continue
         except (ValueError, RecursionError) as error:  # also a number of thousands of digits
             what = getattr(error, "msg", "a number or a nesting is too large")
@@ -37,4 +32,4 @@ def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
             yield found
 
 
-JSONL = Reader((".jsonl", ".ndjson"), "JSON lines", _read)
+JSONL = Reader((".jsonl", ".ndjson"), ("JSON lines",), _read)

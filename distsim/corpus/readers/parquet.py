@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from distsim.base.distribution import how_to_install
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, how_to_install
 from distsim.corpus.documents import Document
 from distsim.corpus.readers.reader import Reader, ReadOptions
 from distsim.corpus.sources import STANDARD_INPUT, Source, open_source, refuse_bomb
@@ -77,4 +76,4 @@ def _is_plain(path: Path) -> bool:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
-PARQUET = Reader((".parquet", ".pq"), "Parquet", _read)
+PARQUET = Reader((".parquet", ".pq"), ("Parquet",), _read)

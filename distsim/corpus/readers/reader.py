@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from distsim.base.choices import TextFormat
 from distsim.base.errors import InputError
 from distsim.corpus.documents import ID_FIELD, NO_ID, Document, without_id
-from distsim.corpus.sources import Source, printable
+from distsim.corpus.sources import Source, is_regular, printable
 
 USUAL_TEXT_FIELDS = ("text", "content", "body")
 _HALF = re.compile("[\ud800-\udfff]")
@@ -22,13 +23,20 @@ class ReadOptions:
     text_field: name of the field with the text; `text`, `content` or `body` where None. id_field:
     name of the field with the document's id; `id`, if there is one, where None; documents are
     numbered with NO_ID. Where it is another, a field `id` becomes `given_id`. skip_broken: leave
-    out broken records; `skipped` counts them, `first_skipped` tells of the first, `empty` counts
-    records without text.
+    out broken records. text_format: how texts are cut. columns: names of those of vertical files.
+    document_name: of their structure that is a document. leave_out: elements of XML that are not
+    read, in place of the usual ones. encoding: of files that are not UTF-8. `skipped` counts them,
+    `first_skipped` tells of the first, `empty` counts records without text.
     """
 
     text_field: str | None = None
     id_field: str | None = None
     skip_broken: bool = False
+    text_format: TextFormat = "text"
+    columns: str | None = None
+    document_name: str | None = None
+    leave_out: str | None = None
+    encoding: str | None = None
     skipped: int = 0
     first_skipped: str = ""
     empty: int = 0
@@ -46,6 +54,14 @@ class ReadOptions:
             raise InputError(f"{error}, or leave broken records out with `skip_broken`")
         self.first_skipped = self.first_skipped or str(error)
         self.skipped += 1
+
+    def id_of(self, given: str) -> str | None:
+        """Return the id of a document that a file or a structure names; None where it is numbered.
+
+        Arguments:
+            given: the name.
+        """
+        return None if self.id_field == NO_ID else given
 
     def document(self, values: dict[str, Any], place: str, line: int) -> Document | None:
         """Return the document of a record; None where it is empty, or broken and left out.
@@ -96,12 +112,32 @@ class Reader:
     """A reader of one file format.
 
     suffixes: endings of file names, without that of a compression. looks: what
-    corpus.plain_text.looks_like returns for such a file. read: yields the documents of a source.
+    corpus.plain_text.looks_like returns for such files. read: yields the documents of a source.
+    text_formats: how its texts can be cut, the usual way last. text_format: returns that of a file,
+    where it depends on it. annotates: documents that are cut as `lines` have annotations.
+    has_dependencies: these have the coarse tag, the relation and the head of each token, too.
+    is_unmistakable: a file whose name ends as one of plain text is read, too, if it looks so.
     """
 
     suffixes: tuple[str, ...]
-    looks: str
+    looks: tuple[str, ...]
     read: Callable[[Source, ReadOptions], Iterator[Document]]
+    _: KW_ONLY
+    text_formats: tuple[TextFormat, ...] = ("lines", "text")
+    text_format: Callable[[Source], TextFormat] | None = None
+    annotates: bool = False
+    has_dependencies: bool = False
+    is_unmistakable: bool = False
+
+    def format_of(self, source: Source) -> TextFormat:
+        """Return how the texts of a file are cut.
+
+        Arguments:
+            source: the file.
+        """
+        if self.text_format is not None and is_regular(source.path):
+            return self.text_format(source)
+        return self.text_formats[-1]
 
 
 def flat(values: dict[str, Any]) -> dict[str, Any]:

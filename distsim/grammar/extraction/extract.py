@@ -7,21 +7,20 @@ from pathlib import Path
 import numpy as np
 
 from distsim.base.errors import ParameterError
-from distsim.base.parallel import Progress, no_progress, ordered_map
+from distsim.base.parallel import Progress, Run, no_progress, ordered_map
 from distsim.bitext.bitext import Bitext
-from distsim.grammar.extraction.features import FeatureChoice, features_of, lexical_weights
-from distsim.grammar.extraction.instances import extract_instances
+from distsim.grammar.extraction.column_files import scratch_folder
+from distsim.grammar.extraction.counted_rules import RuleChunk, count_all
+from distsim.grammar.extraction.extract_options import ExtractOptions
+from distsim.grammar.extraction.instances import MEMORY, extract_instances
 from distsim.grammar.extraction.linked_text import LinkedText
-from distsim.grammar.extraction.margins import RuleChunk, count_all
 from distsim.grammar.extraction.numeric import write_numeric
-from distsim.grammar.extraction.options import ExtractOptions
-from distsim.grammar.extraction.scratch import scratch_folder
+from distsim.grammar.extraction.rule_features import FeatureChoice, features_of, lexical_weights
 from distsim.grammar.kernels.rule_text import C, WordCosts, rule_lines
-from distsim.grammar.texts import texts_of
+from distsim.grammar.numbering import texts_of
 from distsim.kernels.compiled import frozen
 from distsim.storage import open_output
 
-MEMORY = 1 << 30
 _CHUNK_RULES = 1 << 15
 
 
@@ -99,7 +98,7 @@ def extract_rules(
         options.chains,
     )
     return write_rules(
-        text, path, options, features or FeatureChoice(), memory, jobs, progress, numeric
+        text, path, options, features or FeatureChoice(), Run(jobs, memory, progress), numeric
     )
 
 
@@ -108,21 +107,15 @@ def write_rules(
     output: str | Path | None,
     options: ExtractOptions,
     features: FeatureChoice,
-    memory: int = MEMORY,
-    jobs: int | None = None,
-    progress: Progress = no_progress,
+    run: Run = Run(),
     numeric: str | Path | None = None,
 ) -> ExtractReport:
     """Return the report of writing the rules of a linked text.
 
     Arguments:
-        text: the linked text.
         output: path of the grammar; None: only `numeric` is written.
-        options: how rules are extracted.
         features: which are written.
-        memory: bytes that counting may take.
-        jobs: threads, all cores where None; the same bytes for any number.
-        progress: called with (stage, done, total).
+        run: its memory is for counting, MEMORY where None.
         numeric: path of the artifact of numeric rules; None: none is written.
 
     Raises:
@@ -133,9 +126,9 @@ def write_rules(
         raise ParameterError("nothing to write: give output or numeric")
     report = ExtractReport(len(text), text.bounds.size - 1)
     with scratch_folder(place) as folder:
-        runs = extract_instances(text, options, folder, memory, jobs, progress)
+        runs = extract_instances(text, options, folder, run)
         report.instances = runs.instances
-        counted = count_all(text, runs, folder, memory, jobs, progress)
+        counted = count_all(text, runs, folder, run)
         report.labels = counted.codes.size
 
         def chunks() -> Iterator[tuple[RuleChunk, int]]:
@@ -143,7 +136,7 @@ def write_rules(
                 yield frequent(rules, options.min_count), len(rules)
 
         if numeric is not None:
-            written, read = write_numeric(numeric, text, options, counted, chunks(), jobs, progress)
+            written, read = write_numeric(numeric, text, options, counted, chunks(), run)
             report.rules, report.rare = written, read - written
         if output is not None:
             report.rules = report.rare = 0
@@ -153,11 +146,11 @@ def write_rules(
                 def lines(one: tuple[RuleChunk, int]) -> tuple[int, int, bytes]:
                     return len(one[0]), one[1], out.pack(maker.lines(one[0]))
 
-                for n_kept, n_read, packed in ordered_map(lines, chunks(), jobs):
+                for n_kept, n_read, packed in ordered_map(lines, chunks(), run.jobs):
                     out.write_packed(packed)
                     report.rules += n_kept
                     report.rare += n_read - n_kept
-                    progress("writing", report.rules + report.rare, counted.size)
+                    run.progress("writing", report.rules + report.rare, counted.size)
     return report
 
 
@@ -165,7 +158,6 @@ def frequent(rules: RuleChunk, min_count: int) -> RuleChunk:
     """Return the rules that occur at least min_count times, and those of one word without gaps.
 
     Arguments:
-        rules: counted rules.
         min_count: minimum number of occurrences.
     """
     if min_count <= 1:

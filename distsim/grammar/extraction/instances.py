@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim.base.parallel import Progress, available_cores, check_interrupted, no_progress
+from distsim.base.interrupts import check_interrupted
+from distsim.base.parallel import Progress, Run, available_cores
+from distsim.grammar.extraction.extract_options import ExtractOptions
 from distsim.grammar.extraction.linked_text import LinkedText
-from distsim.grammar.extraction.options import ExtractOptions
 from distsim.grammar.kernels.extraction import COLUMNS, extract_rows
 from distsim.grammar.kernels.rule_counts import partition_rows
 
@@ -19,6 +20,7 @@ _ROW_BYTES = 8 * COLUMNS
 _FEWEST_ROWS, _MOST_ROWS = 1 << 16, 1 << 20  # of a run
 _BLOCK_SENTENCES = 512
 _BYTES_A_ROW = 2 * _ROW_BYTES + 16  # kept, its sorted copy, room
+MEMORY = 1 << 30  # that extraction takes by itself
 _HELD = 2  # of the memory for rows, one part of so many is for runs that are not written
 
 
@@ -98,9 +100,6 @@ class Runs:
         bounds: where the rows of each part end, and where those of the last part begin. In each
         run the last part is first. Parts are taken in ascending order, each once: their rows are
         freed.
-
-        Arguments:
-            first, stop: half-open range of parts.
         """
         sizes = np.array([counts[first:stop] for counts in self.counts], np.int64)
         of_runs = sizes.sum(axis=1)
@@ -136,7 +135,7 @@ def _bytes_of(rows: np.ndarray) -> memoryview:
     return rows.reshape(-1).view(np.uint8).data
 
 
-class _Table:
+class _InstanceTable:
     """Table of rows, which becomes a run when it is full."""
 
     def __init__(self, runs: Runs, most_rows: int) -> None:
@@ -168,26 +167,22 @@ def extract_instances(
     text: LinkedText,
     options: ExtractOptions,
     folder: Path,
-    memory: int,
-    jobs: int | None = None,
-    progress: Progress = no_progress,
+    run: Run,
 ) -> Runs:
     """Return the runs of all instances of the rules of a text.
 
     Arguments:
-        text: linked sentence pairs.
-        progress: called with (stage, done, total).
         options: which rules. folder: for the runs that do not fit into memory.
-        memory: bytes for the rows of all threads together. jobs: threads, all cores where None.
+        run: its memory is for the rows of all threads together, MEMORY where None.
     """
-    jobs = jobs or available_cores()
+    jobs, memory = run.jobs or available_cores(), run.memory or MEMORY
     settings = options.settings(text.has_trees)
     runs = Runs(folder, memory // _HELD // _ROW_BYTES)
     most_rows = min(max(_FEWEST_ROWS, memory // _HELD // jobs // _BYTES_A_ROW), _MOST_ROWS)
-    blocks = _Blocks(text, progress)
+    blocks = _SentenceRanges(text, run.progress)
 
     def work() -> int:
-        table = _Table(runs, most_rows)
+        table = _InstanceTable(runs, most_rows)
         cursor = np.zeros(2, np.int64)
         n_rows = 0
         for cursor[0], stop in blocks:
@@ -205,7 +200,7 @@ def extract_instances(
     return runs
 
 
-class _Blocks:
+class _SentenceRanges:
     """Iterator of blocks (first sentence, end) that several threads share."""
 
     def __init__(self, text: LinkedText, progress: Progress) -> None:

@@ -11,7 +11,7 @@ from distsim.base.errors import InputError, ParameterError
 from distsim.bitext.bitext import Bitext, Side, Trees
 from distsim.corpus.vocabulary import Vocabulary, VocabularyBuilder
 from distsim.grammar.extraction.labels import X, number_labels, written_label
-from distsim.grammar.kernels.extraction import LinkedSide, Text, Words
+from distsim.grammar.kernels.extraction import LinkedSide, LinkedTextArrays, SideWords
 from distsim.kernels.compiled import frozen
 
 MOST_BITEXTS = 64
@@ -45,10 +45,11 @@ class LinkedText:
         return self.link_starts.size - 1
 
     @property
-    def arrays(self) -> Text:
+    def arrays(self) -> LinkedTextArrays:
         """The arrays, as kernels take them."""
-        return Text(self.foreign, self.english, self.links, self.link_starts, self.nodes,
-                    self.node_starts)  # fmt: skip
+        return LinkedTextArrays(
+            self.foreign, self.english, self.links, self.link_starts, self.nodes, self.node_starts
+        )
 
     @classmethod
     def join(cls, bitexts: Sequence[Bitext], chains: Chains = "top") -> "LinkedText":
@@ -88,14 +89,14 @@ class LinkedText:
         )
 
 
-def words_of(texts: Sequence[bytes], hashes: np.ndarray) -> Words:
+def words_of(texts: Sequence[bytes], hashes: np.ndarray) -> SideWords:
     """Return the words of a side; word 0 is empty.
 
     Arguments:
         texts: of each word, as bytes. hashes: uint64[n], of the texts.
     """
     written = [written_word(text) for text in texts]
-    return Words(
+    return SideWords(
         frozen(np.frombuffer(b"".join(written), np.uint8)),
         frozen(_starts([len(text) for text in written])),
         frozen(hashes),

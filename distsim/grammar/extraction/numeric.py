@@ -9,12 +9,12 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.errors import ArtifactError
-from distsim.base.parallel import Progress, ordered_map
-from distsim.grammar.extraction.features import lexical_weights
+from distsim.base.parallel import Run, ordered_map
+from distsim.grammar.extraction.counted_rules import CountedRules, RuleChunk
+from distsim.grammar.extraction.extract_options import ExtractOptions
 from distsim.grammar.extraction.labels import label_text
 from distsim.grammar.extraction.linked_text import LinkedText
-from distsim.grammar.extraction.margins import CountedRules, RuleChunk
-from distsim.grammar.extraction.options import ExtractOptions
+from distsim.grammar.extraction.rule_features import lexical_weights
 from distsim.grammar.kernels.packs import gather_runs
 from distsim.grammar.kernels.rule_arrays import are_links_sound, are_rules_sound, are_symbols_sound
 from distsim.grammar.kernels.rule_counts import number_new, rule_links
@@ -93,11 +93,7 @@ class RulesWriter:
             writer.add(f"{name}/words/offsets", side.words.offsets)
 
     def columns(self, rules: RuleChunk) -> dict[str, np.ndarray]:
-        """Return the columns of rules that need no other rules, by name; thread-safe.
-
-        Arguments:
-            rules: the rules.
-        """
+        """Return the columns of rules that need no other rules, by name; thread-safe."""
         text = self._text
         places, gaps = frozen(rules.places), frozen(rules.gaps)
         pairs, n_links = rule_links(places, gaps, text.links, text.link_starts)
@@ -116,7 +112,6 @@ class RulesWriter:
         """Append rules to the stored grammar, in ascending order of foreign sides.
 
         Arguments:
-            rules: the next rules.
             columns: arrays with one value a rule, by name, as `columns` returns them.
         """
         if not len(rules):
@@ -245,24 +240,24 @@ class NumericRules:
         )  # fmt: skip
         return texts
 
-    def n_gaps(self, some: np.ndarray) -> np.ndarray:
-        """Return the number of gaps of some English sides, int64[n].
+    def n_gaps(self, name: str, some: np.ndarray) -> np.ndarray:
+        """Return the number of gaps of some sides, int64[n].
 
         Arguments:
-            some: int64[n], numbers of sides.
+            name: `foreign` or `english`. some: int64[n], numbers of sides.
         """
-        symbols, starts = self._symbols("english", some)
+        symbols, starts = self._symbols(name, some)
         gaps = np.concatenate([[0], np.cumsum(symbols >> np.uint32(31), dtype=np.int64)])
         n_gaps: np.ndarray = gaps[starts[1:]] - gaps[starts[:-1]]
         return n_gaps
 
-    def n_symbols(self, some: np.ndarray) -> np.ndarray:
-        """Return the number of symbols of some English sides, int64[n].
+    def n_symbols(self, name: str, some: np.ndarray) -> np.ndarray:
+        """Return the number of symbols of some sides, int64[n].
 
         Arguments:
-            some: int64[n], numbers of sides.
+            name: `foreign` or `english`. some: int64[n], numbers of sides.
         """
-        lengths: np.ndarray = self.artifact.array("english/lengths", np.uint8)[some]
+        lengths: np.ndarray = self.artifact.array(f"{name}/lengths", np.uint8)[some]
         return lengths.astype(np.int64)
 
     def _symbols(self, name: str, some: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -293,20 +288,14 @@ def write_numeric(
     options: ExtractOptions,
     counted: CountedRules,
     chunks: Iterator[tuple[RuleChunk, int]],
-    jobs: int | None,
-    progress: Progress,
+    run: Run,
 ) -> tuple[int, int]:
     """Write rules as an artifact; return the numbers of rules written and read.
 
     chunks: of frequent rules, each with the number of rules before rare ones were left out.
 
     Arguments:
-        path: of the artifact.
-        text: the linked text.
-        options: of the extraction.
-        counted: the rules with their margins.
-        jobs: threads.
-        progress: called with (stage, done, total).
+        run: threads and progress.
     """
     costs = lexical_weights(text)
     written = read = 0
@@ -316,9 +305,9 @@ def write_numeric(
         def columns(one: tuple[RuleChunk, int]) -> tuple[RuleChunk, dict[str, Any], int]:
             return one[0], rules_writer.columns(one[0]) if len(one[0]) else {}, one[1]
 
-        for rules, values, n_read in ordered_map(columns, chunks, jobs):
+        for rules, values, n_read in ordered_map(columns, chunks, run.jobs):
             rules_writer.add(rules, values)
             written += len(rules)
             read += n_read
-            progress("writing", read, counted.size)
+            run.progress("writing", read, counted.size)
     return written, read

@@ -7,12 +7,13 @@ import numpy as np
 
 from distsim.base.arguments import utf8_phrase
 from distsim.base.errors import InputError
-from distsim.base.parallel import Progress, no_progress
+from distsim.base.parallel import Progress, Run, no_progress
 from distsim.corpus.numbers import plain_count
 from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.kernels.packs import gather_runs
+from distsim.grammar.numbering import first_rows, numbers_of
 from distsim.grammar.pivot import MEMORY_BYTES, PivotOptions, PivotReport, write_paraphrases
 from distsim.grammar.translations import (
     E_GIVEN_F,
@@ -26,6 +27,7 @@ from distsim.grammar.translations import (
     LHS_GIVEN_F,
     RARITY,
     Translations,
+    name_in_bitext,
 )
 from distsim.kernels.compiled import frozen
 
@@ -50,7 +52,6 @@ def pivot_rules(
 
     Arguments:
         rules: an artifact of kind rules, from extract.
-        output: path of the paraphrase grammar.
         options: the 50 most probable translations of a foreign side where None.
         jobs: threads, all cores where None; the same bytes for any number.
         memory: bytes that pairs may take beside the rules.
@@ -62,74 +63,63 @@ def pivot_rules(
     options = options or PivotOptions(max_translations=MAX_TRANSLATIONS)
     found = rules if isinstance(rules, NumericRules) else NumericRules(rules)
     report = PivotReport(InvalidLines(found.name))
-    kept = _meeting(found) if options.identities == "drop" else None
+    kept = None
+    if options.identities == "drop":
+        pivots = found.foreign if options.side == "english" else found.english
+        kept = np.flatnonzero(np.bincount(pivots)[pivots] > 1)
     write_paraphrases(
-        translations_of(found, kept), output, options, report, jobs=jobs,
-        memory=memory, progress=progress,
+        translations_of(found, kept, options), output, options, report, Run(jobs, memory, progress)
     )  # fmt: skip
     alone = len(found) - report.read
     report.read += alone
     report.identities += alone if options.identities == "drop" else 0
     report.notes = [
         "probabilities are those of the counts, before anything was pruned"
-        + (f"; {alone:,} rules are alone with their foreign side" if alone else "")
+        + (f"; {alone:,} rules are alone with their pivot" if alone else "")
     ]
     return report
 
 
-def _meeting(rules: NumericRules) -> np.ndarray:
-    """Return the numbers of the rules whose foreign side has another rule too, int64."""
-    same = rules.foreign[1:] == rules.foreign[:-1]
-    return np.flatnonzero(np.append(same, False) | np.append(False, same))
-
-
-def translations_of(rules: NumericRules, kept: np.ndarray | None = None) -> Translations:
+def translations_of(
+    rules: NumericRules, kept: np.ndarray | None = None, options: PivotOptions = PivotOptions()
+) -> Translations:
     """Return the translations of a synchronous grammar, with probabilities from its counts.
 
     Arguments:
         rules: the counted rules of the grammar.
         kept: int64, numbers of the rules to return; None returns all.
+        options: its `side` are the targets, called e; its `estimate` says what p(f|e) is.
     """
+    is_english = options.side == "english"
+    sources, targets = (rules.foreign, rules.english)[:: 1 if is_english else -1]
+    name = "english" if is_english else "foreign"
     some: Any = slice(None) if kept is None else kept
     label = rules.label[some].astype(np.int64)
-    is_used = np.zeros(int(rules.english.max(initial=0)) + 1, bool)
-    is_used[rules.english[some]] = True
+    is_used = np.zeros(int(targets.max(initial=0)) + 1, bool)
+    is_used[targets[some]] = True
     used = np.flatnonzero(is_used)
-    text, starts = rules.sides("english", used)
-    english = (np.cumsum(is_used) - 1)[rules.english[some]]
-    gaps = rules.n_gaps(used)[english]
+    text, starts = rules.sides(name, used)
+    target = (np.cumsum(is_used) - 1)[targets[some]]
+    gaps = rules.n_gaps(name, used)[target]
     orders = np.where(gaps == 2, np.where(rules.swaps[some] == 1, _SWAPPED, _STRAIGHT), 0)
-    c = rules.count[some].astype(np.float64)
-    c_fe, c_f, c_e, c_lf, c_le = rules.margins[some].astype(np.float64).T
-    columns = {
-        E_GIVEN_F_LHS: c / c_lf,
-        F_GIVEN_E_LHS: c / c_le,
-        E_GIVEN_F: c_fe / c_f,
-        F_GIVEN_E: c_fe / c_e,
-        LHS_GIVEN_E: c_le / c_e,
-        LHS_GIVEN_F: c_lf / c_f,
-        E_GIVEN_LHS: c_le / rules.label_counts[label],
-        LEX_E_GIVEN_F: np.exp(-rules.lex[some, 0]),
-        LEX_F_GIVEN_E: np.exp(-rules.lex[some, 1]),
-        RARITY: np.exp(1.0 - c),
-    }
+    columns = _columns(rules, some, options)
     links, link_starts = _links_of(rules, kept)
     bitexts = None
     if rules.bitexts.shape[1] > 1:
         bits = np.uint64(1) << np.arange(rules.bitexts.shape[1], dtype=np.uint64)
         bitexts = ((rules.bitexts[some] > 0) * bits).sum(axis=1, dtype=np.uint64)
     return Translations(
-        labels=[b"[" + name + b"]" for name in rules.labels],
+        labels=[b"[" + one + b"]" for one in rules.labels],
         label=label,
-        sources=rules.foreign[some].astype(np.uint64),
-        targets=english.astype(np.uint64),
+        sources=sources[some].astype(np.uint64),
+        targets=target.astype(np.uint64),
         orders=orders.astype(np.uint32),
         n_gaps=gaps,
         text=frozen(text),
-        starts=starts[english],
-        stops=starts[english + 1],
-        n_symbols=rules.n_symbols(used)[english],
-        links=frozen(links.astype(np.int32)),
+        starts=starts[target],
+        stops=starts[target + 1],
+        n_symbols=rules.n_symbols(name, used)[target],
+        links=frozen(links.astype(np.int32)[:, :: 1 if is_english else -1]),
         link_starts=link_starts[:-1],
         link_stops=link_starts[1:],
         columns=columns,
@@ -137,6 +127,81 @@ def translations_of(rules: NumericRules, kept: np.ndarray | None = None) -> Tran
         bitexts=bitexts,
         kind="conditional",
     )
+
+
+def _columns(rules: NumericRules, some: Any, options: PivotOptions) -> dict[str, np.ndarray]:
+    """Return the probabilities of rules by name, float64[n]; some: numbers of rules, or a slice."""
+    is_english = options.side == "english"
+    sources, targets = (rules.foreign, rules.english)[:: 1 if is_english else -1]
+    margins = _margins(rules, is_english)
+    c = rules.count[some].astype(np.float64)
+    c_fe, c_f, c_e, c_lf, c_le = margins[some].astype(np.float64).T
+    lex = np.exp(-rules.lex[some])[:, :: 1 if is_english else -1]
+    columns = {
+        E_GIVEN_F_LHS: c / c_lf,
+        F_GIVEN_E_LHS: c / c_le,
+        E_GIVEN_F: c_fe / c_f,
+        F_GIVEN_E: c_fe / c_e,
+        LHS_GIVEN_E: c_le / c_e,
+        LHS_GIVEN_F: c_lf / c_f,
+        E_GIVEN_LHS: c_le / rules.label_counts[rules.label[some]],
+        LEX_E_GIVEN_F: lex[:, 0],
+        LEX_F_GIVEN_E: lex[:, 1],
+        RARITY: np.exp(1.0 - c),
+    }
+    if options.estimate == "counts":
+        within, free = _virtual_shares(rules, sources, targets, margins)
+        columns |= {F_GIVEN_E_LHS: within[some], F_GIVEN_E: free[some]}
+    elif options.estimate == "mean":
+        of_bitexts = _by_bitext(rules, sources, targets)
+        columns |= {name: values[some] for name, values in of_bitexts.items()}
+    return columns
+
+
+def _margins(rules: NumericRules, is_english: bool) -> np.ndarray:
+    """Return c(f,e), c(f), c(e), c(label,f), c(label,e), with e the paraphrased side."""
+    return rules.margins[:, [0, 1, 2, 3, 4] if is_english else [0, 2, 1, 4, 3]]
+
+
+def _virtual_shares(
+    rules: NumericRules, sources: np.ndarray, targets: np.ndarray, margins: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what stands for p(f|e,LHS) and p(f|e) with virtual counts, float64[n] each.
+
+    The sum over e of c(e1,e) is the sum over f of c(e1,f) c(f), so that equation 3.9 is the sum
+    over f of p(e2|f) times the share of f in it: c(e1,f) c(f) divided by that sum.
+    """
+    c_fe, c_f, _, c_lf, _ = margins.astype(np.float64).T
+    within = rules.count * c_lf
+    of_label = numbers_of(rules.label, targets)
+    within /= np.bincount(of_label, within)[of_label]
+    free = c_fe * c_f
+    first = first_rows(numbers_of(sources, targets, rules.swaps))  # once, whatever the labels
+    free /= np.bincount(targets[first], free[first], targets.max(initial=0) + 1)[targets]
+    return within, free
+
+
+def _by_bitext(
+    rules: NumericRules, sources: np.ndarray, targets: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return p(e|f,LHS), p(f|e,LHS), p(e|f) and p(f|e) in each bitext, by names with its number.
+
+    They are 0 where a bitext has not the rule.
+    """
+    pair = numbers_of(sources, targets, rules.swaps)
+    found = {}
+    for number, column in enumerate(rules.bitexts.T):
+        c = column.astype(np.float64)
+        c_fe = np.bincount(pair, c)
+        for name, counts, given in (
+            (E_GIVEN_F_LHS, c, numbers_of(rules.label, sources)),
+            (F_GIVEN_E_LHS, c, numbers_of(rules.label, targets)),
+            (E_GIVEN_F, c_fe[pair], sources),
+            (F_GIVEN_E, c_fe[pair], targets),
+        ):
+            total = np.bincount(given, c)
+            found[name_in_bitext(name, number)] = counts / np.maximum(total[given], 1.0)
+    return found
 
 
 def _links_of(rules: NumericRules, kept: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -153,7 +218,7 @@ def _links_of(rules: NumericRules, kept: np.ndarray | None) -> tuple[np.ndarray,
     return some.view(np.uint8).reshape(-1, 2), np.append(0, np.cumsum(lengths))
 
 
-class Evidence(NamedTuple):
+class PivotLink(NamedTuple):
     """Evidence for a paraphrase: a foreign side that both English sides translate.
 
     label: the left-hand side. foreign: the pivot. p: p(target|foreign, label) p(foreign|source,
@@ -169,12 +234,11 @@ class Evidence(NamedTuple):
     bitexts: int
 
 
-def evidence_for(rules: NumericRules, source: str, target: str) -> list[Evidence]:
+def evidence_for(rules: NumericRules, source: str, target: str) -> list[PivotLink]:
     """Return the foreign sides over which two English sides are paraphrases, the best first.
 
     Arguments:
         source, target: symbols separated by spaces; gaps are numbered along the source, `[NP,1]`.
-        rules: an artifact of extracted rules.
 
     Raises:
         InputError: one of the sides is not among the rules.
@@ -204,7 +268,7 @@ def evidence_for(rules: NumericRules, source: str, target: str) -> list[Evidence
         c_le = int(rules.margins[first, 4])
         foreign = foreign_text[foreign_starts[place[0]] : foreign_starts[place[0] + 1]]
         found_evidence.append(
-            Evidence(
+            PivotLink(
                 rules.labels[place[1]].decode(), foreign.tobytes().decode(errors="replace"),
                 int(rules.count[second]) / c_lf * int(rules.count[first]) / c_le,
                 int(rules.count[first]), int(rules.count[second]),

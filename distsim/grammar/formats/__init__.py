@@ -2,19 +2,19 @@
 
 from distsim.base.arguments import one_of
 from distsim.corpus.lines import split_lines
-from distsim.grammar.formats.layout import GrammarFormat
+from distsim.grammar.formats.grammar_format import GrammarFormat
+from distsim.grammar.formats.moses_rules import MOSES_RULES
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE
 from distsim.grammar.formats.rules import RULES
 
-FORMATS: dict[str, GrammarFormat] = {known.name: known for known in (RULES, PHRASE_TABLE)}
+FORMATS: dict[str, GrammarFormat] = {
+    known.name: known for known in (RULES, MOSES_RULES, PHRASE_TABLE)
+}
 _LINES_LOOKED_AT = 1000
 
 
 def guess_format(text: bytes) -> GrammarFormat:
     """Return the format that the first lines of a file have; the last of FORMATS where none fits.
-
-    Arguments:
-        text: whole lines.
 
     >>> guess_format(b"[X] ||| a ||| b ||| 0.5\\n").name, guess_format(b"a ||| b ||| 0.5\\n").name
     ('rules', 'phrase-table')

@@ -8,11 +8,9 @@ for the source tokens, then for the target tokens.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from distsim.corpus.lines import is_utf8, read_lines
+from distsim.corpus.lines import is_utf8
 from distsim.corpus.numbers import plain_number
 from distsim.grammar.fields import (
     BLANKS,
@@ -24,8 +22,7 @@ from distsim.grammar.fields import (
     tokens,
     without_line_end,
 )
-from distsim.grammar.formats.layout import GrammarFormat, Layout
-from distsim.grammar.invalid_lines import InvalidLines
+from distsim.grammar.formats.grammar_format import GrammarFormat, LineLayout
 
 _OLD_COLUMN = re.compile(rb"[ \t]*(\([0-9, ]*\)[ \t]*)+\Z")
 
@@ -145,37 +142,9 @@ class PhraseTableEntry:
         return replace(self, fields=tuple(fields))
 
 
-def read_entries(
-    path: str | Path, faulty: InvalidLines | None = None
-) -> Iterator[tuple[int, bytes, PhraseTableEntry | None]]:
-    """Yield the number of each line, the line, and its entry.
-
-    An invalid line that is kept has None for its entry; one that is dropped is not yielded.
-
-    Arguments:
-        path: a phrase table. faulty: how invalid lines are treated; `stop` where None.
-
-    Raises:
-        InputError: a line is invalid and `faulty` says stop (the default); the file is empty
-            or cannot be read.
-    """
-    faulty = faulty or InvalidLines(path)
-    n_lines = 0
-    for number, line in read_lines(path):
-        n_lines += 1
-        try:
-            entry = PhraseTableEntry.parse(line)
-        except LineFaultError as fault:
-            if faulty.keeps(number, str(fault)):
-                yield number, line, None
-            continue
-        yield number, line, entry
-    faulty.require_lines(n_lines)
-
-
 PHRASE_TABLE = GrammarFormat(
     name="phrase-table",
-    layout=Layout(
+    layout=LineLayout(
         label=-1, source=0, target=1, features=2, links=3, counts=4, partners=2, gaps=False
     ),
     looks_so=lambda line: b"|||" in line,

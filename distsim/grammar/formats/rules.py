@@ -19,7 +19,7 @@ from distsim.grammar.fields import (
     tokens,
     without_line_end,
 )
-from distsim.grammar.formats.layout import GrammarFormat, Layout
+from distsim.grammar.formats.grammar_format import GrammarFormat, LineLayout
 
 Symbols = tuple[bytes, ...]
 
@@ -163,9 +163,6 @@ class RuleEntry:
 def gap_of(symbol: bytes) -> tuple[bytes, bytes] | None:
     """Return the label and index of a gap, None for a word.
 
-    Arguments:
-        symbol: of a side.
-
     >>> gap_of(b"[,,1]"), gap_of(b"[NP/NN,12]"), gap_of(b"[1,000]"), gap_of(b"[x]")
     ((b',', b'1'), (b'NP/NN', b'12'), None, None)
     """
@@ -186,6 +183,6 @@ def _looks_so(line: bytes) -> bool:
 
 RULES = GrammarFormat(
     name="rules",
-    layout=Layout(label=0, source=1, target=2, features=3, links=4),
+    layout=LineLayout(label=0, source=1, target=2, features=3, links=4),
     looks_so=_looks_so,
 )

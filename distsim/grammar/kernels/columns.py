@@ -91,12 +91,13 @@ def new_names(text, fields, names, name_offsets, most):
         most: maximum number of new names.
 
     Returns (int64[m, 2], start and stop in text of the first of each new name, in the order met;
-    most bare values of a line).
+    the most and the fewest bare values of a line).
     """
     n_known = name_offsets.size - 1
     found = np.empty((most, 2), np.int64)
     n = 0
     most_bare = 0
+    fewest_bare = text.size if fields.shape[0] > 0 else 0
     for line in range(fields.shape[0]):
         bare = 0
         i, stop = next_token(text, fields[line, 0], fields[line, 1])
@@ -120,7 +121,8 @@ def new_names(text, fields, names, name_offsets, most):
                 bare += 1
             i, stop = next_token(text, stop, fields[line, 1])
         most_bare = max(most_bare, bare)
-    return found[:n].copy(), most_bare
+        fewest_bare = min(fewest_bare, bare)
+    return found[:n].copy(), most_bare, fewest_bare
 
 
 @uncounted
@@ -145,11 +147,13 @@ def read_columns(text, fields, names, name_offsets, positions):
         names, name_offsets: uint8 and int64[c + 1], the columns' names end to end.
         positions: int64[c], places among the bare values, from 0; -1 for none.
 
-    Returns (float64[n, c], NaN where there is none; uint8[n, c], FOUND or why not).
+    Returns (float64[n, c], NaN where there is none; uint8[n, c], FOUND or why not; int64[n, c, 2],
+    where each value starts and stops in text).
     """
     n_columns = positions.size
     values = np.full((fields.shape[0], n_columns), np.nan)
     found = np.full((fields.shape[0], n_columns), ABSENT, np.uint8)
+    places = np.zeros((fields.shape[0], n_columns, 2), np.int64)
     by_name = np.zeros(n_columns, np.bool_)
     for line in range(fields.shape[0]):
         bare = 0
@@ -172,6 +176,8 @@ def read_columns(text, fields, names, name_offsets, positions):
                     continue
                 by_name[column] = named
                 start = equals + 1 if named else i
+                places[line, column, 0] = start
+                places[line, column, 1] = stop
                 if stop - start == 2 and text[start] == 78 and text[start + 1] == 65:
                     found[line, column] = NOT_AVAILABLE
                     continue
@@ -181,4 +187,4 @@ def read_columns(text, fields, names, name_offsets, positions):
             if not named:
                 bare += 1
             i, stop = next_token(text, stop, fields[line, 1])
-    return values, found
+    return values, found, places

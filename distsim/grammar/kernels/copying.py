@@ -7,7 +7,7 @@ import numpy as np
 from distsim.kernels.compiled import uncounted
 
 
-class Texts(NamedTuple):
+class TextColumn(NamedTuple):
     """Texts end to end: text i is text[offsets[i]:offsets[i + 1]]; uint8, int64[n + 1]."""
 
     text: np.ndarray

@@ -19,8 +19,8 @@ F_KEY, E_KEY, LABEL_LINKS, PLACE, GAPS_COUNT = range(COLUMNS)
 LONGEST, MOST_SYMBOLS, MOST_GAPS, IS_LOOSE, MIN_LINKED, MAY_TOUCH, LABELS, NEEDS_LABEL, WHOLE = (
     range(9)
 )
-# how spans are labelled: X; constituent, slashes, sums; constituent, slashes
-X_ONLY, THESIS, NO_SUMS = range(3)
+# how spans are labelled: X; constituent, slashes, sums; constituent, slashes; constituent
+X_ONLY, THESIS, NO_SUMS, CONSTITUENTS = range(4)
 # which rules need labels: none; those with gaps; all
 NONE_NEEDED, IN_GAPPY, IN_ALL = range(3)
 
@@ -34,7 +34,7 @@ FULL = -1
 _INNER_FULL, _CHOSEN_FULL = -2, -3
 
 
-class Words(NamedTuple):
+class SideWords(NamedTuple):
     """The distinct words of a side by their ids.
 
     text: uint8, offsets: int64[n + 1], the words as they are written in rules; hashes: uint64[n],
@@ -52,10 +52,10 @@ class LinkedSide(NamedTuple):
 
     tokens: np.ndarray
     starts: np.ndarray
-    words: Words
+    words: SideWords
 
 
-class Text(NamedTuple):
+class LinkedTextArrays(NamedTuple):
     """Linked sentence pairs, n of them.
 
     foreign, english: the sides. links: uint8[m, 2] of (foreign, English) words, sorted and distinct
@@ -71,7 +71,7 @@ class Text(NamedTuple):
     node_starts: np.ndarray
 
 
-class Room(NamedTuple):
+class RuleWorkspace(NamedTuple):
     """Arrays that the rules of a sentence are made in.
 
     f_link: int64, the first link of each foreign word. inner: int64[k, 6], pairs inside a pair;
@@ -178,7 +178,7 @@ def span_label(chart, n, start, stop, how):
     if how == X_ONLY:
         return np.uint32(0)
     found = np.uint32(chart[start, stop])
-    if found != 0:
+    if found != 0 or how == CONSTITUENTS:
         return found
     found = _slashed(chart, n, start, stop)
     if found != 0 or how == NO_SUMS:
@@ -446,7 +446,7 @@ def extract_rows(text, settings, cursor, last_sentence, rows):
     Stops early, at an initial pair, where rows are full; cursor says where to go on.
 
     Arguments:
-        text: a Text.
+        text: a LinkedTextArrays.
         settings: int64, by the names LABELS, LONGEST and others.
         cursor: int64[2], sentence and initial pair to go on with; written.
         last_sentence: number of the first sentence that is not read.
@@ -457,7 +457,7 @@ def extract_rows(text, settings, cursor, last_sentence, rows):
     reach = np.empty((4, CHART), np.int64)
     pairs = np.zeros((1024, 6), np.int64)
     starts = np.empty(CHART + 1, np.int64)
-    room = Room(
+    room = RuleWorkspace(
         np.empty(CHART + 1, np.int64), np.empty((256, 6), np.int64), np.empty(CHART + 1, np.int64),
         np.empty((1024, 2), np.int64),
         np.empty((2, CHART), np.uint64), np.empty(CHART + 1, np.uint64),
@@ -507,7 +507,7 @@ def _with_more_room(room, status):
         inner = np.empty((2 * inner.shape[0], 6), np.int64)
     elif status == _CHOSEN_FULL:
         chosen = np.empty((2 * chosen.shape[0], 2), np.int64)
-    return Room(
+    return RuleWorkspace(
         room.f_link, inner, room.inner_starts, chosen, room.hashes, room.f_states,
         room.e_states, room.n_e_states,
     )  # fmt: skip
@@ -519,7 +519,7 @@ def _label_pairs(chart, text, sentence, n_english, how, pairs, n_pairs):
 
     Arguments:
         chart: uint16[CHART, CHART], zeros; zeros again afterwards.
-        text: a Text.
+        text: a LinkedTextArrays.
         sentence: its number.
         n_english: English words of the sentence.
         how: X_ONLY, or which labels are made.
@@ -553,7 +553,7 @@ def _gaps_of_pair(pairs, p, n_inside, starts, settings, room):
         n_inside: pairs from here on have no gaps.
         starts: int64, the first pair of each f start.
         settings: int64, by the names MOST_GAPS and others.
-        room: a Room, written.
+        room: a RuleWorkspace, written.
     """
     room.chosen[0, 0] = -1
     room.chosen[0, 1] = -1
@@ -591,7 +591,7 @@ def _rule_keys(pairs, p, choice, n_known, links, room):
         choice: row of room.chosen, the rule's gaps.
         n_known: words of the English side whose states are known.
         links: int[m, 2], of the sentence, sorted.
-        room: a Room.
+        room: a RuleWorkspace.
     """
     start, e_start = pairs[p, 0], pairs[p, 2]
     stop, e_stop = start + pairs[p, 1], e_start + pairs[p, 3]
@@ -637,9 +637,9 @@ def _write_rules(pairs, n_inside, n_pairs, starts, text, settings, room, cursor,
         n_inside: number of initial pairs; a pair after these is the whole sentence.
         n_pairs: number of all pairs.
         starts: int64[n_foreign + 1], the first pair of each f start.
-        text: a Text.
+        text: a LinkedTextArrays.
         settings: int64, by the names LABELS, LONGEST and others.
-        room: a Room, working memory.
+        room: a RuleWorkspace, working memory.
         cursor: int64[2], sentence and initial pair to go on with; written.
         rows: uint64[capacity, 5], written.
         n: number of rows that are filled.

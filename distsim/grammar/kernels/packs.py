@@ -11,7 +11,7 @@ def source_hashes(text, starts, stops, token_stops):
     """Return the hash of each rule's source side, symbols separated by a space; uint64[n].
 
     Arguments:
-        text, starts, stops, token_stops: as `Lines` in kernels/rules.py has them.
+        text, starts, stops, token_stops: as `LineArrays` in kernels/rules.py has them.
     """
     out = np.empty(token_stops.shape[0], np.uint64)
     begin = 0

@@ -59,7 +59,7 @@ def _put_span(spans, n, source, source_stop, target, target_stop):
 
 
 @uncounted
-def _put_pairs(begin, middle, gaps, lowest, highest, longest, spans, n):
+def _put_pairs(begin, middle, gaps, lowest, highest, longest, loose_end, spans, n):
     """Return the number of pairs of spans after writing the phrase pairs of a rule.
 
     Arguments:
@@ -67,6 +67,7 @@ def _put_pairs(begin, middle, gaps, lowest, highest, longest, spans, n):
         gaps: int64 per symbol, its gap or TERMINAL.
         lowest, highest: int64 per symbol, its lowest and highest partner, -1 for none.
         longest: maximum length of a phrase, in symbols.
+        loose_end: the last symbol of a source span may have no link.
         spans: int64[m, 4], written.
         n: pairs before.
     """
@@ -82,13 +83,14 @@ def _put_pairs(begin, middle, gaps, lowest, highest, longest, spans, n):
             high = max(high, highest[j])
             if high - low >= longest:
                 break
-            if highest[j] >= 0 and _is_consistent(i, j, low, high, gaps, lowest, highest):
+            ends = loose_end or highest[j] >= 0
+            if ends and _is_consistent(i, j, low, high, gaps, lowest, highest):
                 n = _put_span(spans, n, i, j + 1, low, high + 1)
     return n
 
 
 @compiled
-def decompose(token_stops, gaps, link_stops, links, longest):
+def decompose(token_stops, gaps, link_stops, links, longest, as_reference):
     """Return the phrase pairs of every rule: spans that the links hold together.
 
     A span pair is one as in thesis 5.3.2: at least one link inside and none that crosses its edge,
@@ -99,6 +101,8 @@ def decompose(token_stops, gaps, link_stops, links, longest):
     Arguments:
         token_stops, gaps, link_stops, links: as `parse_rules` returns them.
         longest: the most symbols of a span.
+        as_reference: the pairs of the reference implementation: a source span begins with a linked
+            symbol and may end with others, and whole sides are no pair of their own.
 
     Returns
     pair_stops: int64[n], pairs up to the end of each rule;
@@ -124,8 +128,10 @@ def decompose(token_stops, gaps, link_stops, links, longest):
         end = token_stops[rule, 1]
         _set_reach(begin, middle, first_link, link_stops[rule], links, lowest, highest)
         of_rule = n
-        n = _put_pairs(begin, middle, gaps, lowest, highest, longest, spans, n)
-        adds_whole = 0 < middle - begin <= longest and 0 < end - middle <= longest
+        n = _put_pairs(begin, middle, gaps, lowest, highest, longest, as_reference, spans, n)
+        adds_whole = (
+            not as_reference and 0 < middle - begin <= longest and 0 < end - middle <= longest
+        )
         for k in range(begin, end):
             adds_whole = adds_whole and gaps[k] == TERMINAL
         for k in range(of_rule, n):
@@ -176,3 +182,42 @@ def hash_spans(firsts, lengths, words, text, offsets):
             state = extend(state, text, offsets[word], offsets[word + 1])
         out[i] = finish(state)
     return out, whole
+
+
+@uncounted
+def _has_alone(first, n, other, n_other, words, unknown, forms):
+    """Return whether a span has an unknown word that another span lacks.
+
+    Arguments:
+        first, n: first symbol of the span, and its symbols.
+        other, n_other: the same of the other span.
+        words, unknown, forms: as `has_unknown_alone` takes them.
+    """
+    for i in range(first, first + n):
+        if not unknown[words[i]]:
+            continue
+        is_alone = True
+        for j in range(other, other + n_other):
+            is_alone = is_alone and forms[words[j]] != forms[words[i]]
+        if is_alone:
+            return True
+    return False
+
+
+@compiled
+def has_unknown_alone(spans, words, unknown, forms):
+    """Return whether one phrase of each pair has an unknown word that the other lacks, bool[p].
+
+    Arguments:
+        spans: int64[p, 4], first symbol and symbols of either phrase.
+        words: int64 per symbol, its word; spans have no gaps.
+        unknown: bool per word.
+        forms: uint64 per word, the hash of its normal form.
+    """
+    out = np.zeros(spans.shape[0], np.bool_)
+    for p in range(spans.shape[0]):
+        i, m, j, n = spans[p]
+        out[p] = _has_alone(i, m, j, n, words, unknown, forms) or _has_alone(
+            j, n, i, m, words, unknown, forms
+        )
+    return out

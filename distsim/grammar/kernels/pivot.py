@@ -1,5 +1,6 @@
 """Pairs translation rules over a foreign side: sides in one form, sums over pairs, their text."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from distsim.grammar.kernels.copying import put_bar, put_bytes, put_decimals, put_integer
 from distsim.grammar.kernels.rules import TERMINAL, gap_index, next_token
 from distsim.kernels.arrays import grown
-from distsim.kernels.compiled import compiled, uncounted
+from distsim.kernels.compiled import compiled, inlined, uncounted
 from distsim.kernels.hashing import HALF, MULTIPLIER, START, finish, step
 from distsim.kernels.heaps import heap_sort
 from distsim.kernels.prefetch import prefetch
@@ -16,7 +17,8 @@ MOST_GAPS = 8  # of a rule: four bits each in a packed order
 FITS, TOO_MANY_GAPS, LOOKS_LIKE_GAP = range(3)
 _AHEAD = 8  # rules whose places are asked for before they are read
 _HEAD = 8  # bytes that texts are first sorted by
-_SPACE, _COMMA, _OPEN, _CLOSE, _ZERO, _HYPHEN = 32, 44, 91, 93, 48, 45
+_SPACE, _COMMA, _OPEN, _CLOSE, _ZERO, _HYPHEN, _X = 32, 44, 91, 93, 48, 45, 88
+N_TYPES = 18  # features that the sides of a rule tell
 
 
 class Groups(NamedTuple):
@@ -36,7 +38,7 @@ class Groups(NamedTuple):
     ranks: np.ndarray
 
 
-class Links(NamedTuple):
+class RulePairs(NamedTuple):
     """Pairs of rules over a foreign side, m of them, and the l paraphrase rules (lines) they make.
 
     A line is what has one run, one second target and one order of its gaps by the first's.
@@ -70,7 +72,7 @@ class Sums(NamedTuple):
     best: np.ndarray
 
 
-class Sides(NamedTuple):
+class TargetSides(NamedTuple):
     """The target side of each rule: text[starts[i]:stops[i]], its symbols, gaps and word links.
 
     text: uint8. starts, stops, n_symbols, n_gaps: int64[n]. Its links are links[link_starts[i]:
@@ -87,7 +89,7 @@ class Sides(NamedTuple):
     link_stops: np.ndarray
 
 
-class Lines(NamedTuple):
+class PivotLines(NamedTuple):
     """Columns of n paraphrase rules to write.
 
     firsts, seconds: int64[n], the rules whose target sides are written. labels: int64[n]. values:
@@ -399,7 +401,7 @@ def _end_of_run(sources, runs, bounds, begin):
 
 @compiled
 def pair_up(sources, runs, groups, n_targets, n_orders, least, identities, n_pairs):
-    """Return (a Links of the pairs of rules and their lines, the number of pairs left out).
+    """Return (a RulePairs of the pairs of rules and their lines, the number of pairs left out).
 
     Lines are distinguished by a small table for each run, as the rows of a product of sparse
     matrices are (Gustavson 1978): only the lines of a run are sorted, not its pairs.
@@ -475,7 +477,7 @@ def pair_up(sources, runs, groups, n_targets, n_orders, least, identities, n_pai
         for k in range(of_run, n):
             lines[k] = of_found[lines[k]]
         begin = end
-    links = Links(keys[:n_lines].copy(), sizes[:n_lines].copy(), lines[:n].copy(),
+    links = RulePairs(keys[:n_lines].copy(), sizes[:n_lines].copy(), lines[:n].copy(),
                   firsts[:n].copy(), seconds[:n].copy())  # fmt: skip
     return links, pruned
 
@@ -502,7 +504,7 @@ def sum_links(links, groups, bitexts):
     """Return the Sums of paraphrase rules over their links.
 
     Arguments:
-        links: a Links.
+        links: a RulePairs.
         groups: the Groups that it was made of.
         bitexts: uint64[rules], a bit for each bitext in which a rule occurs, or empty.
     """
@@ -636,7 +638,10 @@ def _put_features(out, n, values, line, names, name_offsets, whole):
             continue
         n = put_bytes(out, n, names, name_offsets[feature], name_offsets[feature + 1])
         if whole[feature]:
-            n = put_integer(out, n, np.int64(value))
+            if value < 0:
+                out[n] = _HYPHEN
+                n += 1
+            n = put_integer(out, n, np.int64(abs(value)))
         else:
             n = _put_number(out, n, value)
     return n
@@ -703,6 +708,100 @@ def _put_links(out, n, met, height, width, wanted):
     return n + 1
 
 
+@uncounted
+def _size_side(text, start, stop, met, places, n_met, step, wanted, sizes):
+    """Write sizes of a side: words, symbols, characters, unlinked words, adjacent gaps, gaps X.
+
+    Arguments:
+        text, start, stop: the side is text[start:stop], uint8.
+        met: int32, how many pairs link two symbols; symbol i has met[i * places + k * step].
+        places, n_met, step: the symbols of this side, of the other one, and how they lie in `met`.
+        wanted: the number of pairs that makes a link.
+        sizes: float64[6], written.
+    """
+    sizes[:] = 0.0
+    was_gap = False
+    i, end = next_token(text, start, stop)
+    while i < end:
+        symbol = np.int64(sizes[1])
+        is_gap = gap_index(text, i, end, False) > 0
+        if is_gap:
+            sizes[4] += was_gap
+            sizes[5] += text[i + 1] == _X and text[i + 2] == _COMMA
+        else:
+            sizes[0] += 1
+            for k in range(i, end):
+                sizes[2] += (text[k] & 0xC0) != 0x80
+            is_linked = False
+            for other in range(n_met):
+                is_linked |= met[symbol * places + other * step] == wanted
+            sizes[3] += not is_linked
+        was_gap = is_gap
+        sizes[1] += 1
+        i, end = next_token(text, end, stop)
+
+
+@inlined
+def _log_ratio(a, b):
+    return math.log(a / b) if a > 0 and b > 0 else 0.0
+
+
+@compiled
+def type_features(sides, orders, lines, is_x):
+    """Return the features of paraphrase rules that their two sides tell, float64[N_TYPES, n].
+
+    They are those of TYPES in distsim.grammar.pairing, in its order (thesis 3.2.3.1.2 and 4.2.1).
+
+    Arguments:
+        sides, orders, lines: as of render_rules.
+        is_x: bool, which labels are X.
+    """
+    text, starts, stops, n_symbols, n_gaps, links, link_starts, link_stops = sides
+    firsts, seconds, label_of, _, ends, pairs, best = lines
+    out = np.zeros((N_TYPES, firsts.size))
+    most = 0
+    for line in range(firsts.size):
+        most = max(most, n_symbols[firsts[line]] * n_symbols[seconds[line]])
+    met = np.zeros(most, np.int32)
+    stamp = np.full(most, -1, np.int64)
+    source, target = np.zeros(6), np.zeros(6)
+    begin = 0
+    for line in range(firsts.size):
+        one, two = firsts[line], seconds[line]
+        width = n_symbols[two]
+        cells = n_symbols[one] * width
+        wanted = _meet(pairs, begin, ends[line], best[line], links, link_starts, link_stops, met,
+                       stamp, cells, width)  # fmt: skip
+        begin = ends[line]
+        _size_side(text, starts[one], stops[one], met, width, width, 1, wanted, source)
+        _size_side(text, starts[two], stops[two], met, 1, n_symbols[one], width, wanted, target)
+        letters = target[2] / target[0] if target[0] > 0 else 0.0
+        letters -= source[2] / source[0] if source[0] > 0 else 0.0
+        source_size, target_size = source[2] + source[1] - 1, target[2] + target[1] - 1
+        order = _reordered(orders[one], orders[two], n_gaps[one])
+        is_monotone = True
+        for gap in range(n_gaps[one]):
+            is_monotone &= (order >> np.uint32(4 * gap)) & np.uint32(15) == gap
+        out[0, line] = source[0] == 0 and target[0] == 0
+        out[1, line] = source[4] > 0
+        out[2, line] = target_size - source_size
+        out[3, line] = _log_ratio(target_size, source_size)
+        out[4, line] = is_x[label_of[line]] or source[5] > 0
+        out[6, line] = n_gaps[one] == 0
+        out[7, line] = is_monotone
+        out[8, line] = 1.0
+        out[9, line] = source[0] > 0 and target[0] == 0
+        out[10, line] = source[0]
+        out[11, line] = target[0] > 0 and source[0] == 0
+        out[12, line] = target[0]
+        out[13, line] = source[3]
+        out[14, line] = target[3]
+        out[15, line] = target[0] - source[0]
+        out[16, line] = letters
+        out[17, line] = _log_ratio(target[0], source[0])
+    return out
+
+
 @compiled
 def render_rules(sides, orders, lines, labels, names, whole):
     """Return the text of paraphrase rules, uint8.
@@ -710,9 +809,9 @@ def render_rules(sides, orders, lines, labels, names, whole):
     Words are linked where all pairs link them; where none is, as the best pair links them.
 
     Arguments:
-        sides: a Sides of all rules.
+        sides: a TargetSides of all rules.
         orders: uint32, of the gaps of all rules.
-        lines: a Lines.
+        lines: a PivotLines.
         labels: Texts of all labels.
         names: Texts of the features, ` name=` each.
         whole: bool, per feature, written as integers.

@@ -143,7 +143,7 @@ def _sort_part(rows, bounds, part, part_bits, starts, order, out):
     return n
 
 
-class Rules(NamedTuple):
+class RuleColumns(NamedTuple):
     """Columns of counted rules, n of them.
 
     f, e: uint64[n], the hashes of the sides. label: uint32[n]. count: int64[n]. place, gaps:
@@ -174,7 +174,7 @@ def count_parts(rows, bounds, part_bits, text_bounds, links, link_offsets, rules
         part_bits: number of leading bits of the foreign hash that are the number of the part.
         text_bounds: int64[b + 1], the first sentence of each bitext.
         links, link_offsets: as links and link_starts of a Text.
-        rules: a Rules with room for n; filled; its by_bitext are zeros before.
+        rules: a RuleColumns with room for n; filled; its by_bitext are zeros before.
     """
     most = 0
     for part in range(bounds.shape[1] - 1):
@@ -344,7 +344,7 @@ def _count_rules(rows, n, bounds, links, link_offsets, pairs, texts, spans, rule
         bounds: int64[b + 1], the first sentence of each bitext.
         links, link_offsets: uint8[m, 2] and int64[sentences + 1], the links of all sentences.
         pairs, texts, spans: working memory for a rule's links, two texts of links, and its spans.
-        rules: a Rules, written.
+        rules: a RuleColumns, written.
         rule: number of the first rule.
     """
     rule -= 1

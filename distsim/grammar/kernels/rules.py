@@ -159,7 +159,7 @@ def _read_symbols(text, fields, field, has_gaps, on_target, lines, n):
         field: number of the side's field.
         has_gaps: the format has gaps.
         on_target: the side is the target side.
-        lines: Lines; its starts, stops and gaps are written.
+        lines: LineArrays; its starts, stops and gaps are written.
         n: symbols before.
     """
     last = fields[field, 1]
@@ -335,7 +335,7 @@ def _sizes(text):
     return n_lines, n_tokens, n_tokens + n_links
 
 
-class Lines(NamedTuple):
+class LineArrays(NamedTuple):
     """Fields, symbols and links of a block's lines; n lines, s symbols, m links.
 
     line_starts: int64[n + 1], where each line begins and the last one ends.
@@ -376,7 +376,7 @@ def _parse_sides(text, fields, n_fields, features_field, layout, line, lines, n)
         features_field: number of the field of features.
         layout: int64, the number of each field, by the names LABEL, SOURCE and others.
         line: number of the line.
-        lines: Lines, written.
+        lines: LineArrays, written.
         n: symbols read before.
     """
     if n_fields <= features_field:
@@ -410,7 +410,7 @@ def _parse_links(text, fields, n_fields, partners, layout, line, lines, n_source
         partners: the first of two fields of bracketed partners, -1 where the line has none.
         layout: int64, the number of each field, by the names LABEL, SOURCE and others.
         line: number of the line.
-        lines: a Lines, written.
+        lines: a LineArrays, written.
         n_source, n_target: symbols of the two sides.
         n: links read before.
     """
@@ -440,7 +440,7 @@ def _parse_links(text, fields, n_fields, partners, layout, line, lines, n_source
 
 @compiled
 def parse_rules(text, layout):
-    """Return the parsed lines of a block of rules, as a Lines.
+    """Return the parsed lines of a block of rules, as a LineArrays.
 
     Arguments:
         text: uint8, whole lines.
@@ -450,7 +450,7 @@ def parse_rules(text, layout):
             sides have gaps.
     """
     n_lines, most_tokens, most_links = _sizes(text)
-    lines = Lines(
+    lines = LineArrays(
         np.empty(n_lines + 1, np.int64), np.zeros(n_lines, np.uint8),
         np.zeros((n_lines, 2), np.int64), np.zeros((n_lines, 2), np.int64),
         np.zeros((n_lines, 2), np.int64), np.zeros(n_lines, np.uint8),
@@ -491,7 +491,7 @@ def parse_rules(text, layout):
         lines.link_stops[line] = after
         n, n_links = end, after
     lines.line_starts[n_lines] = text.size
-    return Lines(
+    return LineArrays(
         lines.line_starts, lines.status, lines.details, lines.labels, lines.features,
         lines.feature_kinds, lines.counts, lines.token_stops, lines.starts[:n].copy(),
         lines.stops[:n].copy(), lines.gaps[:n].copy(), lines.link_stops,

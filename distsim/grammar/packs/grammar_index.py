@@ -12,8 +12,7 @@ from distsim.base.arguments import check_opened, one_of, one_path, utf8_phrase
 from distsim.base.errors import ArtifactError, ParameterError
 from distsim.base.results import Results
 from distsim.corpus.vocabulary import Vocabulary, hash_text
-from distsim.grammar.packs.columns import decode
-from distsim.grammar.packs.sizes import SIZES, TYPES
+from distsim.grammar.packs.columns import SIZES, TYPES, decode
 from distsim.grammar.pair_kinds import PAIR_KINDS
 
 LONG_LINKS = 2  # the format version from which positions of links may take two or four bytes
@@ -198,7 +197,7 @@ class GrammarIndex:
 
         Arguments:
             source: symbols separated by spaces, gaps as `[NP,1]`.
-            label: only rules with this left-hand side, without brackets.
+            label: only rules with this left-hand side, with or without its brackets.
             size: only rules of this pack; XXXL is all.
             most: the largest number of rules; all where None.
 
@@ -210,6 +209,8 @@ class GrammarIndex:
         with self._read():
             rules = rules[self._size[rules] <= SIZES.index(size)]
             if label is not None:
+                if label[:1] == "[" and label[-1:] == "]":
+                    label = label[1:-1]
                 rules = rules[[self._labels[number] == label for number in self._label[rules]]]
         return self.at(rules[:most])
 

@@ -10,39 +10,42 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import get_args
 
 import numpy as np
 
 from distsim import storage
-from distsim.base.arguments import one_of, one_path, real_path
+from distsim.base.arguments import check_types, one_of, one_path, real_path
 from distsim.base.choices import Compression, OnError
-from distsim.base.distribution import how_to_install
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, how_to_install
 from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.kernels.links import format_links
 from distsim.corpus.inflections import DEFAULT, Inflections
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.sources import printable
 from distsim.corpus.vocabulary import HashNumbering, VocabularyBuilder
-from distsim.grammar.block import RuleBlock, parse_block, read_features
+from distsim.grammar.block import RuleBlock, feature_names, parse_block, read_features
 from distsim.grammar.fields import require_utf8, with_line_end
 from distsim.grammar.formats import find_format
 from distsim.grammar.invalid_lines import InvalidLines
-from distsim.grammar.kernels import columns as column_kernel
 from distsim.grammar.kernels.packs import gather_runs, source_hashes
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.grammar.kernels.rules import NAMED
 from distsim.grammar.learned_weights import ORDER_NEEDS, rule_order
-from distsim.grammar.packs.columns import encode
+from distsim.grammar.packs.columns import (
+    SIZES,
+    TYPES,
+    encode,
+    loss_of,
+    rule_sizes,
+    rule_types,
+)
 from distsim.grammar.packs.grammar_index import LONG_LINKS
-from distsim.grammar.packs.sizes import SIZES, TYPES, rule_sizes, rule_types
 from distsim.grammar.pair_kinds import KIND_FEATURE, PAIR_KINDS, pair_kind
 from distsim.grammar.score_writer import lines_with_features
 from distsim.grammar.spool import Spool
-from distsim.grammar.texts import texts_of
 from distsim.kernels.compiled import frozen
 from distsim.storage import open_output
 from distsim.storage.locks import exchange, locked, sync_folder
@@ -60,8 +63,8 @@ class PackOptions:
     """Options of packing a grammar.
 
     Arguments:
-        weights: what rules are ordered by, feature to weight; the learned order where None
-            (`rule_order`): pivot probabilities, count of pivots, similarity.
+        weights: what rules are ordered by, feature to weight; the default order where None
+            (`rule_order`): pivot probabilities and similarity.
         descending: the largest sum is best, else the smallest; for `weights`.
         missing: value of a feature of `weights` that a rule lacks; an invalid line where None.
         kinds: only rules of these kinds, some of PAIR_KINDS; all where empty.
@@ -70,6 +73,8 @@ class PackOptions:
         sizes: which sizes are written as text, some of SIZES. compression: of text, `gz` or `zst`.
         parquet: write Parquet beside text; needs pyarrow.
         index: write the index that GrammarIndex opens.
+        one_byte: of the index: a feature in one byte, with a loss that the report tells (thesis
+            6.4.2); order and text stay exact.
 
     Raises:
         ParameterError: a size, kind or weight is not valid.
@@ -88,8 +93,10 @@ class PackOptions:
     compression: Compression = "gz"
     parquet: bool = False
     index: bool = True
+    one_byte: bool = False
 
     def __post_init__(self) -> None:
+        check_types(self)
         for size in self.sizes:
             one_of(size, SIZES, "sizes")
         one_of(self.compression, get_args(Compression), "compression")
@@ -111,6 +118,7 @@ class PackReport:
         pair_kinds: rules of each kind, by what differs between their sides.
         rules: rules of each size, by type.
         files: bytes of each file.
+        losses: of features in one byte: root of the mean squared error, and the largest.
 
     >>> rule = "[X] ||| the king ||| the queen ||| p(e|f)=1.5 sim_ngram=.4 ||| 0-0 1-1\\n"
     >>> _ = (folder / "scored").write_text(rule)
@@ -124,6 +132,7 @@ class PackReport:
     pair_kinds: dict[str, int] = field(default_factory=dict)
     rules: dict[str, dict[str, int]] = field(default_factory=dict)
     files: dict[str, int] = field(default_factory=dict)
+    losses: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
         """Return the report, a few lines of text."""
@@ -134,6 +143,10 @@ class PackReport:
         told.append(", ".join(f"{n:,} {kind}" for kind, n in self.pair_kinds.items()))
         for size, counts in self.rules.items():
             told.append(f"{size}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()))
+        told += [
+            f"{name} in one byte: error {mean:.5f} (root of the mean square), at most {most:.5f}"
+            for name, (mean, most) in self.losses.items()
+        ]
         return told
 
 
@@ -248,7 +261,7 @@ def _write(
     jobs: int | None,
     progress: Progress,
 ) -> None:
-    rules = _ReadRules(folder / "spool", options, report.faulty)
+    rules = _SpooledRules(folder / "spool", options, report.faulty)
     rules.read(grammar, progress)
     report.read = rules.size
     report.pair_kinds = rules.pair_kinds
@@ -271,7 +284,7 @@ def _write(
                     rules.write_parquet(folder / f"{name}.parquet", wanted, sizes)
             progress("writing", SIZES.index(size) * len(TYPES) + number + 1, 30)
     if options.index:
-        rules.write_index(folder / "index", order, sizes, report)
+        rules.write_index(folder / "index", order, sizes, report, options.one_byte)
     shutil.rmtree(folder / "spool")
     for path in sorted(folder.rglob("*")):
         if path.is_file():
@@ -293,7 +306,7 @@ def _write(
         out.write(json.dumps(manifest, indent=1, ensure_ascii=False).encode() + b"\n")
 
 
-class _ReadRules:
+class _SpooledRules:
     """Rules of a grammar in a spool: their lines, and columns with a value for each rule."""
 
     def __init__(self, folder: Path, options: PackOptions, faulty: InvalidLines) -> None:
@@ -319,7 +332,7 @@ class _ReadRules:
         known = None
         for lines in read_line_blocks(grammar):
             known = known or find_format(None, lines.text)
-            block = parse_block(lines, known)
+            block = replace(parse_block(lines, known), written=None)  # packs have rules
             self._name_features(block)
             self._add(block)
             progress("reading", self.size, None)
@@ -332,13 +345,10 @@ class _ReadRules:
         """
         new: list[str] = []
         if self._keeps_features:
-            data = frozen(np.frombuffer(block.text, np.uint8))
-            names = texts_of([name.encode() for name in self._names])
-            fields = frozen(block.features[block.status == 0])
-            places, most_bare = column_kernel.new_names(data, fields, *names, _MOST_FEATURES + 1)
-            new = [block.text[start:stop].decode() for start, stop in places.tolist()]
-            new = [name for name in new if name != KIND_FEATURE]
-            new += map(str, range(min(most_bare, _MOST_FEATURES + 1)))
+            most = _MOST_FEATURES + 1
+            found = feature_names(block, np.flatnonzero(block.status == 0), self._names, most)
+            new = [name for name in found.named if name != KIND_FEATURE]
+            new += map(str, range(min(found.most_bare, most)))
         for name in dict.fromkeys([*new, *self.weights]):
             if name not in self._names:
                 self.spool.append(f"feature{len(self._names)}", np.full(self.size, np.nan))
@@ -376,7 +386,7 @@ class _ReadRules:
 
     def _add(self, block: RuleBlock) -> None:
         """Append the rules of a block; invalid lines are counted and left out."""
-        values, _ = read_features(block, self._names)
+        values = read_features(block, self._names).values
         cost, faults = self._costs(block, values)
         for n in sorted(faults):
             self._faulty.keeps(block.first_line + n, faults[n])
@@ -511,13 +521,15 @@ class _ReadRules:
         return [lines[start:stop].tobytes().decode(errors="replace") for start, stop in bounds]
 
     def write_index(
-        self, path: Path, order: np.ndarray, sizes: np.ndarray, report: PackReport
-    ) -> None:
+        self, path: Path, order: np.ndarray, sizes: np.ndarray, report: PackReport,
+        in_one_byte: bool,
+    ) -> None:  # fmt: skip
         """Write the index: rules by the hash of their source side, the best first within one.
 
         Arguments:
             order: int64[n], rules from the best to the worst. sizes: uint8[n], the smallest pack of
-                each. report: its counts of rules are stored.
+                each. report: its counts of rules are stored, losses added.
+            in_one_byte: the features.
         """
         if len(self._labels) > _MOST_LABELS:
             raise InputError(
@@ -534,7 +546,7 @@ class _ReadRules:
                 "features": self._names,
                 "labels": [text.decode() for text in self._labels],
                 "counts": report.rules,
-                "quantised": False,
+                "quantised": in_one_byte,
             }
             writer.add("sources/hashes", distinct)
             writer.add("sources/rules", np.append(starts, order.size).astype(np.uint64))
@@ -567,7 +579,9 @@ class _ReadRules:
             writer.add("rules/cost", self.spool.column("cost", np.float64)[by_source])
             for number in range(len(self._names)):
                 values = self.spool.column(f"feature{number}", np.float64)[by_source]
-                coded = encode(np.asarray(values))
+                coded = encode(np.asarray(values), in_one_byte)
+                if in_one_byte:
+                    report.losses |= loss_of(self._names[number], values, coded)
                 writer.add(f"features/{number}", coded.codes)
                 writer.add(f"features/{number}/table", coded.table)
 
@@ -587,7 +601,7 @@ def _lines_with_kinds(block: RuleBlock, pair_kinds: np.ndarray) -> list[bytes]:
             zip(pair_kinds.tolist(), has_names.tolist(), strict=True)
         )
     ]
-    return [with_line_end(line) for line in lines_with_features(block, added)]
+    return [with_line_end(line) for line in lines_with_features(block, added).lines]
 
 
 def _require_pyarrow() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from distsim.kernels.arrays import grown
 from distsim.kernels.compiled import compiled, intrinsic
 
 BLOCK = 256  # rows whose distances are taken before they are looked at
@@ -153,8 +154,8 @@ def nearest_rows(bits, among, query, k, radius):
         if size + BLOCK > rows.size:
             size = _keep_within(rows, distances, size, limit)
             if size > rows.size // 2:
-                rows = np.concatenate((rows, rows))
-                distances = np.concatenate((distances, distances))
+                rows = grown(rows, size, 2 * rows.size)
+                distances = grown(distances, size, 2 * distances.size)
         limit, below, size = _take(
             block, stop - first, first, k, limit, below, at_distance, rows, distances, size
         )

@@ -1,81 +1,335 @@
-"""Compiled loop that matches queries around the occurrences of one of their words."""
+"""Compiled loops that match queries in the sentences around occurrences of their rarest words."""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from distsim.kernels.compiled import compiled
 
 DAMAGED = -1
+TOO_LONG = -2
+SHORTEST, LONGEST, ALL = 0, 1, 2
+SAME, HOLDS, BOTH, EITHER, NOT = 0, 1, 2, 3, 4
+
+
+class Automaton(NamedTuple):
+    """A query as an automaton without empty steps (Glushkov 1961): its tokens are the states.
+
+    A set of states is a uint64. Edges of sentences are states whose token is the boundary.
+
+    Attributes:
+        bits: uint64 by word or analysis, the states whose token it may be; 0 for the boundary.
+        follow, before: uint64[8, 256]: the states that may come right after, or before, those of a
+            byte of a set.
+        each_follow: uint64[64], the states that may come right after each.
+        first, last: uint64[1], the states that may be the first one, and the last one.
+        edges: uint64[2], states that are the beginning, or the end, of any sentence.
+        starts, start_bits, stops, stop_bits: int64 and uint64: boundaries before the first and
+            behind the last sentence of some documents, ascending, and the states that they are.
+        labels: int64[64], the number of the label of each state, or -1.
+        condition: int64[m, 5], of the labelled tokens, in postfix order: SAME, label, column,
+            label, column; HOLDS, label, column; BOTH; EITHER; NOT.
+        columns: uint32[k, n] by word or analysis, what conditions compare.
+    """
+
+    bits: np.ndarray
+    follow: np.ndarray
+    before: np.ndarray
+    each_follow: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    edges: np.ndarray
+    starts: np.ndarray
+    start_bits: np.ndarray
+    stops: np.ndarray
+    stop_bits: np.ndarray
+    labels: np.ndarray
+    condition: np.ndarray
+    columns: np.ndarray
 
 
 @compiled
-def match_query(tokens, positions, anchor, bits, optional, last, first, spans):
-    """Return the number of matches of a query; as many as fit are written to spans.
-
-    The elements of a query are bits of a state: those whose word may be the present token (the
-    bit-parallel automaton of Baeza-Yates and Gonnet 1992, with elements that may be left out).
-    Each match has one token at the anchor, so its two sides are matched separately.
+def is_boundary(tokens, place):
+    """Return whether a place is a sentence's edge; those before and behind the text are edges.
 
     Arguments:
         tokens: uint32, of the shard.
-        positions: int64, tokens that match element `anchor`.
-        anchor: number of an element that may not be left out.
-        bits: uint64 by word, the elements that match it; 0 for the sentence boundary.
-        optional: uint64, the elements that may be left out.
-        last, first: uint64, the elements that may be the last one, and the first one.
-        spans: int64[m, 2], written: where a match starts and stops.
+        place: -1 to tokens.size.
+    """
+    return place < 0 or place >= tokens.size or tokens[place] == 0
+
+
+@compiled
+def step(table, states):
+    """Return the union of a table's sets for the states of a set.
+
+    Arguments:
+        table: uint64[8, 256].
+        states: uint64.
+    """
+    reached = np.uint64(0)
+    byte = 0
+    while states != np.uint64(0):
+        reached |= table[byte, np.int64(states & np.uint64(255))]
+        states >>= np.uint64(8)
+        byte += 1
+    return reached
+
+
+@compiled
+def document_edge(places, bits, place):
+    """Return the states of an edge of documents at a place, 0 where none is there.
+
+    Arguments:
+        places: int64, ascending.
+        bits: uint64, of each.
+        place: of a boundary.
+    """
+    at = np.searchsorted(places, place)
+    if at < places.size and places[at] == place:
+        return bits[at]
+    return np.uint64(0)
+
+
+@compiled
+def condition_holds(automaton, tokens, states, depth, first, places):
+    """Return whether the condition of labelled tokens holds on a path of states.
+
+    Arguments:
+        automaton: of the query.
+        tokens: uint32.
+        states: int64, of each place from `first` on.
+        depth: states[0..depth] are the path.
+        first: place of the first state.
+        places: int64[64], written.
+    """
+    places[:] = -1
+    for d in range(depth + 1):
+        label = automaton.labels[states[d]]
+        if label >= 0:
+            places[label] = first + d
+    one_bit = np.uint64(1)
+    stack = np.uint64(0)  # truth values, the last one lowest
+    for i in range(automaton.condition.shape[0]):
+        kind = automaton.condition[i, 0]
+        if kind == SAME or kind == HOLDS:
+            one = places[automaton.condition[i, 1]]
+            value = False
+            if one >= 0:
+                a = automaton.columns[automaton.condition[i, 2], tokens[one]]
+                if kind == HOLDS:
+                    value = a != 0
+                else:
+                    other = places[automaton.condition[i, 3]]
+                    if other >= 0:
+                        value = a == automaton.columns[automaton.condition[i, 4], tokens[other]]
+            stack = (stack << one_bit) | np.uint64(value)
+        elif kind == BOTH:
+            stack = (stack >> one_bit) & (stack | ~one_bit)
+        elif kind == EITHER:
+            stack = (stack >> one_bit) | (stack & one_bit)
+        else:
+            stack ^= one_bit
+    return stack & one_bit != np.uint64(0)
+
+
+@compiled
+def new_path(size):
+    """Return the arrays in which `labelled_ends` keeps a path: states to try, states, places, ends.
+
+    Arguments:
+        size: places.
+    """
+    return (
+        np.zeros(size, np.uint64), np.zeros(size, np.int64), np.empty(64, np.int64),
+        np.zeros(size, np.bool_),
+    )  # fmt: skip
+
+
+@compiled
+def labelled_ends(automaton, tokens, alive, left, right, first, begin, longest, ends, path, budget):
+    """Return (number of ends of matches whose labels fulfil the condition, steps taken).
+
+    All paths are tried, so that steps are limited. Ends may be repeated.
+
+    Arguments:
+        automaton: of the query.
+        tokens: uint32, of the shard.
+        alive: uint64, states that lead to an end, by place - left.
+        left, right: first and last place of the piece of the sentence.
+        first: the place where the match begins, an edge perhaps.
+        begin: the place of its first token.
+        longest: tokens.
+        ends: int64[right - left + 2], written.
+        path: (uint64, int64, int64[64], bool of False), as long as `ends`, for the function's use.
+        budget: steps.
     """
     one = np.uint64(1)
     none = np.uint64(0)
-    ends = np.empty(64, np.int64)
-    begins = np.empty(64, np.int64)
+    to_try, states, places, is_end = path
+    to_try[0] = alive[first - left] & automaton.first[0]
+    depth = 0
+    steps = 24  # as long as so many of a match without labels
     n = 0
-    for position in positions:
-        n_ends = 0
-        state = one << np.uint64(anchor)
-        place = position
-        while True:
-            if state & last != none:
-                ends[n_ends] = place + 1
-                n_ends += 1
-            reached = state << one
-            grown = reached | ((reached & optional) << one)
-            while grown != reached:
-                reached = grown
-                grown = reached | ((reached & optional) << one)
-            place += 1
-            if place >= tokens.size:
-                break
-            if tokens[place] >= bits.size:
-                return DAMAGED
-            state = reached & bits[tokens[place]]
-            if state == none:
-                break
-        if n_ends == 0:
+    while depth >= 0 and steps <= budget:
+        if to_try[depth] == none:
+            depth -= 1
             continue
-        n_begins = 0
-        state = one << np.uint64(anchor)
-        place = position
-        while True:
-            if state & first != none:
-                begins[n_begins] = place
-                n_begins += 1
-            reached = state >> one
-            grown = reached | ((reached & optional) >> one)
-            while grown != reached:
-                reached = grown
-                grown = reached | ((reached & optional) >> one)
-            place -= 1
-            if place < 0:
-                break
-            if tokens[place] >= bits.size:
-                return DAMAGED
-            state = reached & bits[tokens[place]]
-            if state == none:
-                break
-        for i in range(n_begins):
-            for j in range(n_ends):
-                if n < len(spans):
-                    spans[n, 0] = begins[i]
-                    spans[n, 1] = ends[j]
+        steps += 6
+        lowest = to_try[depth] & (~to_try[depth] + one)
+        to_try[depth] ^= lowest
+        state = 0
+        while lowest > one:
+            lowest >>= one
+            state += 1
+        states[depth] = state
+        place = first + depth
+        if (automaton.last[0] >> np.uint64(state)) & one != none:
+            end = place if is_boundary(tokens, place) else place + 1
+            fits = begin < end <= begin + longest and not is_end[end - left]
+            steps += depth
+            if fits and condition_holds(automaton, tokens, states, depth, first, places):
+                is_end[end - left] = True
+                ends[n] = end
                 n += 1
-    return n
+        if place < right and place + 1 - begin <= longest:
+            following = automaton.each_follow[state] & alive[place + 1 - left]
+            if following != none:
+                depth += 1
+                to_try[depth] = following
+    for i in range(n):
+        is_end[ends[i] - left] = False
+    return n, steps
+
+
+@compiled
+def match_query(tokens, anchors, reach, automaton, which, longest, most, budget):
+    """Return (number of matches, spans int64[m, 2]); the number is negative where it cannot be.
+
+    In each sentence with an anchor the states that lead to an end are found from right to left,
+    then matches from left to right: both take a time linear in the sentence, the second for each
+    match. A match may be found twice. After `most` matches it stops.
+
+    Arguments:
+        tokens: uint32, of the shard, words or analyses.
+        anchors: int64, ascending: each match has one of these tokens.
+        reach: the farthest token of a match from its anchor.
+        automaton: of the query.
+        which: SHORTEST, LONGEST or ALL matches of each first token.
+        longest: tokens of a match at most.
+        most: matches.
+        budget: steps; TOO_LONG where they do not suffice.
+    """
+    none = np.uint64(0)
+    spans = np.empty((1024, 2), np.int64)
+    alive = np.empty(256, np.uint64)
+    ends = np.empty(258, np.int64)
+    path = new_path(258)
+    first, last = automaton.first[0], automaton.last[0]
+    n = 0
+    steps = 0
+    at = 0
+    while at < anchors.size:
+        anchor = anchors[at]
+        low = anchor
+        while low >= 0 and anchor - low < reach and (low == anchor or tokens[low] != 0):
+            low -= 1
+        high = anchor
+        while True:
+            while (
+                high < tokens.size
+                and high - anchor < reach
+                and (high == anchor or tokens[high] != 0)
+            ):
+                high += 1
+            if at + 1 < anchors.size and anchors[at + 1] <= high:
+                at += 1
+                anchor = anchors[at]
+            else:
+                break
+        at += 1
+        left = low
+        while True:  # a piece of a sentence, with its edges
+            right = left
+            while right < high and (right == left or not is_boundary(tokens, right)):
+                right += 1
+            if right - left + 2 > alive.size:
+                alive = np.empty(2 * (right - left + 2), np.uint64)
+                ends = np.empty(alive.size + 2, np.int64)
+                path = new_path(ends.size)
+            later = none
+            for place in range(right, left - 1, -1):
+                if is_boundary(tokens, place):
+                    now = none
+                    if place == left and place < right:
+                        now = automaton.edges[0]
+                        if automaton.starts.size > 0:
+                            now |= document_edge(automaton.starts, automaton.start_bits, place)
+                    elif place == right:
+                        now = automaton.edges[1]
+                        if automaton.stops.size > 0:
+                            now |= document_edge(automaton.stops, automaton.stop_bits, place)
+                else:
+                    if tokens[place] >= automaton.bits.size:
+                        return DAMAGED, spans
+                    now = automaton.bits[tokens[place]]
+                if now != none:
+                    now &= last | step(automaton.before, later)
+                alive[place - left] = now
+                later = now
+            for begin_place in range(left, right + 1):
+                states = alive[begin_place - left] & first
+                if states == none:
+                    continue
+                begin = begin_place + 1 if is_boundary(tokens, begin_place) else begin_place
+                n_ends = 0
+                if automaton.condition.shape[0] > 0:
+                    n_ends, taken = labelled_ends(
+                        automaton, tokens, alive, left, right, begin_place, begin, longest, ends,
+                        path, budget - steps,
+                    )  # fmt: skip
+                    steps += taken
+                    if n_ends > 0 and which != ALL:
+                        chosen = ends[0]
+                        for i in range(1, n_ends):
+                            if which == SHORTEST:
+                                chosen = min(chosen, ends[i])
+                            else:
+                                chosen = max(chosen, ends[i])
+                        ends[0] = chosen
+                        n_ends = 1
+                else:
+                    place = begin_place
+                    while True:
+                        if states & last != none:
+                            end = place if is_boundary(tokens, place) else place + 1
+                            if begin < end <= begin + longest:
+                                if which != ALL:
+                                    n_ends = 0
+                                ends[n_ends] = end
+                                n_ends += 1
+                                if which == SHORTEST:
+                                    break
+                        steps += 1
+                        place += 1
+                        if place > right or place - begin > longest:
+                            break
+                        states = step(automaton.follow, states) & alive[place - left]
+                        if states == none:
+                            break
+                if steps > budget:
+                    return TOO_LONG, spans
+                if n + n_ends > len(spans):
+                    larger = np.empty((2 * (n + n_ends), 2), np.int64)
+                    larger[:n] = spans[:n]
+                    spans = larger
+                for i in range(n_ends):
+                    spans[n, 0] = begin
+                    spans[n, 1] = ends[i]
+                    n += 1
+                if n > most:
+                    return n, spans[:n]
+            if right >= high:
+                break
+            left = right
+    return n, spans[:n]

@@ -9,12 +9,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from distsim.base.arguments import Words
 from distsim.corpus.inflections import Inflections
 from distsim.paraphrase.filters import crosses_edge
 from distsim.paraphrase.finder.lexicon import Lexicon
-from distsim.paraphrase.finder.space import LearntSpace
+from distsim.paraphrase.finder.space import LearnedSpace
 
-Words = tuple[str, ...]
 _CACHED_WORDS = 1 << 16
 _RAREST_BASE = 100  # a base occurs at least a hundredth as often as its form
 _LEAST_ALIKE = 0.2
@@ -36,7 +36,7 @@ class Forms:
     """
 
     def __init__(
-        self, inflections: Inflections, lexicon: Lexicon, space: LearntSpace | None = None
+        self, inflections: Inflections, lexicon: Lexicon, space: LearnedSpace | None = None
     ) -> None:
         self.inflections = inflections
         self._lexicon = lexicon

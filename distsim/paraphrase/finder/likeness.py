@@ -5,18 +5,18 @@ from functools import lru_cache
 
 import numpy as np
 
+from distsim.base.arguments import Words
 from distsim.comparison.measures import EstimatedCosine
 from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.lexicon import Lexicon
-from distsim.paraphrase.finder.space import LearntSpace
+from distsim.paraphrase.finder.space import LearnedSpace
 from distsim.signatures.table import StoredTable
 
-Words = tuple[str, ...]
 _CACHED_WORDS = 1 << 12  # 8 MB
 _FORM_POWER = 0.25
 
 
-class WordVectors:
+class LemmaVectors:
     """Unit vectors of phrases, in which a word stands for all its forms.
 
     A base word's vector is the sum of its forms' vectors, each times the fourth root of its
@@ -28,7 +28,7 @@ class WordVectors:
         lexicon: the words that occur.
     """
 
-    def __init__(self, space: LearntSpace, forms: Forms, lexicon: Lexicon) -> None:
+    def __init__(self, space: LearnedSpace, forms: Forms, lexicon: Lexicon) -> None:
         self.space = space
         self._forms = forms
         self._lexicon = lexicon

@@ -22,7 +22,6 @@ def shared(
 
     Arguments:
         index, table: those that it is made from.
-        key: what is made.
         make: called without arguments.
     """
     if table is None:
@@ -43,8 +42,6 @@ def opposites_of(
     """Return the detector of opposites, the same object for English each time.
 
     Arguments:
-        index: the corpus.
-        table: its signatures.
         inflections: the rules of the language; English where None.
     """
     if inflections is not None:

@@ -1,6 +1,6 @@
 """Real-valued vectors of phrases and of context features of a learned table.
 
-The only module of substitution that reads the learnt parts of tables.
+The only module of the finder that reads the vectors of words in tables.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ from distsim.signatures.table import StoredTable
 _CACHED_PHRASES = 1 << 12  # 8 MB
 
 
-class LearntSpace:
-    """The space in which a learnt table's vectors lie; may be shared by threads.
+class LearnedSpace:
+    """The space in which a learned table's vectors lie; may be shared by threads.
 
     n_dimensions: of the vectors. window: tokens on either side that are context.
 
@@ -28,7 +28,7 @@ class LearntSpace:
         table: its signatures.
 
     Raises:
-        IncompatibleError: the table was signed by no learnt projection, or keeps no words' vectors.
+        IncompatibleError: the table has no learned projection, or keeps no words' vectors.
     """
 
     def __init__(self, index: CorpusIndex, table: StoredTable) -> None:
@@ -38,10 +38,10 @@ class LearntSpace:
                 f"{table.path} keeps no vectors of words: sign it again with `keep_parts`"
             )
         model = NgramModel.from_manifest(table.fingerprint.model)
-        space = feature_space(index, model.window, model.sides)
+        space = feature_space(index, *model.shape)
         self.window = model.window
         self.n_dimensions = projection.n_dimensions
-        self._sides = model.sides
+        self._sides, self._narrow = model.sides, model.narrow
         self._n_words = index.n_words
         self._parts = table.parts
         self._centre = projection.centre.astype(np.float64)
@@ -84,8 +84,7 @@ class LearntSpace:
         Arguments:
             rows: int64[n], rows of words in the table.
         """
-        vectors: np.ndarray = self._parts.vectors[rows].astype(np.float32)
-        return vectors
+        return self._parts.rows(rows)
 
     def contexts(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the weighted vectors of the words around a slot.
@@ -97,20 +96,27 @@ class LearntSpace:
             (vectors float64[m, n_dimensions], places int64[m]: 1, 2 ... to the right, -1, -2
             ... to the left), a row for each word within the window that has a vector.
         """
-        features, weights, places = [], [], []
+        vectors, places = [np.zeros((0, self.n_dimensions))], []
         for side, words in ((0, left), (1, right)):
             for distance, word in enumerate(words[: self.window].tolist(), 1):
-                family = side if self._sides else 2 * (distance - 1) + side
-                if 0 < word < self._n_words:
-                    features.append(family * self._n_words + word)
-                    weights.append(self.window + 1 - distance if self._sides else 1)
+                if not 0 < word < self._n_words:
+                    continue
+                features = np.array(self._families(side, distance)) * self._n_words + word
+                offsets = self._offsets[features]
+                known = offsets != NOWHERE
+                if known.any():
+                    rows = self._vectors[offsets[known].astype(np.int64) // self.n_dimensions]
+                    share = self._kept[features[known]] * self._unit
+                    weight = self.window + 1 - distance if self._sides else 1
+                    vectors.append((weight * share @ rows.astype(np.float64))[None, :])
                     places.append(distance if side else -distance)
-        chosen = np.array(features, np.int64)
-        offsets = self._offsets[chosen]
-        known = offsets != NOWHERE
-        rows = self._vectors[offsets[known].astype(np.int64) // self.n_dimensions]
-        share = np.array(weights, np.float64)[known] * self._kept[chosen[known]] * self._unit
-        return rows.astype(np.float64) * share[:, None], np.array(places, np.int64)[known]
+        return np.concatenate(vectors), np.array(places, np.int64)
+
+    def _families(self, side: int, distance: int) -> list[int]:
+        """Return the families of features in which a word at a distance counts."""
+        if not self._sides:
+            return [2 * (distance - 1) + side]
+        return [side, 2 * distance + side] if distance <= self._narrow else [side]
 
     def centred(self, total: np.ndarray) -> tuple[np.ndarray, float]:
         """Return (the unit vector of a sum of contexts as a phrase's is made, 1 / |its scale|).
@@ -128,7 +134,7 @@ class LearntSpace:
         return (moved / scale, 1.0 / (scale * length)) if scale > 0.0 else (total * 0.0, 0.0)
 
 
-def open_space(index: CorpusIndex, table: StoredTable | None) -> LearntSpace | None:
+def open_space(index: CorpusIndex, table: StoredTable | None) -> LearnedSpace | None:
     """Return the vector space of a learned table that was signed from an index, or None.
 
     None is returned for a table that is not learned, or is of syntactic contexts or of word
@@ -138,8 +144,8 @@ def open_space(index: CorpusIndex, table: StoredTable | None) -> LearntSpace | N
         index: the corpus index.
         table: a table signed from it; None has no space.
     """
-    if table is None or not table.fingerprint.is_learnt:
+    if table is None or not table.fingerprint.is_learned:
         return None
     if table.fingerprint.is_syntactic or table.fingerprint.is_of_vectors or table.parts is None:
         return None
-    return LearntSpace(index, table)
+    return LearnedSpace(index, table)

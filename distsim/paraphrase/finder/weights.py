@@ -17,7 +17,7 @@ SHIPPED = "substitutes"
 _LINE = ("intercept", "slope", "highest")
 
 
-class Scale(NamedTuple):
+class ChanceScale(NamedTuple):
     """Weights of features, and how their sums become chances.
 
     weights: float64[n]. intercept, slope, highest: the chance that people name a word is `highest`
@@ -58,8 +58,8 @@ class FinderWeights(NamedTuple):
     grammar: float64[2], weights of the features RULES.
     """
 
-    alone: Scale
-    in_sentence: Scale
+    alone: ChanceScale
+    in_sentence: ChanceScale
     grammar: np.ndarray
 
     @classmethod
@@ -85,15 +85,11 @@ class FinderWeights(NamedTuple):
             if not all(type(one) in (int, float) and abs(one) < np.inf for one in own.values()):
                 raise InputError(f"{path}: [{table}] must have finite numbers alone")
             values.append(np.array([own[key] for key in features], np.float64))
-        alone, in_sentence = (Scale(one[:-3], *one[-3:].tolist()) for one in values[:2])
+        alone, in_sentence = (ChanceScale(one[:-3], *one[-3:].tolist()) for one in values[:2])
         return cls(alone, in_sentence, values[2])
 
     def text(self, notes: Iterable[str]) -> str:
-        """Return the TOML file that `open` reads.
-
-        Arguments:
-            notes: lines of comment before it.
-        """
+        """Return the TOML file that `open` reads."""
         lines = [f"# {note}" for note in notes]
         for table, names, scale in (
             ("alone", ALONE, self.alone), ("in_sentence", IN_SENTENCE, self.in_sentence)

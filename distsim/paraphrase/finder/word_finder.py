@@ -15,14 +15,13 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.errors import ArtifactError
-from distsim.comparison.opposites.contrasts import Contrasts
-from distsim.comparison.opposites.language import Language
+from distsim.comparison.opposites.language import Contrasts, Language
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import Shard, every_nth
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.weights import FinderWeights
-from distsim.paraphrase.finder.word_profiles import SPACES, Rows, levels
+from distsim.paraphrase.finder.word_profiles import SPACES, SparseRows, levels
 from distsim.paraphrase.kernels import finder as kernel
 from distsim.signatures.table import StoredTable, finder_of
 
@@ -38,7 +37,7 @@ _COMMON = 0.005  # share of the text from which a word is no answer for a rarer 
 _CACHED = 256
 
 
-class Found(NamedTuple):
+class LemmaPool(NamedTuple):
     """The lemmas that are looked at for one, in no order of merit.
 
     lemmas: int64[m], their numbers. similarities: float64[m], of the vectors. features:
@@ -84,9 +83,11 @@ class WordFinder:
             name: frozen(artifact.array(f"{name}/ranks", np.float32, ndim=2)) for name in SPACES
         }
         self._rows = {
-            name: Rows(*(
+            name: SparseRows(*(
                 frozen(artifact.array(f"{name}/{part}", dtype))
-                for part, dtype in zip(Rows._fields, (np.int64, np.uint16, np.uint8), strict=True)
+                for part, dtype in zip(
+                    SparseRows._fields, (np.int64, np.uint16, np.uint8), strict=True
+                )
             ))
             for name in SPACES[1:]
         }  # fmt: skip
@@ -120,22 +121,12 @@ class WordFinder:
 
     @classmethod
     def open(cls, index: CorpusIndex, table: StoredTable, forms: Forms) -> "WordFinder | None":
-        """Return the finder that `sign` stored beside a table; None where there is none for it.
-
-        Arguments:
-            index: the corpus.
-            table: its signatures.
-            forms: inflected forms.
-        """
+        """Return the finder that `sign` stored beside a table; None where there is none for it."""
         artifact = finder_of(table)
         return None if artifact is None else cls(index, artifact, forms)
 
     def lemma(self, word_id: int) -> int:
-        """Return the number of a word's lemma, -1 where it has none.
-
-        Arguments:
-            word_id: in the index's vocabulary.
-        """
+        """Return the number of a word's lemma, -1 where it has none."""
         known = 0 < word_id < self._lemma_of.size
         return int(self._lemma_of[word_id]) if known else -1
 
@@ -161,7 +152,7 @@ class WordFinder:
         cosines: np.ndarray = (self.vectors[lemmas].astype(np.float64) @ slot) / lengths
         return cosines
 
-    def _found(self, lemma: int, more: tuple[int, ...] = ()) -> Found:
+    def _found(self, lemma: int, more: tuple[int, ...] = ()) -> LemmaPool:
         """Return the lemmas most similar to one, with the features of each without a sentence.
 
         more: lemmas that are looked at, too.
@@ -186,7 +177,7 @@ class WordFinder:
         ]  # fmt: skip
         columns += [self._contrasts(lemma, pool), self._cooccurrence(lemma, pool)]
         columns.append(self._log_counts[pool])
-        return Found(pool, cosines["vectors"][pool], np.stack(columns, axis=1))
+        return LemmaPool(pool, cosines["vectors"][pool], np.stack(columns, axis=1))
 
     def _cosines(self, name: str, lemma: int) -> np.ndarray:
         out = np.empty(self.counts.size)
@@ -210,7 +201,6 @@ class WordFinder:
         """Return ln of 1 and how often patterns of opposites join lemmas with one.
 
         Arguments:
-            lemma: number of the one.
             pool: int64[n], numbers of the lemmas.
         """
         numbers, found = np.full(self._lemma_of.size, -1, np.int32), np.zeros(pool.size, np.int64)
@@ -227,7 +217,6 @@ class WordFinder:
         """Return ln of how much more often than chance lemmas stand in sentences with one.
 
         Arguments:
-            lemma: number of the one.
             pool: int64[n], numbers of the lemmas.
         """
         found, sampled = np.zeros(self.counts.size, np.int64), 0

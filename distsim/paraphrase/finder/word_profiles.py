@@ -18,17 +18,17 @@ from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.indexes.places import finder_inside
 from distsim.indexes.shard import damaged
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import add_rows
 from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.lemmas import Lemmas
 from distsim.paraphrase.finder.lexicon import Lexicon
-from distsim.paraphrase.finder.likeness import WordVectors
+from distsim.paraphrase.finder.likeness import LemmaVectors
 from distsim.paraphrase.finder.space import open_space
 from distsim.paraphrase.kernels import finder as kernel
 from distsim.signatures.table import StoredTable
+from distsim.storage.manifest import finder_inside
 
 MOST_CONTEXTS = 20_000  # lemmas that are context
 MOST_FRAMES = 1 << 16
@@ -45,7 +45,7 @@ _TOKENS_A_PART = 1 << 26  # whose frames are counted at once
 _LARGEST = 127
 
 
-class Rows(NamedTuple):
+class SparseRows(NamedTuple):
     """Sparse rows: row i has features[starts[i]:starts[i + 1]], uint16, with weights, uint8."""
 
     starts: np.ndarray
@@ -71,23 +71,23 @@ def build_finder(
 
     Arguments:
         index: whose words are counted.
-        table: learnt, signed from it.
+        table: learned, signed from it.
         inflections: of the language: `english`, `none` or a file of rules.
         jobs: threads; as many as the machine has cores where None.
         progress: is told the stage, the lemmas done and their total.
 
     Raises:
-        ParameterError: the table is not learnt from plain text, or there are too few words.
+        ParameterError: the table is not learned from plain text, or there are too few words.
         ArtifactError: the folder cannot be written.
 
-    >>> build_finder(index, learnt, inflections="none").name
+    >>> build_finder(index, learned, inflections="none").name
     'finder'
     """
     space = open_space(index, table)
     if space is None:
         raise ParameterError(
-            f"{table.path}: only a learnt table of plain text has a finder: sign the index "
-            "with the preset learnt"
+            f"{table.path}: only a learned table of plain text has a finder: sign the index "
+            "with the preset learned"
         )
     progress("lemmas", 0, None)
     lexicon = Lexicon(index)
@@ -98,7 +98,7 @@ def build_finder(
             f"{index.path}: {len(lemmas.words)} words occur often enough for a finder, wanted "
             f"{FEWEST_LEMMAS}: sign with --set finder=false, or give more text"
         )
-    vectors = WordVectors(space, forms, lexicon).rows([(word,) for word in lemmas.words])
+    vectors = LemmaVectors(space, forms, lexicon).rows([(word,) for word in lemmas.words])
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     scaled = np.divide(vectors * _LARGEST, largest, out=np.zeros_like(vectors), where=largest > 0)
     in_threads, folder = partial(ordered_map, jobs=jobs), finder_inside(table.path)
@@ -137,7 +137,7 @@ InThreads = Callable[..., Iterator[Any]]
 
 def _profiles(
     index: CorpusIndex, lemmas: Lemmas, in_threads: InThreads, progress: Progress
-) -> dict[str, Rows]:
+) -> dict[str, SparseRows]:
     """Return the weighed profiles of words and of frames of every lemma."""
     lemma_of = lemmas.of_words(index.n_words)
     n_lemmas, n_contexts = lemmas.counts.size, min(MOST_CONTEXTS, lemmas.counts.size)
@@ -221,7 +221,7 @@ def _weighed(
     stop: int,
     shares: np.ndarray,
     shift: float,
-) -> Rows:
+) -> SparseRows:
     """Return the weights of the features first to stop - 1 of counted rows.
 
     Arguments:
@@ -244,7 +244,7 @@ def _weighed(
     n = kernel.weigh_profiles(
         *map(frozen, (bounds, columns, times, shares, log_p)), shift, out_starts, out, weights
     )
-    return Rows(out_starts, out[:n], weights[:n])
+    return SparseRows(out_starts, out[:n], weights[:n])
 
 
 def levels(n_references: int) -> np.ndarray:
@@ -285,7 +285,7 @@ def _by_vectors(vectors: np.ndarray, progress: Progress) -> np.ndarray:
     return out
 
 
-def _by_rows(rows: Rows, most: int, in_threads: InThreads, progress: Progress) -> np.ndarray:
+def _by_rows(rows: SparseRows, most: int, in_threads: InThreads, progress: Progress) -> np.ndarray:
     """Return the cosines of each sparse row at some ranks among the most frequent lemmas'."""
     references = np.arange(min(most, rows.starts.size - 1))
     ranks = levels(references.size)

@@ -6,18 +6,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.arguments import Words
 from distsim.base.results import Results
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.lexicon import Lexicon
 from distsim.paraphrase.finder.shared import shared
-from distsim.paraphrase.finder.space import LearntSpace, open_space
+from distsim.paraphrase.finder.space import LearnedSpace, open_space
 from distsim.paraphrase.finder.weights import RANKS, SHIPPED, FinderWeights
-from distsim.paraphrase.finder.word_finder import Found, WordFinder
+from distsim.paraphrase.finder.word_finder import LemmaPool, WordFinder
 from distsim.signatures.table import StoredTable, finder_of
 
-Words = tuple[str, ...]
 _RARE = 20  # a form is shown that occurs at least so many times less than the one most like
 _SPARE = 5  # more than are wanted are looked at at once, since two lemmas may share a form
 _MORE_LIKE = 0.09  # so much more like than the base word a form is that is shown for it
@@ -27,12 +27,12 @@ class WordParts(NamedTuple):
     """Parts of an open index that are needed to find substitutes.
 
     lexicon: ids and counts of words. forms: inflected forms. space: vectors, None where none are
-    learnt.
+    learned.
     """
 
     lexicon: Lexicon
     forms: Forms
-    space: LearntSpace | None
+    space: LearnedSpace | None
 
     @classmethod
     def open(
@@ -88,7 +88,7 @@ class WordSubstitutes:
         finder: WordFinder,
         lexicon: Lexicon,
         forms: Forms,
-        space: LearntSpace,
+        space: LearnedSpace,
         *,
         weights: FinderWeights,
     ) -> None:
@@ -117,8 +117,8 @@ class WordSubstitutes:
 
         def opened() -> "WordSubstitutes | None":
             parts = WordParts.open(index, table)
-            learnt = FinderWeights.open(weights)
-            return cls.of(table, parts.lexicon, parts.forms, parts.space, weights=learnt)
+            learned = FinderWeights.open(weights)
+            return cls.of(table, parts.lexicon, parts.forms, parts.space, weights=learned)
 
         return shared(index, table, ("words", weights), opened)
 
@@ -128,7 +128,7 @@ class WordSubstitutes:
         table: StoredTable,
         lexicon: Lexicon,
         forms: Forms,
-        space: LearntSpace | None,
+        space: LearnedSpace | None,
         *,
         weights: FinderWeights | None = None,
     ) -> "WordSubstitutes | None":
@@ -191,7 +191,7 @@ class WordSubstitutes:
         found = [self.finder.words[lemma] for lemma in pool.lemmas.tolist()]
         return found, np.column_stack([self._alone(pool), self.of_form(words, pool)[0]])
 
-    def of_form(self, target: Words, pool: Found) -> tuple[np.ndarray, np.ndarray]:
+    def of_form(self, target: Words, pool: LemmaPool) -> tuple[np.ndarray, np.ndarray]:
         """Return (of each lemma how its forms agree with the target; the form most like it).
 
         Arguments:
@@ -223,7 +223,7 @@ class WordSubstitutes:
         lemma = self._lemma(target)
         return [self.finder.words[lemma]] if lemma >= 0 else []
 
-    def pool(self, target: Words, *, more: Iterable[Words] = ()) -> Found | None:
+    def pool(self, target: Words, *, more: Iterable[Words] = ()) -> LemmaPool | None:
         """Return what is stored of a target that is one word; None where nothing is.
 
         Arguments:
@@ -245,7 +245,7 @@ class WordSubstitutes:
         rows[ids] = self._space.rows(self._lexicon.index.vocabulary.words(ids))
         return rows
 
-    def _alone(self, pool: Found) -> np.ndarray:
+    def _alone(self, pool: LemmaPool) -> np.ndarray:
         """Return the features that need neither a sentence nor the form."""
         return pool.features[:, [*range(len(RANKS) + 1), -1]]
 

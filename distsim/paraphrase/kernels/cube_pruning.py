@@ -28,7 +28,7 @@ _LEAST_SHARE = 3
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-class Rules(NamedTuple):
+class SentenceRules(NamedTuple):
     """The rules of a sentence by number: the glue (0), those of the grammar, then edits.
 
     targets: int64, symbols of all target sides, end to end, -1 and -2 for gaps; target_starts:
@@ -185,7 +185,7 @@ def _compose(scoring, rules, items, rule, first, second, complete, cube):
     """Fill the next row of `states` with the state of a rule over two items.
 
     Arguments:
-        scoring, rules: Scoring and Rules.
+        scoring, rules: Scoring and SentenceRules.
         items: of the chart.
         rule: its number.
         first, second: the items that fill its gaps, -1 for none.
@@ -364,7 +364,7 @@ def _score_candidate(scoring, rules, chart, cell, cube, at):
     """Make the state of a candidate and put it into the heap by its score.
 
     Arguments:
-        scoring, rules, chart, cell, cube: Scoring, Rules, Chart, Cell and Cube.
+        scoring, rules, chart, cell, cube: Scoring, SentenceRules, Chart, Cell and Cube.
         at: number of the candidate.
     """
     rule = cube.candidates[at, _RULE]

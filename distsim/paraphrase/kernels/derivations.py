@@ -37,7 +37,7 @@ class Hypergraph(NamedTuple):
     same: np.ndarray
 
 
-class Made(NamedTuple):
+class DerivationTable(NamedTuple):
     """Derivations found so far, and candidates for the next ones.
 
     heaps: int64 by item, its best candidate with a score (a pairing heap). waiting: int64 by item,
@@ -67,8 +67,8 @@ class Made(NamedTuple):
 
 @compiled
 def _nothing_made(n_items):
-    """Return a Made without derivations of n_items items."""
-    return Made(
+    """Return a DerivationTable without derivations of n_items items."""
+    return DerivationTable(
         np.full(n_items, NO, np.int64), np.full(n_items, NO, np.int64),
         np.full(n_items, NO, np.int64), np.zeros(n_items, np.int64), np.zeros(n_items, np.int64),
         np.empty(1024, np.int64), np.empty((1024, 5), np.int64), np.empty(1024, np.float64),
@@ -79,7 +79,7 @@ def _nothing_made(n_items):
 
 @folded
 def _has_room(made, item, n_words):
-    """Return whether a Made has room for a derivation of n_words and two candidates of an item."""
+    """Return whether there is room for a derivation of n_words and two candidates of an item."""
     sizes = made.sizes
     return (
         sizes[_CANDIDATES] + 2 <= made.scores.size
@@ -91,7 +91,7 @@ def _has_room(made, item, n_words):
 
 @compiled
 def _enlarged(made, item, n_words):
-    """Return a Made with longer arrays where `_has_room` found too little room."""
+    """Return a DerivationTable with longer arrays where `_has_room` found too little room."""
     candidates, scores = made.candidates, made.scores
     derivations, totals, hashes = made.derivations, made.totals, made.hashes
     ranked, words, sizes = made.ranked, made.words, made.sizes
@@ -105,7 +105,7 @@ def _enlarged(made, item, n_words):
         ranked = grown(ranked, ranked.size, 2 * ranked.size)
     while sizes[_WORDS] + n_words > words.size:
         words = grown(words, words.size, 2 * words.size)
-    return Made(
+    return DerivationTable(
         made.heaps, made.waiting, made.n_found, made.slots, made.rooms, ranked, candidates,
         scores, derivations, totals, hashes, words, sizes,
     )  # fmt: skip
@@ -192,7 +192,7 @@ def _hash(words, start, stop, same):
 
 @folded
 def _same_words(made, same, a, b):
-    """Return whether derivations a and b of a Made have the same words.
+    """Return whether derivations a and b of a DerivationTable have the same words.
 
     same: int64 by symbol, a number that symbols of equal spelling share.
     """
@@ -211,7 +211,7 @@ def _child(made, edges, edge, one, two, symbol):
     """Return the derivation that fills a gap of an edge.
 
     Arguments:
-        made: a Made.
+        made: a DerivationTable.
         edges, edge: int64[edges, 4], and the number of the edge.
         one, two: ranks of the derivations of its items.
         symbol: -1 or -2, which gap.
@@ -243,7 +243,7 @@ def _append_words(forest, made, edge, one, two):
     """Return where the words of an edge over two derivations stop, appended to made.words.
 
     Arguments:
-        forest, made: Hypergraph and Made, which has room.
+        forest, made: Hypergraph and DerivationTable, which has room.
         edge: its number.
         one, two: ranks of the derivations of its items.
     """
@@ -268,7 +268,7 @@ def _wait(made, item, edge, one, two):
     """Add a candidate without a score to an item.
 
     Arguments:
-        made: a Made, which has room.
+        made: a DerivationTable, which has room.
         item, edge: their numbers.
         one, two: ranks of the derivations of the edge's items.
     """
@@ -284,7 +284,7 @@ def _wait(made, item, edge, one, two):
 
 @folded
 def _rank(made, item, derivation):
-    """Append a derivation to those of an item of a Made, which has room."""
+    """Append a derivation to those of an item of a DerivationTable, which has room."""
     n = made.n_found[item]
     if n == made.rooms[item]:
         start = made.sizes[_RANKED]
@@ -302,7 +302,7 @@ def _add_derivation(forest, made, item, edge, one, two, stop, score):
     """Add a derivation to an item, unless one with the same words is there already.
 
     Arguments:
-        forest, made: Hypergraph and Made, which has room.
+        forest, made: Hypergraph and DerivationTable, which has room.
         item: its number.
         edge: its number, -1 for the empty derivation of a sentence's beginning.
         one, two: ranks of the derivations of the edge's items.
@@ -340,7 +340,7 @@ def _score_waiting(forest, made, item):
     """Move the first waiting candidate of an item to its heap; drop one that cannot exist.
 
     Arguments:
-        forest, made: Hypergraph and Made.
+        forest, made: Hypergraph and DerivationTable.
         item: its number.
     """
     row = made.waiting[item]
@@ -365,7 +365,7 @@ def _take_best(forest, made, item):
     """Make a derivation of the best candidate of an item; its successors wait.
 
     Arguments:
-        forest, made: Hypergraph and Made, which has room.
+        forest, made: Hypergraph and DerivationTable, which has room.
         item: its number.
     """
     row = made.heaps[item]
@@ -384,7 +384,7 @@ def _begin(forest, made, item):
     """Return `made` with the first candidate of every edge of an item, or the empty derivation.
 
     Arguments:
-        forest, made: Hypergraph and Made.
+        forest, made: Hypergraph and DerivationTable.
         item: its number.
     """
     made.n_found[item] = 0
@@ -408,7 +408,7 @@ def _find(forest, made, item, rank):
     The stack is an array of its own: sentences may be long.
 
     Arguments:
-        forest, made: Hypergraph and Made.
+        forest, made: Hypergraph and DerivationTable.
         item, rank: number of the item, and rank from 0.
     """
     stack = np.empty((64, 2), np.int64)
@@ -462,7 +462,7 @@ def _is_new(made, same, derivation, chosen, n):
     """Return whether a derivation has words, and no other of chosen[:n] has the same.
 
     Arguments:
-        made: a Made.
+        made: a DerivationTable.
         same: int64 by symbol, a number that symbols of equal spelling share.
         derivation, chosen: numbers of derivations.
         n: derivations chosen.
@@ -480,7 +480,7 @@ def _rules_of(forest, made, derivation, nodes, n_nodes):
     """Return (nodes, n_nodes) with the rules of a derivation, from the whole to its parts.
 
     Arguments:
-        forest, made: Hypergraph and Made.
+        forest, made: Hypergraph and DerivationTable.
         derivation: its number.
         nodes: int64[room, 2] of rule and number of its parts; replaced where it is full.
         n_nodes: nodes before.
@@ -516,7 +516,7 @@ def _written(forest, made, chosen):
     """Return (words, starts, nodes, node_starts) of the chosen derivations, end to end.
 
     Arguments:
-        forest, made: Hypergraph and Made.
+        forest, made: Hypergraph and DerivationTable.
         chosen: int64, numbers of derivations.
     """
     rows = made.derivations

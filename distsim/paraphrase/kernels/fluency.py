@@ -127,8 +127,8 @@ def count_windows(tokens, suffixes, word_starts, left, fillers, filler_stops, ri
         for length in range(order):
             lows[length] = start_lows[length]
             highs[length] = start_highs[length]
+            counts[row, length] += at_start[length]
         edge = edge_at_start
-        counts[row] += at_start
         row += 1
         for i in range(stop - begin + right.size):
             word = fillers[begin + i] if i < stop - begin else right[i - (stop - begin)]

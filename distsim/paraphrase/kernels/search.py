@@ -28,7 +28,7 @@ from distsim.paraphrase.kernels.ngram_model import log_probability
 GLUE_RULE = 0
 
 
-class Matches(NamedTuple):
+class SentenceMatches(NamedTuple):
     """Where rules and edits apply in a sentence, in order of length and start.
 
     rows: int64[n, 7], start, length, source side, start and length of both gaps (-1 for none).
@@ -61,7 +61,7 @@ class Spans(NamedTuple):
     any_label: int
 
 
-class Limits(NamedTuple):
+class SearchLimits(NamedTuple):
     """Limits of the search for rewritings of a sentence.
 
     pops: maximum number of combinations taken for a span.
@@ -109,7 +109,7 @@ def _view_of_gap(chart, spans, matches, m, gap):
     """Return the first row and the last of the view that fills a gap of a match.
 
     Arguments:
-        chart, spans, matches: Chart, Spans and Matches.
+        chart, spans, matches: Chart, Spans and SentenceMatches.
         m: the match.
         gap: 0 or 1.
     """
@@ -131,7 +131,7 @@ def _bundle_rules(bundles, chart, spans, matches, rules, first, last, over_itsel
     Arguments:
         bundles: int64[room, 7], filled; replaced by a larger array where it is full.
         chart: a Chart with the shorter spans.
-        spans, matches, rules: Spans, Matches and Rules.
+        spans, matches, rules: Spans, SentenceMatches and SentenceRules.
         first, last: half-open range of matches.
         over_itself: take only rules whose gap is the whole span, else only the other rules.
         by_words: whether rules are grouped by their number of words.
@@ -326,7 +326,8 @@ def _fill_spans(spans, matches, rules, scoring, limits, chart, cube, bundles):
     Of each span first its rules, then the glue, then rules whose gap is the whole span.
 
     Arguments:
-        spans, matches, rules, scoring, limits: Spans, Matches, Rules, Scoring and Limits.
+        spans, matches: Spans and SentenceMatches.
+        rules, scoring, limits: SentenceRules, Scoring and SearchLimits.
         chart, cube: Chart and Cube.
         bundles: int64[room, 7], work space.
     """
@@ -366,10 +367,10 @@ def search(spans, matches, rules, scoring, limits):
     combinations, and only beginnings that can end in that number are made.
 
     Arguments:
-        spans, matches: Spans and Matches.
+        spans, matches: Spans and SentenceMatches.
         rules: cube_pruning.Rules; rule GLUE_RULE puts two neighbours side by side.
         scoring: cube_pruning.Scoring.
-        limits: Limits.
+        limits: SearchLimits.
     """
     by_words = limits.wanted >= 0
     reach = scoring.order - 1

@@ -1,7 +1,6 @@
 """Sentences rewritten with a packed paraphrase grammar and a language model."""
 
-from distsim.paraphrase.rewriting.options import RewriteOptions
 from distsim.paraphrase.rewriting.rewriter import Rewriter, Rewriting
-from distsim.paraphrase.rewriting.weights import Weights
+from distsim.paraphrase.rewriting.rewriting_options import RewriteOptions, Weights
 
 __all__ = ["RewriteOptions", "Rewriter", "Rewriting", "Weights"]

@@ -9,9 +9,9 @@ from distsim.corpus.escapes import unescape
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase.kernels.matching import SourceRules, Trie, find_matches
-from distsim.paraphrase.rewriting import features
+from distsim.paraphrase.rewriting import rewriting_features
 from distsim.paraphrase.rewriting.language_model import LanguageModel
-from distsim.paraphrase.rewriting.weights import Weights
+from distsim.paraphrase.rewriting.rewriting_options import Weights
 
 X = "X"
 _GAP = re.compile(r"\[([^\[\]\s]*),([0-9]{1,9})\]")
@@ -75,25 +75,18 @@ class Grammar:
     def feature_names(self) -> list[str]:
         """The features that a rule can have."""
         names = self.index.feature_names
-        counted = [name for name in features.OF_RULES if name not in names]
-        return [*names, *map(features.missing, names), *counted]
+        counted = [name for name in rewriting_features.OF_RULES if name not in names]
+        return [*names, *map(rewriting_features.missing, names), *counted]
 
     def codes(self, tokens: Sequence[str]) -> np.ndarray:
         """Return tokens as symbols of the trie, -1 where no rule knows them; int64.
 
         A capital letter is only overlooked in the first token: elsewhere it marks a name.
-
-        Arguments:
-            tokens: of a sentence.
         """
         return np.array([self._code(token, i == 0) for i, token in enumerate(tokens)], np.int64)
 
     def symbol(self, word: str) -> int:
-        """Return the symbol of a word as it is written, -1 where no rule has it.
-
-        Arguments:
-            word: a token.
-        """
+        """Return the symbol of a word as it is written, -1 where no rule has it."""
         return self._symbol_of.get(word, -1)
 
     def _code(self, token: str, is_first: bool) -> int:
@@ -148,7 +141,6 @@ class Grammar:
         """Return (the first rules of source sides, where those of each begin), int64.
 
         Arguments:
-            sources: integers, numbers of source sides.
             most: maximum number of rules of a source side.
         """
         first = self.arrays.rule_starts[sources].astype(np.int64)
@@ -163,21 +155,19 @@ class Grammar:
         """Return features of rules by name, float64[rules, names]; 0 where there is none.
 
         Arguments:
-            rules: integers, numbers of rules.
             sources: integers, the source side of each.
-            names: of features.
         """
         out = np.zeros((rules.size, len(names)))
         own = set(self.index.feature_names)
         counted: dict[str, np.ndarray] = {}
-        if any(name in features.OF_RULES and name not in own for name in names):
+        if any(name in rewriting_features.OF_RULES and name not in own for name in names):
             arrays = self.arrays
-            counted = features.of_rules(
-                features.Side(
+            counted = rewriting_features.of_rules(
+                rewriting_features.SideCounts(
                     arrays.source_starts[sources], arrays.source_starts[sources + 1],
                     arrays.sources, self._facts,
                 ),
-                features.Side(
+                rewriting_features.SideCounts(
                     arrays.target_starts[rules], arrays.target_starts[rules + 1],
                     arrays.targets, self._facts,
                 ),
@@ -255,12 +245,7 @@ class Grammar:
 def _runs(
     starts: np.ndarray, stops: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return values[start:stop] of every run end to end, and where each begins; int64.
-
-    Arguments:
-        starts, stops: integers, of the runs.
-        values: integers.
-    """
+    """Return values[start:stop] of every run end to end, and where each begins; int64."""
     lengths = (stops - starts).astype(np.int64)
     begins = np.concatenate([[0], np.cumsum(lengths)])
     places = np.arange(int(begins[-1])) - np.repeat(begins[:-1], lengths)

@@ -89,11 +89,7 @@ class LanguageModel:
         return (*self._parts, caches)
 
     def log_probability(self, words: Sequence[str]) -> float:
-        """Return ln p of a sentence of words, its end included.
-
-        Arguments:
-            words: of the sentence.
-        """
+        """Return ln p of a sentence of words, its end included."""
         return self.of_ids(self.ids(words))
 
     def of_ids(self, ids: np.ndarray) -> float:

@@ -10,26 +10,36 @@ import numpy as np
 
 from distsim.base.arguments import in_range
 from distsim.base.errors import ParameterError
-from distsim.corpus.trees import Tree
+from distsim.corpus.annotation import Tree
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.kernels.compiled import frozen
-from distsim.paraphrase.kernels.cube_pruning import Rules, Scoring
+from distsim.paraphrase.kernels.cube_pruning import Scoring, SentenceRules
 from distsim.paraphrase.kernels.matching import best_rules
-from distsim.paraphrase.kernels.search import GLUE_RULE, Limits, Matches, Spans, search
-from distsim.paraphrase.rewriting import features
-from distsim.paraphrase.rewriting.forest import Derivation, Forest, Node, best
+from distsim.paraphrase.kernels.search import (
+    GLUE_RULE,
+    SearchLimits,
+    SentenceMatches,
+    Spans,
+    search,
+)
+from distsim.paraphrase.rewriting import rewriting_features
 from distsim.paraphrase.rewriting.grammar import Grammar
 from distsim.paraphrase.rewriting.language_model import LanguageModel
-from distsim.paraphrase.rewriting.operations import MARK, SPLIT, Operation
-from distsim.paraphrase.rewriting.options import MOST_TOKENS, RewriteOptions
-from distsim.paraphrase.rewriting.plain_words import PlainWords
+from distsim.paraphrase.rewriting.operations import MARK, SPLIT, Operation, PlainWords
+from distsim.paraphrase.rewriting.rewriting_features import Derivation, DerivationNode, Forest, best
+from distsim.paraphrase.rewriting.rewriting_options import (
+    MOST_TOKENS,
+    SHORTEN,
+    SIMPLIFY,
+    RewriteOptions,
+    Weights,
+)
 from distsim.paraphrase.rewriting.sentence import (
     DELETED_KINDS,
     DROPPED_KINDS,
-    Sentence,
+    LabelledSentence,
     tokens_of,
 )
-from distsim.paraphrase.rewriting.weights import SHORTEN, SIMPLIFY, Weights
 from distsim.paraphrase.substitution.substituter import Substituter
 
 _KEPT_LABEL = -4  # of a word that stays: whatever its span may be called
@@ -115,13 +125,14 @@ class Rewriter:
         self.model, self.words = model, words
         self.grammar = grammar or Grammar(pack, model, self.options.span)
         self.weights.require(self.feature_names, str(pack.artifact.path))
-        if not self.weights.get(features.LM) > 0:
+        model_weight = self.weights.get(rewriting_features.LM)
+        if not model_weight > 0:
             raise ParameterError(
-                f"the weight of {features.LM} is {self.weights.get(features.LM)}: give it one "
+                f"the weight of {rewriting_features.LM} is {model_weight}: give it one "
                 "above 0, or every sentence is as good as another"
             )
         self._scores = self.grammar.scorer(self.weights)
-        self._ranks_again = any(self.weights.get(name) for name in features.OF_WHOLE)
+        self._ranks_again = any(self.weights.get(name) for name in rewriting_features.OF_WHOLE)
 
     def __reduce__(self) -> tuple[Any, ...]:
         made = partial(Rewriter, weights=self.weights, options=self.options, words=self.words)
@@ -141,11 +152,12 @@ class Rewriter:
     @property
     def feature_names(self) -> list[str]:
         """All features that can have a weight."""
-        kinds = map(features.deleted, DELETED_KINDS)
-        dropped = map(features.dropped, DROPPED_KINDS)
+        kinds = map(rewriting_features.deleted, DELETED_KINDS)
+        dropped = map(rewriting_features.dropped, DROPPED_KINDS)
         return [
-            *self.grammar.feature_names, *features.OF_SENTENCES, *features.OF_WHOLE, *kinds,
-            *features.OF_DELETIONS, *dropped, *features.OF_REPLACEMENTS,
+            *self.grammar.feature_names, *rewriting_features.OF_SENTENCES,
+            *rewriting_features.OF_WHOLE, *kinds,
+            *rewriting_features.OF_DELETIONS, *dropped, *rewriting_features.OF_REPLACEMENTS,
         ]  # fmt: skip
 
     def rewrite(
@@ -162,7 +174,7 @@ class Rewriter:
             ParameterError: the sentence is too long, or the tree is not of it.
         """
         in_range(k, "n", 1)
-        parsed = Sentence(sentence, tree)
+        parsed = LabelledSentence(sentence, tree)
         if len(parsed) > MOST_TOKENS:
             raise ParameterError(
                 f"the sentence has {len(parsed):,} tokens, wanted {MOST_TOKENS:,} at most: cut it"
@@ -220,7 +232,7 @@ class _Edit(NamedTuple):
 class _Problem:
     """A sentence with its rules and edits, ready to be searched."""
 
-    def __init__(self, rewriter: Rewriter, sentence: Sentence) -> None:
+    def __init__(self, rewriter: Rewriter, sentence: LabelledSentence) -> None:
         self.sentence = sentence
         self._tokens = sentence.tokens
         self._rewriter = rewriter
@@ -249,7 +261,7 @@ class _Problem:
         of_rule = np.repeat(sources, np.diff(starts))
         told, forms = self._replacements(rules, of_rule)
         scores = rewriter._scores.fill(rules, of_rule)[rules]
-        for name, column in zip(features.OF_REPLACEMENTS, told.T, strict=True):
+        for name, column in zip(rewriting_features.OF_REPLACEMENTS, told.T, strict=True):
             scores = scores + self._weights.get(name) * column
         if options.keep or options.avoid:
             scores = np.where(self._allowed(rules, of_rule), scores, -np.inf)
@@ -299,7 +311,7 @@ class _Problem:
         Arguments:
             rules, sources: integers[n], rules and the source side of each.
         """
-        told = np.zeros((rules.size, len(features.OF_REPLACEMENTS)))
+        told = np.zeros((rules.size, len(rewriting_features.OF_REPLACEMENTS)))
         forms = np.full(rules.size, "", object)
         words, grammar, plain = self._rewriter.words, self._grammar, self.sentence.plain
         listed = PlainWords.open()
@@ -323,7 +335,7 @@ class _Problem:
         return told, forms
 
     def _edits_of(self, codes: np.ndarray) -> list[_Edit]:
-        """Return (the edits that keep a word, the edits that delete words).
+        """Return the edits that keep a word, then, where words may go, those that delete words.
 
         Arguments:
             codes: int64, the symbol of each token, -1 where the grammar has none.
@@ -333,7 +345,9 @@ class _Problem:
         plain = [token.lower() for token in sentence.tokens]
         edits = []
         for i, code in enumerate(codes.tolist()):
-            counted = {features.KEPT: 1.0} | ({features.UNKNOWN: 1.0} if code < 0 else {})
+            counted = {rewriting_features.KEPT: 1.0} | (
+                {rewriting_features.UNKNOWN: 1.0} if code < 0 else {}
+            )
             edits.append(_Edit(i, counted, -_AVOIDED if plain[i] in avoid else 0.0))
         if not options.deletes:
             return edits
@@ -342,18 +356,18 @@ class _Problem:
             if keep.intersection(plain[one.start : one.stop]):
                 continue
             counted = {
-                features.DELETED: float(one.stop - one.start),
-                features.DELETIONS: 1.0,
-                features.DELETED_RARITY: float(rarity[one.start : one.stop].sum()),
-                features.deleted(one.kind): 1.0,
+                rewriting_features.DELETED: float(one.stop - one.start),
+                rewriting_features.DELETIONS: 1.0,
+                rewriting_features.DELETED_RARITY: float(rarity[one.start : one.stop].sum()),
+                rewriting_features.deleted(one.kind): 1.0,
             }
             if one.instead:
-                name = features.SPLIT if one.kind == SPLIT else features.PLAINER
-                counted = {features.KEPT: float(one.stop - one.start), name: 1.0}
+                name = rewriting_features.SPLIT if one.kind == SPLIT else rewriting_features.PLAINER
+                counted = {rewriting_features.KEPT: float(one.stop - one.start), name: 1.0}
             elif options.length is not None:
                 counted |= sentence.told_of(one)
             if self._is_long(one):  # else it is put beside its neighbour as all is
-                counted[features.GLUE] = 1.0
+                counted[rewriting_features.GLUE] = 1.0
             edits.append(_Edit(one, counted, 0.0))
         return edits
 
@@ -381,13 +395,13 @@ class _Problem:
             sum(weights.get(name) * value for name, value in edit.counted.items()) + edit.penalty
             for edit in edits
         ]
-        all_scores = np.concatenate([[weights.get(features.GLUE)], scores, edit_scores])
+        all_scores = np.concatenate([[weights.get(rewriting_features.GLUE)], scores, edit_scores])
         owner = np.repeat(np.arange(all_labels.size), np.diff(starts))
         words = np.bincount(owner[all_targets >= 0], minlength=all_labels.size)
-        all_scores += weights.get(features.WORDS) * words
+        all_scores += weights.get(rewriting_features.WORDS) * words
         sentence_ids = self._rewriter.model.ids(self._plain)
         word_ids = np.concatenate([grammar.word_ids, sentence_ids])
-        self._numbered = Rules(all_targets, starts, word_ids, all_scores, all_labels, words)
+        self._numbered = SentenceRules(all_targets, starts, word_ids, all_scores, all_labels, words)
 
     def _said_of(self, edit: Operation | int) -> list[int]:
         """Return the target symbols of an edit: of its words, or -1 for a long deletion."""
@@ -431,7 +445,7 @@ class _Problem:
             [self._grammar.gap_labels[self._matches[:, 2]], np.full((len(edits), 2), -1)]
         )
         order = np.lexsort((np.arange(len(every)), every[:, 0], every[:, 1]))
-        self._placed = Matches(
+        self._placed = SentenceMatches(
             every[order], gap_labels[order], every_group[order], group_parts, part_starts,
             np.array(sorted(jumps), np.int64).reshape(-1, 3),
         )  # fmt: skip
@@ -440,9 +454,11 @@ class _Problem:
         """Return the forest of the best rewritings of so many words, or the nearest; -1: of any."""
         model = self._rewriter.model
         spans = Spans(len(self.sentence), self._span, self._licences_of, self._grammar.x)
-        scoring = Scoring(model.model, model.order, self._weights.get(features.LM), model.end)
+        scoring = Scoring(
+            model.model, model.order, self._weights.get(rewriting_features.LM), model.end
+        )
         for window in (_WINDOW, _ANY):
-            limits = Limits(self._options.pops, self._last_pops, words, window)
+            limits = SearchLimits(self._options.pops, self._last_pops, words, window)
             forest = Forest(*search(spans, self._placed, self._numbered, scoring, limits))
             if len(forest.goal) or forest.words < 0:
                 break
@@ -476,20 +492,20 @@ class _Problem:
             same[first + i] = known.setdefault(token, first + i)
         return same
 
-    def rewritings(self, answers: list[Derivation]) -> list[tuple[Rewriting, list[Node]]]:
+    def rewritings(self, answers: list[Derivation]) -> list[tuple[Rewriting, list[DerivationNode]]]:
         """Return answers with their features, steps and derivations.
 
         The steps have no places yet: `placed` gives them, to those that are wanted.
         """
         rules = (rule for one in answers for rule, _ in one.nodes)
         self._tell([rule for rule in rules if 0 < rule < self._first_edit])
-        found: dict[str, tuple[Rewriting, list[Node]]] = {}
+        found: dict[str, tuple[Rewriting, list[DerivationNode]]] = {}
         for one in answers:
             made = self._rewriting(*one)
             found.setdefault(made.sentence, (made, one.nodes))
         return list(found.values())
 
-    def placed(self, one: Rewriting, nodes: list[Node]) -> Rewriting:
+    def placed(self, one: Rewriting, nodes: list[DerivationNode]) -> Rewriting:
         """Return a rewriting whose steps tell which tokens they cover."""
         lengths = [0] * len(nodes)
         waiting: list[int] = []  # nodes that no parent has claimed, the leftmost last
@@ -568,7 +584,7 @@ class _Problem:
     def _rewriting(
         self,
         symbols: Sequence[int],
-        nodes: list[Node],
+        nodes: list[DerivationNode],
     ) -> Rewriting:
         weights = self._weights
         said, ids = self._said(symbols)
@@ -577,7 +593,7 @@ class _Problem:
         steps = []
         for rule, _ in nodes:
             if rule == GLUE_RULE:
-                total[features.GLUE] = total.get(features.GLUE, 0.0) + 1.0
+                total[rewriting_features.GLUE] = total.get(rewriting_features.GLUE, 0.0) + 1.0
                 continue
             step = self._told.get(rule)
             if step is not None:
@@ -595,9 +611,9 @@ class _Problem:
             if step is not None:
                 steps.append(step)
         changes = sum(step.before.lower() != step.after.lower() for step in steps)
-        total |= features.of_whole(changes, text == " ".join(self._tokens))
-        total[features.WORDS] = float(len(symbols))
-        total[features.LM] = self._rewriter.model.of_ids(ids)
+        total |= rewriting_features.of_whole(changes, text == " ".join(self._tokens))
+        total[rewriting_features.WORDS] = float(len(symbols))
+        total[rewriting_features.LM] = self._rewriter.model.of_ids(ids)
         score = sum(weights.get(name) * value for name, value in total.items())
         return Rewriting(text, score, dict(sorted(total.items())), tuple(steps))
 
@@ -610,7 +626,7 @@ class _Problem:
         mine = np.array(new, np.int64) - 1
         table = self._grammar.all_features(self._rules[mine], self._sources[mine], names)
         found = self._grammar.index.at(self._rules[mine])
-        names = [*names, *features.OF_REPLACEMENTS]
+        names = [*names, *rewriting_features.OF_REPLACEMENTS]
         table = np.column_stack([table, self._replaced[mine]])
         for rule, row, one in zip(new, table.tolist(), found, strict=True):
             counted = {name: value for name, value in zip(names, row, strict=True) if value}

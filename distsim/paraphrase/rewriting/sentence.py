@@ -1,15 +1,14 @@
 """Sentences with labels of their spans, and the operations that are possible in them."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 
 from distsim.base.errors import ParameterError
+from distsim.corpus.annotation import Tree, TreeReader
 from distsim.corpus.escapes import unescape
-from distsim.corpus.trees import Tree, TreeReader
-from distsim.grammar.extraction.labels import written_label
-from distsim.paraphrase.rewriting import features
+from distsim.grammar.extraction.labels import Span, labels_of_spans
+from distsim.paraphrase.rewriting import rewriting_features
 from distsim.paraphrase.rewriting.operations import (
     ADVERB,
     APPOSITION,
@@ -57,10 +56,8 @@ _ITEM_DIGITS = 3  # of an item's number; a year has four
 _PAIRS = ((_OPEN, _CLOSED), ("[", "]"), ("{", "}"))
 _reader = TreeReader()
 
-Span = tuple[int, int]
 
-
-class Sentence:
+class LabelledSentence:
     """A sentence: its tokens as written, and the labels of its spans.
 
     plain: the tokens with brackets and quotation marks as plain text has them; escapes: how this
@@ -71,7 +68,8 @@ class Sentence:
         text: tokens separated by spaces.
         tree: its bracketed tree; None or empty: none.
 
-    >>> sentence = Sentence("the old king slept", "(S (NP (DT the) (JJ old) (NN king)) (VP slept))")
+    >>> tree = "(S (NP (DT the) (JJ old) (NN king)) (VP slept))"
+    >>> sentence = LabelledSentence("the old king slept", tree)
     >>> sorted(sentence.labels[0, 2]), sorted(sentence.labels[1, 3])
     (['DT+JJ', 'NP/NN'], ['JJ+NN', 'NP\\\\DT'])
     >>> [(one.start, one.stop, one.kind) for one in sentence.operations(3)]
@@ -105,7 +103,7 @@ class Sentence:
                 f"the tree has {len(tree.leaves)} words, the sentence {len(self.tokens)}: give "
                 "the tree of this sentence, or an empty line"
             )
-        self.labels = _labels(tree)
+        self.labels = labels_of_spans(tree)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -123,7 +121,7 @@ class Sentence:
             shortens: no splits, but also every other word and constituent, and the end of the
                 sentence from any word on, but its last mark, so that every length can be had.
 
-        >>> some = Sentence("he saw her .").operations(4, shortens=True)
+        >>> some = LabelledSentence("he saw her .").operations(4, shortens=True)
         >>> [(one.start, one.stop) for one in some if one.kind == END]
         [(1, 3)]
         """
@@ -144,20 +142,17 @@ class Sentence:
     def told_of(self, one: Operation) -> dict[str, float]:
         """Return the features of a deletion where a length is wanted, by name.
 
-        Arguments:
-            one: the deletion.
-
         >>> tree = "(S (NP (DT the) (NN king)) (VP (VBD slept)) (. .))"
-        >>> sorted(Sentence("the king slept .", tree).told_of(Operation(1, 3, "phrase")))
+        >>> sorted(LabelledSentence("the king slept .", tree).told_of(Operation(1, 3, "phrase")))
         ['AtEnd', 'CutOff', 'Dropped(NN)', 'Dropped(VBD)', 'Hanging', 'Torn']
-        >>> sorted(Sentence("the king slept .", tree).told_of(Operation(0, 2, "NP")))
+        >>> sorted(LabelledSentence("the king slept .", tree).told_of(Operation(0, 2, "NP")))
         ['AtStart', 'Dropped(DT)', 'Dropped(NN)', 'LostSubject']
-        >>> sorted(Sentence("they do not sleep").told_of(Operation(2, 3, "word")))
+        >>> sorted(LabelledSentence("they do not sleep").told_of(Operation(2, 3, "word")))
         ['Dropped(word)', 'LostNegation']
         """
         told: dict[str, float] = {}
         for kind in self._kinds[one.start : one.stop]:
-            name = features.dropped(kind)
+            name = rewriting_features.dropped(kind)
             told[name] = told.get(name, 0.0) + 1.0
         torn = sum(
             one.start < start < one.stop < stop or start < one.start < stop < one.stop
@@ -176,7 +171,7 @@ class Sentence:
             and not _NEGATIONS.isdisjoint(map(str.lower, self.plain[one.start : one.stop])),
             any(one.start <= a and b <= one.stop < end for a, b, end in self._subjects),
         )
-        more = zip(features.OF_DELETIONS, facts, strict=True)
+        more = zip(rewriting_features.OF_DELETIONS, facts, strict=True)
         return told | {name: float(fact) for name, fact in more if fact}
 
     @cached_property
@@ -266,37 +261,6 @@ def _is_number(words: Sequence[str]) -> bool:
     return len(words) == 1 and words[0].isdigit() and len(words[0]) <= _ITEM_DIGITS
 
 
-def _labels(tree: Tree) -> dict[Span, set[str]]:
-    """Return every label of every span: X, X/Y, X\\Y, X+Y and X+Y+Z (thesis 3.2.2)."""
-    plain: dict[Span, set[str]] = defaultdict(set)
-    for start, stop, label in tree.nodes:
-        plain[start, stop].add(written_label(label))
-    from_start: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    to_stop: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    for (start, stop), names in plain.items():
-        from_start[start] += [(stop, name) for name in sorted(names)]
-        to_stop[stop] += [(start, name) for name in sorted(names)]
-    labels: dict[Span, set[str]] = defaultdict(set)
-    for (start, stop), names in plain.items():
-        labels[start, stop] |= names
-        for name in names:
-            for inner, part in to_stop[stop]:
-                if inner > start:
-                    labels[start, inner].add(f"{name}/{part}")
-            for inner, part in from_start[start]:
-                if inner < stop:
-                    labels[inner, stop].add(f"{name}\\{part}")
-            for end, second in from_start[stop]:
-                labels[start, end].add(f"{name}+{second}")
-                for last, third in from_start[end]:
-                    labels[start, last].add(f"{name}+{second}+{third}")
-    return dict(labels)
-
-
 def tokens_of(words: Sequence[str]) -> frozenset[str]:
-    """Return the set of words in lower case, the form in which they are compared with tokens.
-
-    Arguments:
-        words: in any case.
-    """
+    """Return the set of words in lower case, the form in which they are compared with tokens."""
     return frozenset(word.lower() for word in words)

@@ -14,8 +14,8 @@ import numpy as np
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
-from distsim.base.arguments import in_range, one_of
-from distsim.base.choices import Objective
+from distsim.base.arguments import check_types, in_range, one_of
+from distsim.base.choices import ObjectiveName
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.evaluation.rewriting_scores import (
@@ -29,11 +29,11 @@ from distsim.evaluation.rewriting_scores import (
     sari_tokens,
 )
 from distsim.grammar.fields import require_utf8
-from distsim.paraphrase.rewriting import features
+from distsim.paraphrase.rewriting import rewriting_features
 from distsim.paraphrase.rewriting.rewriter import Rewriter, Rewriting
-from distsim.paraphrase.rewriting.weights import Weights
+from distsim.paraphrase.rewriting.rewriting_options import Weights
 
-OBJECTIVES: tuple[str, ...] = get_args(Objective)
+OBJECTIVES: tuple[str, ...] = get_args(ObjectiveName)
 _LEAST_LM = 1e-2
 _PENALTY = 1e-3
 _MOST_STEPS = 200
@@ -77,6 +77,7 @@ class TuneOptions:
     without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_types(self)
         one_of(self.objective, OBJECTIVES, "`objective`")
         in_range(self.iterations, "`iterations`", 1)
         in_range(self.n, "`n`", 1)
@@ -122,7 +123,7 @@ class Tuned(NamedTuple):
     rounds: list[Round]
 
 
-class Measure(NamedTuple):
+class CorpusObjective(NamedTuple):
     """An objective of counts that are summed over sentences.
 
     value: takes the sum, float64[counts], and returns the objective, 0 to 1. slope: returns its
@@ -133,18 +134,14 @@ class Measure(NamedTuple):
     slope: Callable[[np.ndarray], np.ndarray]
 
 
-def measure(options: TuneOptions) -> Measure:
-    """Return the objective of summed counts: corpus-level SARI, or a mean over sentences.
-
-    Arguments:
-        options: which objective.
-    """
+def measure(options: TuneOptions) -> CorpusObjective:
+    """Return the objective of summed counts: corpus-level SARI, or a mean over sentences."""
     if options.objective == "sari":
-        return Measure(
+        return CorpusObjective(
             partial(_sari_above, options.bleu_floor / 100),
             partial(_slope_above, options.bleu_floor / 100),
         )
-    return Measure(
+    return CorpusObjective(
         lambda counts: float(counts[0] / counts[1]),
         lambda counts: np.array([1 / counts[1], -counts[0] / counts[1] ** 2]),
     )
@@ -162,7 +159,6 @@ def _sari_above(floor: float, counts: np.ndarray) -> float:
     """Return corpus-level SARI, less what BLEU lacks of a floor.
 
     Arguments:
-        floor: the least BLEU.
         counts: float64, those of SARI, then those of BLEU, by `counts_of`.
     """
     bleu, _ = corpus_bleu(counts[_OF_SARI:])
@@ -173,7 +169,6 @@ def _slope_above(floor: float, counts: np.ndarray) -> np.ndarray:
     """Return the derivative of `_sari_above` by each count, float64.
 
     Arguments:
-        floor: the least BLEU.
         counts: float64, those of SARI, then those of BLEU.
     """
     bleu, slope = corpus_bleu(counts[_OF_SARI:])
@@ -183,10 +178,6 @@ def _slope_above(floor: float, counts: np.ndarray) -> np.ndarray:
 
 def counts_of(example: Example, options: TuneOptions) -> Count:
     """Return a function from a rewriting of an example to its counts, float64.
-
-    Arguments:
-        example: the sentence with its references.
-        options: which objective.
 
     >>> counts_of(Example("a b c", ("a c",)), TuneOptions("bleu"))("a c").tolist()
     [1.0, 1.0]
@@ -216,7 +207,6 @@ def tune(
 
     Arguments:
         rewriter: its weights are the first ones.
-        examples: sentences with references.
         options: TuneOptions() where None.
         jobs: threads; all cores where None.
         progress: called with what is done, how many rewritings so far, and None.
@@ -266,7 +256,7 @@ def tune(
         lists = _Lists.of(known)
         if not fresh or lists is None:
             break
-        old = features.vector(names, dict(weights.values))
+        old = rewriting_features.vector(names, dict(weights.values))
         new = _minimum(lists, goal, options.penalty, names, old)
         pairs = zip(names, new.tolist(), strict=True)
         weights = Weights({name: value for name, value in pairs if value})
@@ -280,7 +270,7 @@ def _add_known(
     """Add the rewritings of a sentence that are not known yet; return how many they are."""
     fresh = [one for one in answers if one.sentence not in known]
     for one in fresh:
-        known[one.sentence] = features.vector(names, one.features), count(one.sentence)
+        known[one.sentence] = rewriting_features.vector(names, one.features), count(one.sentence)
     return len(fresh)
 
 
@@ -324,22 +314,20 @@ class _Lists(NamedTuple):
 
 
 def _minimum(
-    lists: _Lists, goal: Measure, penalty: float, names: Sequence[str], old: np.ndarray
+    lists: _Lists, goal: CorpusObjective, penalty: float, names: Sequence[str], old: np.ndarray
 ) -> np.ndarray:
     """Return the weights of least loss, float64 by feature; those that do not vary stay.
 
     Arguments:
         lists: rewritings of each sentence.
-        goal: the objective.
         penalty: L2 penalty.
-        names: of the features.
         old: float64, weights to begin with.
     """
     spread = lists.rows.std(axis=0)
     used = np.flatnonzero(spread > _LEAST_SPREAD)
     spread = spread[used]
     bounds = [
-        (_LEAST_LM, None) if names[column] == features.LM else (None, None)
+        (_LEAST_LM, None) if names[column] == rewriting_features.LM else (None, None)
         for column in used.tolist()
     ]
     start = np.maximum(
@@ -353,14 +341,14 @@ def _minimum(
         )  # fmt: skip
     weights = old.copy()
     weights[used] = found.x / spread
-    if features.LM in names:
-        place = list(names).index(features.LM)
+    if rewriting_features.LM in names:
+        place = list(names).index(rewriting_features.LM)
         weights[place] = max(weights[place], 1e-6)
     return np.array([float(f"{value:.6g}") for value in weights])
 
 
 def _loss(
-    lists: _Lists, scaled: np.ndarray, goal: Measure, penalty: float, weights: np.ndarray
+    lists: _Lists, scaled: np.ndarray, goal: CorpusObjective, penalty: float, weights: np.ndarray
 ) -> tuple[float, np.ndarray]:
     """Return the penalty less the objective of the expected counts, and the derivative.
 

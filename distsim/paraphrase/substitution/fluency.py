@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.arguments import Words
 from distsim.indexes.shard import damaged
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase.finder.inflections import Forms
@@ -15,7 +16,7 @@ from distsim.paraphrase.finder.lexicon import Lexicon
 from distsim.paraphrase.kernels import fluency as kernel
 from distsim.paraphrase.substitution.occurrence import Occurrence
 
-Words = tuple[str, ...]
+_AS_FOUND = 3.0  # by so much another form than the one found is likelier that is shown, ln
 
 
 class Filled(NamedTuple):
@@ -56,6 +57,7 @@ class Fluency:
         occurrence: Occurrence,
         candidates: Sequence[Words],
         kinds: Sequence[str] | None = None,
+        given: Sequence[Words] | None = None,
     ) -> Filled:
         """Return the probability of each candidate in the slot, and the form that is shown there.
 
@@ -67,6 +69,8 @@ class Fluency:
             candidates: words of each candidate.
             kinds: for each candidate that is a base word, the inflection (`Forms.kind`) whose forms
                 are preferred, unless they are much rarer.
+            given: the form in which each candidate was found without the sentence, () for none; it
+                is shown, unless another is much likelier.
         """
         before = occurrence.left_words[0] if occurrence.left_words else ""
         articles = self._forms.inflections.alternates.get(before, ())
@@ -87,6 +91,8 @@ class Fluency:
             agrees = False
             if kinds is not None and len(base) == 1 and self._forms.has(base[0], kinds[owner]):
                 agrees = self._forms.kind(form[0], base[0]) == kinds[owner]
+            if given is not None and form == given[owner]:
+                log += _AS_FOUND
             if (agrees, log) > best[owner][:2]:
                 best[owner] = agrees, log, article, form
         shown = [form for *_, form in best]

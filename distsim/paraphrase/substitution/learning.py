@@ -16,11 +16,11 @@ from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.numbers import plain_number
 from distsim.evaluation.agreement import Interval, mean_interval
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.paraphrase.finder.weights import FinderWeights, Scale
+from distsim.paraphrase.finder.weights import ChanceScale, FinderWeights
 from distsim.paraphrase.finder.word_finder import WordOptions
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
-from distsim.paraphrase.substitution.batch import read_tasks
-from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
+from distsim.paraphrase.substitution.occurrence import read_tasks
+from distsim.paraphrase.substitution.substitute_candidates import ParaphraseGrammar
 from distsim.paraphrase.substitution.substituter import Substituter
 from distsim.signatures.table import StoredTable
 
@@ -72,7 +72,7 @@ class Cases(NamedTuple):
 class HeldOut(NamedTuple):
     """Quality of answers to targets other than those that the weights were learned from.
 
-    kind: `alone` or `in_sentence`. measure: its name. value, interval: by the learnt
+    kind: `alone` or `in_sentence`. measure: its name. value, interval: by the learned
     weights, with its 95% interval. shipped: by the weights that ship. cases: targets.
     """
 
@@ -124,7 +124,6 @@ def find_cases(
 
     Arguments:
         index, table: a signed index. judged: a target without a group is its own, as base form.
-        grammar: paraphrases of words, as evidence.
 
     Raises:
         ParameterError: nothing is stored to find words by.
@@ -172,7 +171,7 @@ def _case(
 
 
 def learn_weights(cases: Cases, more: Cases = Cases([], [])) -> FinderWeights:
-    """Return the weights learnt from all cases; of a kind with too few, those that ship.
+    """Return the weights learned from all cases; of a kind with too few, those that ship.
 
     Arguments:
         cases: targets in their sentences, and alone, with people's choices.
@@ -198,14 +197,13 @@ def _n_targets(some: Sequence[Case]) -> int:
     return len({case.group for case in some if case.shares.any()})
 
 
-def learn_scale(some: Sequence[Case], more: Sequence[Case] = ()) -> Scale:
+def learn_scale(some: Sequence[Case], more: Sequence[Case] = ()) -> ChanceScale:
     """Return the feature weights of maximum likelihood for people's choices, calibrated.
 
     The likelihood is that of a softmax over the words found, with an L2 penalty. The calibration
     fits the chance that a word is named to its logarithmic share.
 
     Arguments:
-        some: cases to learn from.
         more: further ones, not used to calibrate.
     """
     from scipy.optimize import minimize
@@ -248,14 +246,13 @@ def learn_scale(some: Sequence[Case], more: Sequence[Case] = ()) -> Scale:
     intercept, slope, limit = minimize(
         misfit, np.array([1.0, 1.0, 1.0]), method="Nelder-Mead", options={"maxiter": 2000}
     ).x.tolist()
-    return Scale(weights / spread, intercept, slope, float(expit(limit)))
+    return ChanceScale(weights / spread, intercept, slope, float(expit(limit)))
 
 
-def learn_rules(some: Sequence[Case], scale: Scale) -> np.ndarray:
+def learn_rules(some: Sequence[Case], scale: ChanceScale) -> np.ndarray:
     """Return the weights of a grammar's evidence, float64[2]; 0 where no case has a rule.
 
     Arguments:
-        some: cases to learn from.
         scale: the weights of the other features, which stay.
     """
     from scipy.optimize import minimize
@@ -285,8 +282,6 @@ def held_out_chances(
     The weights for a case are learned from other targets than its own.
 
     Arguments:
-        some: the cases.
-        more: further ones to learn from.
         folds: number of parts of the cross-validation.
         seed: of the random division into parts.
     """
@@ -310,9 +305,8 @@ def chances_by(weights: FinderWeights, kind: str, some: Sequence[Case]) -> list[
     Arguments:
         weights: the weights of the features and their calibration.
         kind: `in_sentence` or `alone`, a field of Cases.
-        some: the cases.
     """
-    scale: Scale = getattr(weights, kind)
+    scale: ChanceScale = getattr(weights, kind)
     return [
         scale.chances(case.features, more=case.rules @ weights.grammar)
         if case.shares.size
@@ -325,7 +319,6 @@ def rated(some: Sequence[Case], chances: Sequence[np.ndarray]) -> np.ndarray:
     """Return the quality of each case by each of MEASURES, float64[n, 4]; 0 where nothing is found.
 
     Arguments:
-        some: the cases, with people's choices.
         chances: float64[n] for each case, the chance of each word found.
     """
     values = np.zeros((len(some), len(MEASURES)))

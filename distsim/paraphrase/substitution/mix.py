@@ -1,17 +1,19 @@
 """Mixes likeness, fit, fluency and frequency of candidates into one score each.
 
-A linear mix, its weights learnt to rank people's substitutes first (bench/substitution.py).
+A linear mix, its weights learned to rank people's substitutes first (bench/substitution.py).
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from distsim.base.arguments import check_types
 from distsim.base.errors import ParameterError
 
 
 @dataclass(frozen=True)
-class Evidence:
+class SubstituteFeatures:
     """Features of candidates, each float64[n].
 
     likeness: cosine with the target, 0 where unknown. fit: cosine with the slot's own
@@ -55,11 +57,12 @@ class Mix:
     shared_fit: float = 3.0
 
     def __post_init__(self) -> None:
+        check_types(self)
         weights = list(asdict(self).values())
         if not all(np.isfinite(weights)):
             raise ParameterError(f"weights {weights}: choose finite numbers")
 
-    def scores(self, evidence: Evidence) -> np.ndarray:
+    def scores(self, evidence: SubstituteFeatures) -> np.ndarray:
         """Return the score of each candidate, float64[n], NaN where nothing is known of it.
 
         Arguments:
@@ -75,3 +78,26 @@ class Mix:
 RANKING = Mix()
 # Of all words, unlike the few that people named, most fit and are fluent for no reason of theirs.
 FINDING = Mix(fit=0.3, fluency=0.02, frequency=0.01, centrality=0.0, shared_fit=0.0)
+# A phrase's candidates are found by their contexts, which tell more than the sentence: for each
+# unit of ln p and of ln p / count that a candidate is below the target, it loses such a share.
+_UNLIKELY, _UNASKED = 0.03, 0.05
+_UNKNOWN_CONTEXTS = 0.5  # of the cosine of words: the score of candidates of a grammar alone
+
+
+def scores_of_phrases(scores: Sequence[float | None], features: SubstituteFeatures) -> np.ndarray:
+    """Return the score of each candidate that was found for a phrase in a sentence, float64[n].
+
+    It is the score without the sentence, less where the sentence asks for the candidate less than
+    for the target. Nothing is gained by it: in most places the commonest words are most fluent.
+
+    Arguments:
+        scores: of n candidates without the sentence, None where there is none.
+        features: in the sentence.
+    """
+    alone = [
+        _UNKNOWN_CONTEXTS * max(0.0, cosine) if score is None else score
+        for score, cosine in zip(scores, features.likeness.tolist(), strict=True)
+    ]
+    below = _UNLIKELY * np.minimum(0.0, features.fluency)
+    below += _UNASKED * np.minimum(0.0, features.fluency - features.frequency)
+    return np.where(features.scored, np.array(alone) * np.exp(below), np.nan)

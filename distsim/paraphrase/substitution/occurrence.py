@@ -1,12 +1,29 @@
-"""Finds the words by which a target in its sentence is looked up."""
+"""A target in its sentence: the words it is looked up by, its slot, its candidates.
+
+Lines `left<TAB>target<TAB>right[<TAB>candidate;candidate...]` are tasks, each with its line.
+
+The signature of a slot: the sum of the learned vectors of the words around it, with the
+table's window, sides, distances and subsampling; in form balAdd's context (Melamud, Levy and
+Dagan 2015).
+
+Candidates gain by the vectors of the others. People name what is alike: a candidate amid many
+like it is a likelier one, and fits a slot where those like it do.
+"""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
-from distsim.base.errors import ParameterError
+from distsim.base.errors import InputError, ParameterError
+from distsim.corpus.lines import decoded_line, read_lines
+from distsim.corpus.sources import file_label
 from distsim.paraphrase.finder.lexicon import Lexicon
+from distsim.paraphrase.finder.space import LearnedSpace
+
+MOST_CANDIDATES = 10_000  # of a target
 
 BOUNDARY = 0  # the id that parts sentences in an index
 REACH = 10  # words on either side that anything here looks at
@@ -32,11 +49,6 @@ class Occurrence:
     @classmethod
     def of(cls, lexicon: Lexicon, left: str, target: str, right: str) -> "Occurrence":
         """Return the occurrence of a target between two pieces of text, either possibly empty.
-
-        Arguments:
-            lexicon: cuts and normalises text.
-            left, right: the text on both sides.
-            target: the text between them.
 
         Raises:
             ParameterError: the target is empty.
@@ -92,3 +104,122 @@ def _side(lexicon: Lexicon, words: tuple[str, ...], is_whole: bool) -> np.ndarra
     """Return the ids of the nearest words; is_whole: `words` go on to the sentence's edge."""
     ids = lexicon.ids(words[:REACH])
     return np.append(ids, BOUNDARY) if is_whole and len(words) <= REACH else ids
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An occurrence's own signature.
+
+    vector: float64[n_dimensions], of length 1, or zeros where no word around has a vector.
+    parts: float64[m, n_dimensions], what each context word adds to it; places: int64[m], where
+    the word is: 1, 2 ... to the right, -1, -2 ... to the left.
+    """
+
+    vector: np.ndarray
+    parts: np.ndarray
+    places: np.ndarray
+
+    @classmethod
+    def of(cls, space: LearnedSpace, occurrence: Occurrence) -> "Slot":
+        """Return the signature of an occurrence."""
+        parts, places = space.contexts(occurrence.left, occurrence.right)
+        vector, scale = space.centred(parts.sum(axis=0))
+        return cls(vector, parts * scale, places)
+
+    def fit(self, rows: np.ndarray) -> np.ndarray:
+        """Return the cosine of the slot with each unit row, float64[n]; 0 for zero rows.
+
+        Arguments:
+            rows: float[n, n_dimensions], unit or zero vectors.
+        """
+        fits: np.ndarray = rows @ self.vector
+        return fits
+
+    def because(self, row: np.ndarray) -> list[tuple[int, float]]:
+        """Return (place, part of the cosine) of the words that contribute to a candidate's fit.
+
+        The strongest first. What the centre takes off is no word's, so the parts add up to
+        more than the fit.
+
+        row: float[n_dimensions], the candidate's vector.
+        """
+        shares = self.parts @ row
+        order = np.argsort(-shares, kind="stable")
+        return [(int(self.places[i]), float(shares[i])) for i in order if shares[i] > 0.0]
+
+
+_BLOCK_ROWS = 512
+
+
+def coherence(rows: np.ndarray, fit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (how alike each candidate is to the others, how well those like it fit).
+
+    Arguments:
+        rows: float64[n, n_dimensions], unit vectors or zeros. fit: float64[n].
+
+    Returns:
+        The mean over the others of the cosine, below 0 taken for 0, float64[n]; and the mean of
+        their fits, each weighing the square of that cosine, float64[n]; 0 where there are none.
+    """
+    n = len(rows)
+    alike, fits = np.zeros(n), np.zeros(n)
+    if n < 2:
+        return alike, fits
+    for begin in range(0, n, _BLOCK_ROWS):
+        stop = min(n, begin + _BLOCK_ROWS)
+        cosines = np.maximum(rows[begin:stop] @ rows.T, 0.0)
+        cosines[np.arange(stop - begin), np.arange(begin, stop)] = 0.0
+        alike[begin:stop] = cosines.sum(axis=1) / (n - 1)
+        squares = cosines * cosines
+        total = squares.sum(axis=1)
+        fits[begin:stop] = np.divide(
+            squares @ fit, total, out=np.zeros(stop - begin), where=total > 0.0
+        )
+    return alike, fits
+
+
+SEPARATOR = ";"
+
+
+@dataclass(frozen=True)
+class SubstitutionTask:
+    """A target in its sentence.
+
+    line: its number, from 1. left, target, right: as written. candidates: None where none are
+    named.
+    """
+
+    line: int
+    left: str
+    target: str
+    right: str
+    candidates: tuple[str, ...] | None = None
+
+
+def read_tasks(path: str | Path) -> Iterator[SubstitutionTask]:
+    """Yield the tasks of a file, plain or packed, `-` for standard input; lines from 1.
+
+    Raises:
+        InputError: a line has too few or too many columns, an empty target, too many candidates or
+            is not valid UTF-8; the message names file and line.
+    """
+    for number, raw in read_lines(path):
+        where = f"{file_label(path)}, line {number}"
+        columns = decoded_line(raw, where).split("\t")
+        if not 3 <= len(columns) <= 4:
+            raise InputError(
+                f"{where}: {len(columns)} columns separated by tabs, wanted left, target, right "
+                "and perhaps candidates: add the tabs, also around an empty left or right"
+            )
+        left, target, right = columns[:3]
+        if not target.strip():
+            raise InputError(f"{where}: the target is empty: write it between the first two tabs")
+        candidates = None
+        if len(columns) == 4:
+            named = (one.strip() for one in columns[3].split(SEPARATOR))
+            candidates = tuple(one for one in named if one)
+            if len(candidates) > MOST_CANDIDATES:
+                raise InputError(
+                    f"{where}: {len(candidates):,} candidates: give {MOST_CANDIDATES:,} at most"
+                )
+        yield SubstitutionTask(number, left, target, right, candidates)

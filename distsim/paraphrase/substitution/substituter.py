@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath, in_range
+from distsim.base.arguments import AnyPath, Words, in_range, one_or_many_texts, whole_number
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
 from distsim.comparison.opposites.language import Language
@@ -16,24 +16,30 @@ from distsim.comparison.opposites.opposites import opposites_last
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.paraphrase.finder.inflections import as_bases
-from distsim.paraphrase.finder.likeness import WordVectors, likeness_by_bits
+from distsim.paraphrase.finder.likeness import LemmaVectors, likeness_by_bits
 from distsim.paraphrase.finder.shared import opposites_of
 from distsim.paraphrase.finder.weights import IN_SENTENCE, FinderWeights
-from distsim.paraphrase.finder.word_finder import Found, WordOptions
+from distsim.paraphrase.finder.word_finder import LemmaPool, WordOptions
 from distsim.paraphrase.finder.word_substitutes import WordParts, WordSubstitutes
-from distsim.paraphrase.substitution.candidates import MOST_FOUND, Candidate, Candidates
-from distsim.paraphrase.substitution.coherence import coherence
-from distsim.paraphrase.substitution.fit import Slot
 from distsim.paraphrase.substitution.fluency import Filled, Fluency
-from distsim.paraphrase.substitution.grammar import ParaphraseGrammar
-from distsim.paraphrase.substitution.mix import FINDING, RANKING, Evidence, Mix
-from distsim.paraphrase.substitution.occurrence import Occurrence
+from distsim.paraphrase.substitution.mix import (
+    FINDING,
+    RANKING,
+    Mix,
+    SubstituteFeatures,
+    scores_of_phrases,
+)
+from distsim.paraphrase.substitution.occurrence import MOST_CANDIDATES, Occurrence, Slot, coherence
+from distsim.paraphrase.substitution.substitute_candidates import (
+    MOST_FOUND,
+    Candidate,
+    ParaphraseGrammar,
+    SubstituteCandidates,
+)
 from distsim.signatures.table import TableLike, opened_table
 
-Words = tuple[str, ...]
-Rules = dict[Words, tuple[float, ...]]
+RulesByTarget = dict[Words, tuple[float, ...]]
 HIGHEST_COST = 8.0  # of a rule, -ln p; more counts as if there were none
-MOST_CANDIDATES = 10_000
 LIKELIER = 3.0  # by so much a word of another form than the target's fits better, ln
 FLUENT = 150  # so many of the lemmas found are read in the sentence
 # A participle is behind one of these or before `by`.
@@ -76,7 +82,7 @@ class Substitute(NamedTuple):
     rule: ln of the probabilities of the grammar's rule, of the substitute for the target and the
         other way round, -8 where lower; () without a rule.
 
-    >>> best = Substituter(index, learnt).substitutes("said the", "king", "to alice")[0]
+    >>> best = Substituter(index, learned).substitutes("said the", "king", "to alice")[0]
     >>> best.occurrences > 0
     True
     """
@@ -99,7 +105,7 @@ class Substituter:
     """Ranks substitutes of a word or phrase; may be shared by threads.
 
     Arguments:
-        index: counts n-grams. table: signatures made from it; a learnt one also tells how a
+        index: counts n-grams. table: signatures made from it; a learned one also tells how a
             candidate fits the words around.
         ranking, finding: how much each kind of evidence weighs where candidates are named, and
             where they are found; words only with other weights than FINDING, or without a finder.
@@ -111,7 +117,7 @@ class Substituter:
     Raises:
         IncompatibleError: the table was not signed from this corpus.
 
-    >>> substituter = Substituter(index, learnt)
+    >>> substituter = Substituter(index, learned)
     >>> named = ["queen", "hatter"]
     >>> found = substituter.substitutes("said the", "king", "to alice", candidates=named)
     >>> sorted(one.substitute for one in found)
@@ -143,7 +149,7 @@ class Substituter:
         self._lexicon, self._forms, self._space = parts
         self._vectors = None
         if self._space is not None:
-            self._vectors = WordVectors(self._space, self._forms, self._lexicon)
+            self._vectors = LemmaVectors(self._space, self._forms, self._lexicon)
         self._fluency = Fluency(self._lexicon, self._forms)
         self._words = None
         self._grammar = grammar
@@ -156,7 +162,7 @@ class Substituter:
         self._language, self._opposites = Language.open(), None
         if words.opposites and self._space is not None:
             self._opposites = opposites_of(index, table, inflections)
-        self._candidates = Candidates(
+        self._candidates = SubstituteCandidates(
             table, self._lexicon, self._forms, self._vectors, neighbours, grammar
         )
 
@@ -191,8 +197,10 @@ class Substituter:
         Raises:
             ParameterError: the target is empty, k is below 1 or there are too many candidates.
         """
-        if k is not None and k < 1:
-            raise ParameterError(f"k {k}: choose 1 or more")
+        if k is not None:
+            whole_number(k, "k", 1)
+        if candidates is not None:
+            candidates = one_or_many_texts(candidates, "candidates")
         occurrence = Occurrence.of(self._lexicon, left, target, right)
         slot = self._slot(occurrence)
         found: dict[Words, Candidate] = {}
@@ -204,26 +212,24 @@ class Substituter:
                     return self._found(occurrence, slot, pool, rules, k)
             vector = np.empty(0) if slot is None else slot.vector
             found = self._candidates.of(occurrence.target, vector)
-            phrases, origins = list(found), [one.origin for one in found.values()]
+            phrases = list(found)
         else:
             if len(candidates) > MOST_CANDIDATES:
                 raise ParameterError(
                     f"{len(candidates):,} candidates: give {MOST_CANDIDATES:,} at most"
                 )
             phrases = [self._lexicon.words(one) for one in candidates]
-            origins = ["given"] * len(phrases)
         kind = self._kind(occurrence.target) if candidates is None else None
-        evidence, counts, rows, filled = self._evidence(occurrence, phrases, slot, kind)
-        if any(one.score is not None for one in found.values()):
-            evidence = replace(
-                evidence, likeness=np.array([o.score or 0.0 for o in found.values()])
-            )
-        mix = self._finding if candidates is None else self._ranking
-        scores = mix.scores(evidence)
+        given = [one.given for one in found.values()] if candidates is None else None
+        evidence, counts, rows, filled = self._evidence(occurrence, phrases, slot, kind, given)
         names = [" ".join(words) for words in filled.forms]
         if candidates is not None:
             names = list(candidates)
+        evidence, scores = self._scores(evidence, found, candidates is None)
         order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
+        if candidates is None:  # of those that are written alike here the best is shown
+            written = {names[i]: i for i in order[::-1].tolist()}
+            order = np.array([i for i in order.tolist() if written[names[i]] == i], np.int64)
         likeness, fit, fluency = evidence.likeness, evidence.fit, evidence.fluency
         rules = self._rules_of_phrase(occurrence.target) if candidates is None else {}
         result = Results[Substitute]()
@@ -239,8 +245,25 @@ class Substituter:
             score = None if math.isnan(scores[i]) else float(scores[i])
             told = (float(likeness[i]), float(fit[i]), float(fluency[i]), int(counts[i]), because)
             last = opposite, filled.articles[i], contrasted, rules.get(phrases[i], ())
-            result.append(Substitute(names[i], score, *told, origins[i], *last))
+            origin = found[phrases[i]].origin if found else "given"
+            result.append(Substitute(names[i], score, *told, origin, *last))
         return result
+
+    def _scores(
+        self, evidence: SubstituteFeatures, found: dict[Words, Candidate], are_found: bool
+    ) -> tuple[SubstituteFeatures, np.ndarray]:
+        """Return (evidence, likeness by contexts where these found a candidate; scores float64[n]).
+
+        Arguments:
+            found: the candidates, none where they are named.
+            are_found: whether they were found, not named.
+        """
+        mix = self._finding if are_found else self._ranking
+        alone = [one.score for one in found.values()]
+        if all(score is None for score in alone):
+            return evidence, mix.scores(evidence)
+        told = replace(evidence, likeness=np.array([score or 0.0 for score in alone]))
+        return told, scores_of_phrases(alone, evidence) if mix == FINDING else mix.scores(told)
 
     def features(
         self, left: str, target: str, right: str
@@ -262,7 +285,7 @@ class Substituter:
         words, columns, _, gains = self._weighed(occurrence, slot, pool, rules)
         return words, columns, gains
 
-    def _rules(self, target: Words) -> Rules:
+    def _rules(self, target: Words) -> RulesByTarget:
         """Return the words that the grammar puts for a word, with their costs."""
         if self._grammar is None or len(target) != 1:
             return {}
@@ -270,7 +293,7 @@ class Substituter:
         found = self._grammar.of_all(dict.fromkeys(forms))
         return {words: costs for words, costs in found.items() if len(words) == 1}
 
-    def _rules_of_phrase(self, target: Words) -> Rules:
+    def _rules_of_phrase(self, target: Words) -> RulesByTarget:
         """Return ln of the probabilities of the grammar's rules, single words as base words."""
         rules = {} if self._grammar is None else self._grammar.of(target)
         lowest = -HIGHEST_COST
@@ -359,7 +382,7 @@ class Substituter:
             found[i] = one
         return found
 
-    def _in_slot(self, target: Words, slot: Slot, pool: Found) -> tuple[np.ndarray, np.ndarray]:
+    def _in_slot(self, target: Words, slot: Slot, pool: LemmaPool) -> tuple[np.ndarray, np.ndarray]:
         """Return (features of the lemmas found in a slot, fluency left out; nearest forms).
 
         float64[n, 9]; int64[n], the id of each one's form that is most similar to the target.
@@ -370,7 +393,7 @@ class Substituter:
         return np.column_stack([pool.features, form, fit]), nearest
 
     def _weighed(
-        self, occurrence: Occurrence, slot: Slot, pool: Found, rules: Rules
+        self, occurrence: Occurrence, slot: Slot, pool: LemmaPool, rules: RulesByTarget
     ) -> tuple[list[str], np.ndarray, Filled, np.ndarray]:
         """Return (words, features float64[n, 10], how each is written, gains of rules)."""
         assert self._words is not None
@@ -391,7 +414,7 @@ class Substituter:
         relative = filled.logs[:-1] - filled.logs[-1]
         return words, np.column_stack([columns[best], relative]), filled, gains[best]
 
-    def _by_rules(self, pool: Found, rules: Rules) -> np.ndarray:
+    def _by_rules(self, pool: LemmaPool, rules: RulesByTarget) -> np.ndarray:
         """Return how far the costs of each lemma's rule are below the highest, float64[n, 2]."""
         assert self._words is not None
         costs: dict[str, tuple[float, ...]] = {}
@@ -404,7 +427,12 @@ class Substituter:
         return np.maximum(0.0, below)
 
     def _found(
-        self, occurrence: Occurrence, slot: Slot, pool: Found, rules: Rules, k: int | None
+        self,
+        occurrence: Occurrence,
+        slot: Slot,
+        pool: LemmaPool,
+        rules: RulesByTarget,
+        k: int | None,
     ) -> Results[Substitute]:
         """Return the substitutes of a word by what `sign` stored, best first."""
         words, columns, filled, gains = self._weighed(occurrence, slot, pool, rules)
@@ -445,7 +473,9 @@ class Substituter:
             )
         return result
 
-    def evidence(self, left: str, target: str, right: str, candidates: Sequence[str]) -> Evidence:
+    def evidence(
+        self, left: str, target: str, right: str, candidates: Sequence[str]
+    ) -> SubstituteFeatures:
         """Return the features of given candidates, in their order, before they are summed.
 
         Arguments:
@@ -464,15 +494,20 @@ class Substituter:
         phrases: list[Words],
         slot: Slot | None,
         kind: str | None = None,
-    ) -> tuple[Evidence, np.ndarray, np.ndarray | None, Filled]:
+        given: list[Words] | None = None,
+    ) -> tuple[SubstituteFeatures, np.ndarray, np.ndarray | None, Filled]:
         """Return (evidence, counts int64[n], vectors or None, how each is written).
 
         kind: the inflection in which single words are written; the likeliest one where None.
+        given: the form in which each phrase was found, () for none.
         """
         target = occurrence.target
         everything = [*phrases, target]
-        kinds = None if kind is None else [kind] * len(everything)
-        filled = self._fluency.scores(occurrence, everything, kinds)
+        kinds = None
+        if kind is not None and (kind or not any(given or ())):
+            kinds = [kind] * len(everything)
+        forms = None if given is None else [*given, ()]
+        filled = self._fluency.scores(occurrence, everything, kinds, forms)
         counts = np.array([self._count(words) for words in everything], np.int64)
         frequency = np.log(counts + 0.5)
         rows, fit = None, np.zeros(len(phrases))
@@ -485,7 +520,7 @@ class Substituter:
             fit = slot.fit(rows[:-1]) if slot is not None else fit
             central, shared_fit = coherence(rows[:-1], fit)
         scored = np.array([bool(np.any(self._lexicon.counts(words))) for words in phrases], bool)
-        evidence = Evidence(
+        evidence = SubstituteFeatures(
             likeness=likeness,
             fit=fit,
             fluency=filled.logs[:-1] - filled.logs[-1],

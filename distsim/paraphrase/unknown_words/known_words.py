@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from distsim.base.errors import ParameterError
+from distsim.corpus.escapes import escape, has_escapes
 from distsim.grammar.fields import LineFaultError, tokens
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
 from distsim.grammar.formats.rules import RuleEntry, gap_of
@@ -17,11 +18,6 @@ ADDED_FEATURE = "p(unknown)"  # minus its natural logarithm
 _CDEC_PROBABILITY = "EgivenFCoherent"  # minus its decimal logarithm
 _KEPT_RULES = 20
 _HELD_RULES = 1000
-_ESCAPES = str.maketrans({
-    "&": "&amp;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "'": "&apos;", '"': "&quot;",
-    "[": "&#91;", "]": "&#93;",
-})  # fmt: skip
-_ESCAPED = ("&amp;", "&#124;", "&lt;", "&gt;", "&apos;", "&quot;", "&#91;", "&#93;")
 
 
 class WordRule(NamedTuple):
@@ -77,7 +73,7 @@ class KnownWords:
         source, target = entry.source.decode(), entry.target.decode()
         words = target.split()
         self.target_words.update(words)
-        self.escaped = self.escaped or any(escape in target for escape in _ESCAPED)
+        self.escaped = self.escaped or has_escapes(target)
         of_grammar = isinstance(entry, RuleEntry)
         if len(source.split()) > 1 or not words:
             return
@@ -120,7 +116,7 @@ class KnownWords:
         Arguments:
             word: of plain text.
         """
-        return word.translate(_ESCAPES) if self.escaped else word
+        return escape(word) if self.escaped else word
 
     def new_line(self, source: str, target: str, p: float) -> bytes:
         """Return the line of a new rule, its other scores neutral.

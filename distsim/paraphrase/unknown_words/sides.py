@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from distsim.base.errors import InputError
 from distsim.comparison.mapping import MapOptions, WordSpace, fit_map, unit_rows
-from distsim.paraphrase.unknown import lookup_form
 from distsim.paraphrase.unknown_words.known_words import KnownWords
-from distsim.paraphrase.unknown_words.spelling import (
+from distsim.paraphrase.unknown_words.similar_spelling import (
     common_prefix,
     has_letters,
     scripts_of,
@@ -106,8 +105,7 @@ class SourceSide:
         return unit_rows(np.array(rows, np.float32))
 
     def _forms(self, words: Iterable[str]) -> list[str]:
-        normaliser = self._table.normaliser
-        return [lookup_form(word, normaliser, "lines") or word for word in words]
+        return [self._table.normal_form(word) or word for word in words]
 
 
 class TargetSide:
@@ -132,7 +130,7 @@ class TargetSide:
         else:
             written: dict[str, str] = {}  # a form -> how the translation table writes it
             for word in ranked:
-                written.setdefault(lookup_form(word, table.normaliser, "lines"), word)
+                written.setdefault(table.normal_form(word), word)
             space = WordSpace(table)
             rows = [
                 row

@@ -21,6 +21,25 @@ function themes() {
   });
 }
 
+// Who comes for the concordance has it above the similar phrases; the browser keeps the choice.
+function concordanceFirst() {
+  const button = document.querySelector("button.first");
+  if (!button || !document.getElementById("concordance")) return;
+  button.hidden = false;
+  function set(first) {
+    root.classList.toggle("concordance-first", first);
+    button.setAttribute("aria-pressed", first);
+  }
+  let kept = null;
+  try { kept = localStorage.getItem("first"); } catch { /* as above */ }
+  set(kept === "concordance");
+  button.addEventListener("click", () => {
+    const first = !root.classList.contains("concordance-first");
+    set(first);
+    try { localStorage.setItem("first", first ? "concordance" : ""); } catch { /* as above */ }
+  });
+}
+
 // A panel is asked for as HTML that the server has escaped.
 async function fetched(address) {
   const answer = await fetch(address, { headers: { accept: "text/html" } });
@@ -294,6 +313,7 @@ if (filter) {
 }
 
 themes();
+concordanceFirst();
 document.querySelectorAll("input[data-complete]").forEach(completes);
 prepare(document);
 later();

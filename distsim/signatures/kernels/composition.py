@@ -1,12 +1,31 @@
 """Composes one unit vector of a phrase's own sums and the vectors of its words."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, inlined
 from distsim.kernels.hashing import START, extend, finish, first_not_below, step
 from distsim.signatures.kernels.projection import cut_row
 
 _SPACE = 32
+
+
+class IdiomRule(NamedTuple):
+    """How much the words of a phrase count beside its own contexts.
+
+    The prior count is `prior_count` where the own vector is like that of the words, `idiom_count`
+    where it is not: a logistic step at the cosine `cosine`, as wide as `width`. It is multiplied by
+    `edge_factor` where first and last word weigh less than `edge_weight`. With an `idiom_count` of
+    0 it is `prior_count` for all.
+    """
+
+    prior_count: float
+    idiom_count: float
+    cosine: float
+    width: float
+    edge_weight: float
+    edge_factor: float
 
 
 @compiled
@@ -44,14 +63,30 @@ def centre_rows(sums, centre):
     return some
 
 
+@inlined
+def _prior_count(strength_cosine, edge, rule):
+    """Return the count at which a phrase's own contexts weigh as much as its words.
+
+    Arguments:
+        strength_cosine: cosine of the phrase's own vector and that of its words.
+        edge: the larger of the weights of its first and its last word.
+        rule: an IdiomRule.
+    """
+    if rule.idiom_count <= 0.0:
+        return rule.prior_count
+    like_words = 1.0 / (1.0 + np.exp((rule.cosine - strength_cosine) / rule.width))
+    prior = rule.idiom_count + (rule.prior_count - rule.idiom_count) * like_words
+    return prior * rule.edge_factor if edge < rule.edge_weight else prior
+
+
 @compiled
-def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, prior_count, spelt):
+def compose_rows(sums, text, ends, strengths, hashes, weights, factors, vectors, rule, spelt):
     """Replace each row by the mixture of a phrase's own vector with the vectors of its words.
 
     A phrase of several words becomes unit(share * own + (1 - share) * unit(sum of weight * vector
-    over its words)), share = s / (s + prior_count) for its strength s; share is 0 where its own
-    vector is zero. A phrase of one word stays as it is, or takes the word's vector if `spelt`. A
-    phrase none of whose words has a vector stays.
+    over its words)), share = s / (s + prior count) for its strength s, by steps of 1 / 255; it is 0
+    where its own vector is zero. A phrase of one word stays as it is, or takes the word's vector if
+    `spelt`. A phrase none of whose words has a vector stays.
 
     Arguments:
         sums: float64[n, n_dimensions], unit or zero vectors of the phrases; written.
@@ -60,11 +95,15 @@ def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, prior_co
         strengths: uint64[n], occurrences of each phrase.
         hashes: uint64[m], sorted hashes of words.
         weights: float64[m], weight of each word.
-        vectors: float32[m, n_dimensions], vector of each word.
-        prior_count: strength at which the own vector has a share of one half.
+        factors: float64[m], weight times scale of each word's vector.
+        vectors: int8[m, n_dimensions], vector of each word, over its scale.
+        rule: an IdiomRule.
         spelt: whether a phrase of one word takes the vector of that word.
+
+    Returns the share of its own contexts in each phrase's vector, uint8[n], in steps of 1 / 255.
     """
     n_dimensions = sums.shape[1]
+    shares = np.full(sums.shape[0], np.uint8(255))
     parts = np.empty(n_dimensions, np.float64)
     for p in range(sums.shape[0]):
         begin = ends[p]
@@ -84,6 +123,8 @@ def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, prior_co
             continue
         parts[:] = 0.0
         state = START
+        first = -1.0
+        last = 1.0
         for i in range(begin, stop + 1):
             if i < stop and text[i] != _SPACE:
                 state = step(state, np.uint64(text[i]))
@@ -91,27 +132,37 @@ def compose_rows(sums, text, ends, strengths, hashes, weights, vectors, prior_co
             wanted = finish(state)
             state = START
             low = first_not_below(hashes, wanted, 0, hashes.size)
+            last = 1.0
             if low < hashes.size and hashes[low] == wanted:
-                weight = weights[low]
+                last = weights[low]
+                factor = factors[low]
                 for k in range(n_dimensions):
-                    parts[k] += weight * np.float64(vectors[low, k])
+                    parts[k] += factor * np.float64(vectors[low, k])
+            if first < 0.0:
+                first = last
         if not normalise(parts):
             continue
         row = sums[p]
         own = False
+        cosine = 0.0
         for k in range(n_dimensions):
+            cosine += row[k] * parts[k]
             if row[k] != 0.0:
                 own = True
         share = 0.0
         if own:
-            share = np.float64(strengths[p]) / (np.float64(strengths[p]) + prior_count)
+            prior = _prior_count(cosine, max(first, last), rule)
+            share = np.float64(strengths[p]) / (np.float64(strengths[p]) + prior)
+        shares[p] = np.uint8(np.floor(share * 255.0 + 0.5))
+        share = np.float64(shares[p]) / 255.0
         for k in range(n_dimensions):
             row[k] = share * row[k] + (1.0 - share) * parts[k]
         normalise(row)
+    return shares
 
 
 @compiled
-def cut_composed(text, ends, hashes, weights, vectors, bits):
+def cut_composed(text, ends, hashes, factors, vectors, bits):
     """Return which phrases have any nonzero dimension, bool[n]; fill the bits of their words' sums.
 
     A phrase's sum is that of weight * vector over its words, of the first n_bits dimensions: no
@@ -121,8 +172,8 @@ def cut_composed(text, ends, hashes, weights, vectors, bits):
         text: uint8, the text of all phrases.
         ends: int64[n + 1], phrase p is text[ends[p]:ends[p + 1]].
         hashes: uint64[m], sorted hashes of words.
-        weights: float64[m], weight of each word.
-        vectors: float32[m, n_dimensions], vector of each word.
+        factors: float64[m], weight times scale of each word's vector.
+        vectors: int8[m, n_dimensions], vector of each word, over its scale.
         bits: uint64[n, n_bits / 64], filled.
     """
     n_words = 1
@@ -153,12 +204,12 @@ def cut_composed(text, ends, hashes, weights, vectors, bits):
                 before[n] = wanted
                 low = first_not_below(hashes, wanted, 0, hashes.size)
                 found = low < hashes.size and hashes[low] == wanted
-                weight = weights[low] if found else 0.0
+                factor = factors[low] if found else 0.0
                 row = vectors[low if found else 0]
                 total = sums[n]
                 longer = sums[n + 1]
                 for k in range(n_bits):
-                    longer[k] = total[k] + weight * np.float64(row[k])
+                    longer[k] = total[k] + factor * np.float64(row[k])
             n += 1
         n_before = n
         some[p] = cut_row(sums[n], bits[p])

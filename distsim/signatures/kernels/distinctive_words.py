@@ -205,7 +205,7 @@ def _share_a_word(a, b):
 
 
 @compiled
-def _usual_of_each(distances, strengths, tokens, keys, bare):
+def _usual_of_each(distances, strengths, tokens, keys, bare, order):
     """Return uint8 by neighbour: 1 for the one that stands for those of the same core.
 
     The longest with half of the strongest one's occurrences or more, then the nearest, the
@@ -215,15 +215,14 @@ def _usual_of_each(distances, strengths, tokens, keys, bare):
         distances, strengths, tokens: of each neighbour; int64, tokens its number of tokens.
         keys: uint64, equal for equal cores.
         bare: uint8, whether it neither begins nor ends with punctuation.
+        order: int64, of the neighbours by their keys.
     """
     usual = np.zeros(distances.size, np.uint8)
-    mine = keys[: distances.size]
-    order = np.argsort(mine)
     first = 0
     while first < order.size:
         stop = first
         some_bare = False
-        while stop < order.size and mine[order[stop]] == mine[order[first]]:
+        while stop < order.size and keys[order[stop]] == keys[order[first]]:
             some_bare |= bare[order[stop]] != 0
             stop += 1
         strongest = np.int64(0)
@@ -256,7 +255,8 @@ def _usual_of_each(distances, strengths, tokens, keys, bare):
 
 @compiled
 def choose_distinctive(
-    distances, variants, strengths, tokens, keys, bare, core_starts, core_words, focal, words, most
+    distances, variants, strengths, tokens, keys, bare, core_starts, core_words, order, focal,
+    words, most,
 ):  # fmt: skip
     """Return which neighbours are listed, `most` at most: int64, their places, ascending.
 
@@ -266,13 +266,16 @@ def choose_distinctive(
         strengths, tokens: int64[n + m], of the neighbours, then of those listed already.
         keys, bare, core_starts, core_words: uint64, uint8, int64 and uint64, the cores of the same
             phrases, by gather_cores.
+        order: int64[n], of the neighbours by their keys; sorted outside, since numba compiles a
+            sort in three seconds.
         focal, words: uint64 ascending, the focal phrase's core, and all its words.
         most: how many are listed.
     """
-    usual = _usual_of_each(distances, strengths, tokens, keys, bare)
+    usual = _usual_of_each(distances, strengths, tokens, keys, bare, order)
     n_before = strengths.size - distances.size
     listed = np.empty(strengths.size, np.int64)
-    listed[:n_before] = np.arange(distances.size, strengths.size)
+    for i in range(n_before):
+        listed[i] = distances.size + i
     chosen = np.empty(min(most, distances.size), np.int64)
     n = 0
     for i in range(distances.size):

@@ -4,14 +4,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from distsim.base.arguments import one_of
-from distsim.signatures.projections.gaussian import GaussianProjection
 from distsim.signatures.projections.learn import learn_projection
 from distsim.signatures.projections.projection import GAUSSIAN, ROTATION, SPECTRAL, Projection
-from distsim.signatures.projections.rotation import learn_rotation
+from distsim.signatures.projections.random_projections import GaussianProjection, learn_rotation
 from distsim.signatures.projections.training import Learn
 
 
-class Kind(NamedTuple):
+class ProjectionKind(NamedTuple):
     """A kind of projection; one of `make` and `learn` is given.
 
     Attributes:
@@ -25,17 +24,14 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    GAUSSIAN: Kind(make=GaussianProjection),
-    SPECTRAL: Kind(learn=learn_projection),
-    ROTATION: Kind(learn=learn_rotation),
+    GAUSSIAN: ProjectionKind(make=GaussianProjection),
+    SPECTRAL: ProjectionKind(learn=learn_projection),
+    ROTATION: ProjectionKind(learn=learn_rotation),
 }
 
 
-def find_kind(name: str) -> Kind:
+def find_kind(name: str) -> ProjectionKind:
     """Return the kind of projection of this name.
-
-    Arguments:
-        name: a key of KINDS.
 
     Raises:
         ParameterError: there is none; those that there are are named.

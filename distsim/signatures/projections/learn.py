@@ -2,17 +2,24 @@
 
 The matrix has a row for each of the most frequent words, a column for each of the most
 frequent features, and their weights. Its right singular vectors V and singular values s are
-found; feature f's vector is its row of V T^.5 / s with T = sqrt(s^2 - n^2), so that the
-phrase's weights times it are U T^.5, also for phrases that were not among the rows. n, the
+found; feature f's vector is its row of V T^e / s with T = sqrt(s^2 - n^2), so that the phrase's
+weights times it are U T^e, also for phrases that were not among the rows. n, the
 first singular value that is left out (of much text one a tenth before, as the last are not found
 exactly), is the level of noise, and T is 0 below: with little text the spectrum is flat from
-early on, and the flat part carries no information. Then the strongest directions, as many
-as bits, are rotated by iterative quantisation (ITQ; Gong and Lazebnik 2011), which keeps cosines
-and turns the frequent words' vectors towards the corners of the cube, so that cutting bits loses
-little. The weaker ones behind them are never cut: words' vectors alone keep them.
+early on, and the flat part carries no information.
+
+Words by sides and words by positions are decomposed apart and put side by side, those by positions
+times a factor by which the median word's vector is `narrow_share` times as long in them, and turned
+to the principal axes of the frequent words. One sum of features' vectors stays all that a phrase's
+vector needs.
+
+The strongest directions, as many as bits, are rotated by iterative quantisation (ITQ; Gong and
+Lazebnik 2011), which keeps cosines and turns the frequent words' vectors towards the corners of the
+cube, so that cutting bits loses little. The weaker ones behind them are never cut: words' vectors
+alone keep them.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +28,9 @@ from distsim.base.errors import ParameterError
 from distsim.contexts.sources.source import Work
 from distsim.signatures.projections.projection import LARGEST_ENTRY, WHOLE_NUMBERS
 from distsim.signatures.projections.singular import (
+    dense_times,
     find_rotation,
+    gram,
     one_thread_each,
     right_singular,
     times,
@@ -58,30 +67,84 @@ def learn_projection(
             "learn a projection: take more text, or sign with the preset thesis"
         )
     with one_thread_each():
-        directions, values, floor = right_singular(
-            matrix, gathered.transposed, rank, learning.iterations, training.seed, jobs,
-            work.progress,
-        )  # fmt: skip
-        floor = min(floor, _HIGHEST_FLOOR * float(values[0]))
-        some = int(np.count_nonzero(values > floor))  # the first: the others are noise
-        scales = np.sqrt(values[:some] ** 2 - floor**2) ** 0.5
-        directions = directions[:, :some]
-        directions *= (scales / values[:some]).astype(np.float32)
-        words = unit_rows(times(matrix, directions, jobs))
+        spaces = [
+            _decomposed(gathered, np.flatnonzero(training.groups == group), rank, training, work)
+            for group in range(int(training.groups.max()) + 1)
+        ]
+        directions, words = _side_by_side(spaces, training, jobs)
         centre = words.mean(axis=0, dtype=np.float64)
         centred = unit_rows(words[:ITQ_ROWS] - centre.astype(np.float32))
         rotation = find_rotation(centred[:, :n_bits], n_bits, training.seed, True, jobs)
+    values = np.concatenate([space.values for space in spaces])
     write_projection(
         writer, training.features, rotated(directions, rotation), rotated(centre, rotation), values,
         {
             **training.settings,
-            "rank": values.size,
+            "rank": rank,
             "rows": matrix.shape[0],
             "features": matrix.shape[1],
             "cells": int(matrix.nnz),
         },
     )  # fmt: skip
     return TrainingRows.of(gathered)
+
+
+class _Space(NamedTuple):
+    """The space of some features: their columns; their vectors, the words', the singular values."""
+
+    columns: np.ndarray
+    directions: np.ndarray
+    words: np.ndarray
+    values: np.ndarray
+
+
+def _decomposed(
+    gathered: TrainingMatrix, columns: np.ndarray, rank: int, training: Training, work: Work
+) -> _Space:
+    """Return the space that some features of the training set span."""
+    learning, jobs = training.learning, work.jobs
+    matrix, transposed = gathered.of_features(columns)
+    rank = min(rank, *(size - 1 for size in matrix.shape))
+    directions, values, floor = right_singular(
+        matrix, transposed, rank, learning.iterations, training.seed, jobs, work.progress
+    )
+    floor = min(floor, _HIGHEST_FLOOR * float(values[0]))
+    n_kept = int(np.count_nonzero(values > floor))  # the first: the others are noise
+    scales = np.sqrt(values[:n_kept] ** 2 - floor**2) ** learning.exponent
+    directions = directions[:, :n_kept]
+    directions *= (scales / values[:n_kept]).astype(np.float32)
+    return _Space(columns, directions, times(matrix, directions, jobs), values)
+
+
+def _side_by_side(
+    spaces: list[_Space], training: Training, jobs: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (vectors of all features, unit vectors of the words) in the sum of some spaces."""
+    if len(spaces) == 1:
+        return spaces[0].directions, unit_rows(spaces[0].words)
+    wide, narrow = (np.linalg.norm(space.words, axis=1) for space in spaces)
+    both = (wide > 0) & (narrow > 0)
+    factor = training.learning.narrow_share * float(np.median(wide[both] / narrow[both]))
+    factors = np.array([1.0, factor], np.float32)
+    words = np.hstack([space.words * own for space, own in zip(spaces, factors, strict=True)])
+    centred = unit_rows(words)
+    centred = unit_rows(centred - centred.mean(axis=0))
+    axes = _principal_axes(centred, training.learning.dimensions(training.n_bits), jobs)
+    starts = np.cumsum([0, *(space.directions.shape[1] for space in spaces)])
+    directions = np.empty((training.features.size, axes.shape[1]), np.float32)
+    for space, own, begin, end in zip(spaces, factors, starts[:-1], starts[1:], strict=True):
+        directions[space.columns] = dense_times(space.directions * own, axes[begin:end], jobs)
+    return directions, unit_rows(dense_times(words, axes, jobs))
+
+
+def _principal_axes(rows: np.ndarray, most: int, jobs: int | None) -> np.ndarray:
+    """Return the strongest principal axes of float32[n, k] about 0, float32[k, at most `most`]."""
+    squares, axes = np.linalg.eigh(gram(rows, jobs))
+    strongest = np.argsort(-squares, kind="stable")[:most]
+    directions = axes[:, strongest]
+    peaks = directions[np.abs(directions).argmax(axis=0), range(strongest.size)]
+    turned: np.ndarray = (directions * np.where(peaks < 0, -1.0, 1.0)).astype(np.float32)
+    return turned
 
 
 def rotated(vectors: np.ndarray, rotation: np.ndarray) -> np.ndarray:

@@ -4,10 +4,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-WIDER = 2  # the format version of vectors with more dimensions than bits
-WHOLE_NUMBERS = 3  # that of learnt vectors that are kept as whole numbers and their unit
-LARGEST_ENTRY = 255.0  # of an entry of a learnt vector
+BYTES = 3  # the format version of tables whose words' vectors are whole numbers of 8 bits
+WHOLE_NUMBERS = 3  # that of learned vectors that are kept as whole numbers and their unit
+LARGEST_ENTRY = 255.0  # of an entry of a learned vector
 GAUSSIAN, SPECTRAL, ROTATION = "gaussian", "spectral", "rotation"
+CHECKSUM_KEY = "learnt"  # of a learned projection, in the manifests of tables
 
 
 class Projection(Protocol):

@@ -75,6 +75,29 @@ def times_rows(
     multiply(*arrays, frozen(dense), frozen(rows), out)
 
 
+def dense_times(rows: np.ndarray, matrix: np.ndarray, jobs: int | None) -> np.ndarray:
+    """Return rows @ matrix, float32[n, m], by blocks of rows.
+
+    Arguments:
+        rows: float32[n, k].
+        matrix: float32[k, m].
+        jobs: threads; as many as the machine has cores where None.
+    """
+    blocks = _of_blocks(len(rows), lambda begin, end: rows[begin:end] @ matrix, jobs)
+    return np.concatenate(blocks)
+
+
+def gram(rows: np.ndarray, jobs: int | None) -> np.ndarray:
+    """Return rows.T @ rows, float64[k, k], summed by blocks of rows.
+
+    Arguments:
+        rows: float32[n, k].
+        jobs: threads; as many as the machine has cores where None.
+    """
+    blocks = _of_blocks(len(rows), lambda begin, end: rows[begin:end].T @ rows[begin:end], jobs)
+    return np.asarray(np.sum(blocks, axis=0, dtype=np.float64))
+
+
 def right_singular(
     matrix: "sparse.csr_matrix",
     transposed: "sparse.csr_matrix",

@@ -17,36 +17,27 @@ from distsim.base.errors import ArtifactError, IncompatibleError
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.signatures.kernels.projection import NOWHERE
-from distsim.signatures.projections.projection import SPECTRAL, WHOLE_NUMBERS
+from distsim.signatures.projections.projection import CHECKSUM_KEY, SPECTRAL, WHOLE_NUMBERS
 
 
-def folder_of(table: Path, learnt: str) -> Path:
-    """Return the folder in which a table keeps its projection.
-
-    Arguments:
-        table: its folder.
-        learnt: the projection's checksum.
-    """
-    return table / f"projection.{learnt[:12]}"
+def folder_of(table: Path, learned: str) -> Path:
+    """Return the folder in which a table keeps its projection."""
+    return table / f"projection.{learned[:12]}"
 
 
 def projection_inside(index: Path) -> Path:
-    """Return the folder in which format version 1 kept the projection of an index's own table.
-
-    Arguments:
-        index: its folder.
-    """
+    """Return the folder in which format version 1 kept the projection of an index's own table."""
     return index / "projection"
 
 
 class SpectralProjection:
-    """Projects features on learnt vectors.
+    """Projects features on learned vectors.
 
     Attributes:
         vectors: int16[m * n_dimensions], float32 of older ones; `unit` times each is its value.
         n_bits: bits are cut from so many of the first dimensions, the strongest.
         n_dimensions: of the vectors.
-        centre: float32[n_dimensions], the mean unit vector of the words it was learnt from.
+        centre: float32[n_dimensions], the mean unit vector of the words it was learned from.
         parameters: the manifest: model, weights and settings.
 
     Arguments:
@@ -88,43 +79,35 @@ class SpectralProjection:
         artifact = storage.Artifact(path)
         if artifact.kind is storage.SIGNATURES:
             with storage.understood(path):
-                learnt = artifact.parameters["fingerprint"]["projection"].get("learnt")
-            if learnt is None:
+                learned = artifact.parameters["fingerprint"]["projection"].get(CHECKSUM_KEY)
+            if learned is None:
                 raise ArtifactError(
-                    f"{path}: is a table that was not signed by a learnt projection: name one that "
-                    "was, or a projection"
+                    f"{path}: is a table that was not signed by a learned projection: name one "
+                    "that was, or a projection"
                 )
-            return cls.of_table(path, learnt)
+            return cls.of_table(path, learned)
         return cls(storage.Artifact(path, storage.PROJECTION))
 
     @classmethod
-    def of_table(cls, table: str | Path, learnt: str) -> "SpectralProjection":
+    def of_table(cls, table: str | Path, learned: str) -> "SpectralProjection":
         """Return the projection that belongs to a table, opened.
-
-        Arguments:
-            table: its folder.
-            learnt: the projection's checksum.
 
         Raises:
             ArtifactError: it is not there.
         """
         table = Path(table)
-        for path in (folder_of(table, learnt), projection_inside(table.parent)):
+        for path in (folder_of(table, learned), projection_inside(table.parent)):
             if path.is_dir():
                 projection = cls(storage.Artifact(path, storage.PROJECTION))
-                if projection.artifact.checksum == learnt:
+                if projection.artifact.checksum == learned:
                     return projection
         raise ArtifactError(
-            f"{folder_of(table, learnt)}: the projection that the table was signed by is not "
+            f"{folder_of(table, learned)}: the projection that the table was signed by is not "
             "there: restore it or sign the table again"
         )
 
     def copy(self, writer: storage.ArtifactWriter) -> None:
-        """Write a copy of the projection; it has the same bytes.
-
-        Arguments:
-            writer: of the copy's artifact.
-        """
+        """Write a copy of the projection; it has the same bytes."""
         for name in self.artifact.manifest["arrays"]:
             writer.add(name, self.artifact.array(name))
         writer.parameters = dict(self.parameters)
@@ -145,7 +128,7 @@ class SpectralProjection:
             "kind": self.parameters.get("kind", SPECTRAL),
             "bits": self.n_bits,
             "seed": self.seed,
-            "learnt": self.artifact.checksum,
+            CHECKSUM_KEY: self.artifact.checksum,
         }
 
     def answers(self, wanted: dict[str, Any]) -> bool:
@@ -157,7 +140,7 @@ class SpectralProjection:
         return all(self.parameters.get(name) == value for name, value in wanted.items())
 
     def require_model(self, settings: dict[str, Any]) -> None:
-        """Refuse contexts of another kind than it was learnt from.
+        """Refuse contexts of another kind than it was learned from.
 
         Arguments:
             settings: with the `model` and the `weights` of the contexts.
@@ -169,6 +152,6 @@ class SpectralProjection:
             mine, wanted = self.parameters[name], settings[name]
             if mine != wanted:
                 raise IncompatibleError(
-                    f"{self.path}: was learnt with {name} {mine}, wanted {wanted}: "
+                    f"{self.path}: was learned with {name} {mine}, wanted {wanted}: "
                     "learn a projection with the same settings (distsim learn)"
                 )

@@ -1,4 +1,4 @@
-"""The training set of a learnt projection: the most frequent words with their weighted contexts."""
+"""The training set of a learned projection: frequent words with their weighted contexts."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from distsim import storage
+from distsim.base.arguments import check_types
 from distsim.base.errors import ParameterError
 from distsim.contexts.features import FeatureSpace, FirstCached
 from distsim.contexts.sources.source import (
@@ -33,7 +34,7 @@ _EXACT_WEIGHT = 2.0**24 / WEIGHT_STEPS  # a multiple of 2^-12 below it is exact 
 
 @dataclass(frozen=True, kw_only=True)
 class Learning:
-    """How a projection is learnt; memory and time grow with each setting.
+    """How a projection is learned; memory and time grow with each setting.
 
     Arguments:
         rows: the most frequent words, at most so many, are rows of the training matrix.
@@ -43,6 +44,10 @@ class Learning:
             strongest, words' vectors keep all.
         iterations: passes over the matrix and back after two first ones; more find the directions
             more exactly.
+        exponent: of the singular values in the words' vectors; less makes rarer distinctions
+            count more.
+        narrow_share: the length of the part of the nearest words, which are counted by positions,
+            beside that of the words by sides, where a model has both.
 
     Raises:
         ParameterError: a number is below 1.
@@ -55,12 +60,20 @@ class Learning:
     features: int = 80_000
     rank: int | None = None
     iterations: int = 3
+    exponent: float = 0.5
+    narrow_share: float = 0.7
 
     def __post_init__(self) -> None:
+        check_types(self)
         if min(self.rows, self.features, self.iterations, self.rank or 1) < 1:
             raise ParameterError(
                 f"rows {self.rows}, features {self.features}, rank {self.rank}, iterations "
                 f"{self.iterations}: choose counts of 1 or more"
+            )
+        if not (0 <= self.exponent <= 1 and 0 < self.narrow_share <= 10):
+            raise ParameterError(
+                f"exponent {self.exponent}, narrow share {self.narrow_share}: choose 0 to 1, and "
+                "above 0 to 10"
             )
 
     def directions(self, n_bits: int) -> int:
@@ -71,6 +84,14 @@ class Learning:
         """
         return self.rank or n_bits + n_bits // 2
 
+    def dimensions(self, n_bits: int) -> int:
+        """Return the number of dimensions kept of two spaces side by side.
+
+        Arguments:
+            n_bits: bits of a signature.
+        """
+        return max(2 * n_bits, self.directions(n_bits))
+
     def manifest(self, is_centred: bool) -> dict[str, Any]:
         """Return the settings for a projection's manifest.
 
@@ -79,11 +100,11 @@ class Learning:
                 rotation that fits the words, else behind a random one.
         """
         rotation = "itq" if is_centred else "random"
-        return asdict(self) | {"exponent": 0.5, "rotation": rotation}  # keys of older versions
+        return asdict(self) | {"rotation": rotation}
 
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> "Learning":
-        """Return how a projection was learnt.
+        """Return how a projection was learned.
 
         Arguments:
             values: as `manifest` returns them.
@@ -93,6 +114,8 @@ class Learning:
             features=values["features"],
             rank=values["rank"],
             iterations=values["iterations"],
+            exponent=values["exponent"],
+            narrow_share=values.get("narrow_share", 0.7),
         )
 
 
@@ -115,7 +138,7 @@ class WordRows(NamedTuple):
 
 
 class Training:
-    """The training set of a learnt projection, and the settings.
+    """The training set of a learned projection, and the settings.
 
     Attributes:
         n_bits: bits of a signature.
@@ -178,7 +201,27 @@ class Training:
     @cached_property
     def features(self) -> np.ndarray:
         """Hashes of the features that are columns, uint64, ascending."""
-        return self._text.frequent_features(self.learning.features)
+        return np.sort(np.concatenate(self._grouped_features))
+
+    @cached_property
+    def groups(self) -> np.ndarray:
+        """The group of each feature, uint8: groups are decomposed apart.
+
+        With words by sides and by positions these are two groups, else all features are one.
+        """
+        groups = np.empty(self.features.size, np.uint8)
+        for number, features in enumerate(self._grouped_features):
+            groups[find_sorted(frozen(self.features), frozen(features))] = number
+        return groups
+
+    @cached_property
+    def _grouped_features(self) -> list[np.ndarray]:
+        most, model = self.learning.features, self._text.model
+        by_sides = [n for n, name in enumerate(model.get("families", ())) if "-" in name]
+        if model["name"] != "ngram" or len(by_sides) in (0, len(model["families"])):
+            return [self._text.frequent_features(most)]
+        others = [n for n in range(len(model["families"])) if n not in by_sides]
+        return [self._text.frequent_features_of(group, most) for group in (by_sides, others)]
 
     def rows(self, work: Work) -> Iterator[WordRows]:
         """Yield the words that are rows, in batches, more frequent than others or not.
@@ -238,6 +281,23 @@ class TrainingMatrix(NamedTuple):
     transposed: "sparse.csr_matrix"
     are_exact: bool
 
+    def of_features(self, columns: np.ndarray) -> "tuple[sparse.csr_matrix, sparse.csr_matrix]":
+        """Return the weights of some features, and the same transposed.
+
+        Arguments:
+            columns: int64, their columns, ascending.
+        """
+        from scipy import sparse
+
+        if columns.size == self.weights.shape[1]:
+            return self.weights, self.transposed
+        across = self.transposed[columns]
+        cells = (across.indptr.astype(np.int64), across.indices, across.data)
+        n = self.weights.shape[0]
+        along = transposed_rows(*map(frozen, cells), frozen(np.arange(columns.size)), n)
+        shape = (n, columns.size)
+        return sparse.csr_matrix((along[2], along[1], along[0]), shape=shape), across
+
     @classmethod
     def gather(cls, rows: Iterable[WordRows], n_features: int, most: int) -> "TrainingMatrix":
         """Return the matrix of the `most` most frequent words.
@@ -279,7 +339,7 @@ class TrainingMatrix(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """Words that a projection was learnt from; their sums need not be counted and weighed again.
+    """Words that a projection was learned from; their sums need not be counted and weighed again.
 
     Attributes:
         hashes: uint64[n], ascending.
@@ -312,7 +372,7 @@ class TrainingRows:
 
         Arguments:
             hashes: uint64[n], of words.
-            projection: the one that was learnt from them.
+            projection: the one that was learned from them.
             sums: float64[n, n_dimensions]; the rows of other words stay.
         """
         places = find_sorted(frozen(self.hashes), frozen(hashes))

@@ -21,8 +21,6 @@ COMMANDS = {
     "ppmi": "sign {here}/index -o {out}/ppmi --preset thesis --set weighting.scheme=ppmi "
     "--set model.window=2 --set model.sides=true " + _SMALL,
     "projection": "learn {here}/index -o {out}/projection --set n_bits=64",
-    "learnt": "sign {here}/index -o {out}/learnt --projection {here}/projection "
-    "--set weighting.min_weight=0 " + _SMALL,
     "syntax": "sign {here}/c.conllu --from annotated -o {out}/syntax --set model.kinds=lex "
     "--set keep_features=true " + _SMALL,
 }

@@ -1,0 +1,130 @@
+"""Commands as users type them: the first use after an installation, and every later one.
+
+    python bench/commands.py INDEX [--phrase PHRASE] [--word WORD]
+
+First use: the command with an empty cache of compiled kernels, in CPU seconds, with how many
+kernels it compiled, and how many of numba's own functions. Later: the median of three processes,
+CPU seconds and peak memory; `sign` signs a packaged novel. Prints MISSED beside more compilations
+than `BOUNDS` allows, and ends with 1, so that CI finds it out on a small index. INDEX is signed by
+the default.
+"""
+
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from frame import PROJECT, Cost, distsim, parser, print_machine, print_table, run
+
+# Runs the command with a listener for compilations, whose names it writes to a file at exit.
+COUNTING = """
+import atexit, sys
+from numba.core import event
+compiled = []
+class Listener(event.Listener):
+    def on_start(self, event):
+        compiled.append(event.data["dispatcher"].py_func.__module__)
+    def on_end(self, event):
+        pass
+event.register("numba:compile", Listener())
+target = sys.argv.pop(1)
+atexit.register(lambda: open(target, "w").write("\\n".join(compiled)))
+from distsim.cli.start import main
+sys.argv[0] = "distsim"
+main()
+"""
+# Compilations of distsim's kernels and of numba's own functions that a first use may take: those
+# of 26 November 2026 and two more, since what is called differs a little between texts.
+BOUNDS = {
+    "count": (0, 0),
+    "kwic": (0, 0),
+    "kwic --sort": (3, 3),
+    "neighbours": (23, 16),
+    "substitute": (31, 20),
+    "paraphrase": (73, 49),
+    "sign, a novel": (45, 61),
+}
+NOVEL = "carroll-alice-in-wonderland-1865.txt.xz"
+REPEATS = 3
+
+
+class FirstUse(NamedTuple):
+    """Cost of a first use, and how many kernels of distsim and functions of numba it compiled."""
+
+    cost: Cost
+    kernels: int
+    numbas: int
+
+
+def first_use(arguments: list[object]) -> FirstUse:
+    """Return what a command costs with nothing compiled."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = Path(folder) / "compiled"
+        cost = run(
+            sys.executable, "-c", COUNTING, names, *arguments,
+            environment=os.environ | {"NUMBA_CACHE_DIR": f"{folder}/cache"},
+        )  # fmt: skip
+        modules = names.read_text().split()
+    ours = sum(one.startswith("distsim") for one in modules)
+    return FirstUse(cost, ours, len(modules) - ours)
+
+
+def measured(
+    commands: dict[str, list[object]], table: Path, missed: list[str]
+) -> Iterator[list[str]]:
+    """Yield the rows of the table; `missed` takes the commands that compile too much.
+
+    table: what a command writes, removed before it is run again.
+    """
+    for name, arguments in commands.items():
+        first = first_use(arguments)
+        kernels, numbas = BOUNDS[name]
+        many = first.kernels > kernels or first.numbas > numbas
+        if many:
+            missed.append(name)
+        later = []
+        for _ in range(REPEATS):
+            shutil.rmtree(table, ignore_errors=True)
+            later.append(distsim(*arguments))
+        yield [
+            f"`{name}`",
+            f"{first.cost.cpu:.1f}",
+            f"{first.kernels} of {kernels}, {first.numbas} of {numbas}" + " MISSED" * many,
+            f"{statistics.median(one.cpu for one in later):.2f}",
+            f"{max(one.peak for one in later) / 1e6:.0f}",
+        ]
+
+
+def main() -> None:
+    options = parser(__doc__)
+    options.add_argument("index", type=Path)
+    options.add_argument("--phrase", default="in spite of")
+    options.add_argument("--word", default="cold")
+    asked = options.parse_args()
+    index, word = asked.index, asked.word
+    print_machine()
+    missed: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        novel, table = Path(folder) / "novel.index", Path(folder) / "novel.table"
+        text = PROJECT / "distsim" / "data" / "novels" / NOVEL
+        distsim("index", "build", "--format", "text", text, "-o", novel)
+        commands: dict[str, list[object]] = {
+            "count": ["count", index, asked.phrase],
+            "kwic": ["kwic", index, "the", "-k", 20],
+            "kwic --sort": ["kwic", index, "the", "--sort", "right", "-k", 20],
+            "neighbours": ["neighbours", index, word],
+            "substitute": ["substitute", index, f"it was a [{word}] day"],
+            "paraphrase": ["paraphrase", index, asked.phrase],
+            "sign, a novel": ["sign", novel, "-o", table],
+        }
+        columns = ("", "first use", "compiled: ours, numba's", "later", "MB")
+        print_table(columns, measured(commands, table, missed))
+    sys.exit(bool(missed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,364 @@
+"""The writer of all lists that commands print: rows with named columns.
+
+On a terminal a list has a header and aligned columns, is cut to the width, and numbers have three
+significant digits. In a pipe or a file it is tab-separated with all digits, with a header where
+--header asks for one. --csv and --json have the same names and all digits.
+"""
+
+import csv
+import inspect
+import io
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from math import isnan
+from typing import Annotated, Any, TextIO
+
+import typer
+
+from distsim.cli.console import NOT_AVAILABLE, before_message, number, say, visible, visible_json
+
+_BUFFERED_ROWS = 200  # rows whose widths decide those of the columns
+_MIN_WIDTH = 8  # to which a column is cut at most
+_SMALL = 1e-4  # numbers below it are printed with an exponent
+_GAP = "  "
+_ELLIPSIS = "…"
+NOTE = "note"  # the column that says what is special about a row; left out of a pipe where empty
+_IDENTIFIERS = {"value", "line", "number", "rank"}  # columns of numbers that are no quantities
+ALL_ROWS = 1 << 30  # how many rows `-k 0` asks for
+_LEFT, _NODE, _RIGHT = "left", "node", "right"  # columns of a concordance
+
+
+@dataclass
+class _RowFormat:
+    """How the running command prints its rows.
+
+    json, csv: as asked. header: also in a pipe. names, widths: of the columns of the rows above.
+    rows: those that wait. has_written: rows stand above.
+    """
+
+    json: bool = False
+    csv: bool = False
+    header: bool = False
+    names: tuple[str, ...] | None = None
+    rows: list[list[object]] = field(default_factory=list)
+    widths: list[int] | None = None
+    has_written: bool = False
+
+
+_format = _RowFormat()
+_ROW_OPTIONS = (  # name, flag and sentence of the options of all commands that print rows
+    ("as_json", "--json", "One JSON object a line."),
+    ("as_csv", "--csv", "Comma-separated, with a header."),
+    ("header", "--header", "A first line with the names of the columns."),
+)
+
+
+def lists_rows(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command that has the options --json, --csv and --header for its rows.
+
+    Arguments:
+        command: the function of a subcommand, which prints by `put_row`.
+    """
+    signature = inspect.signature(command)
+    options = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=False,
+            annotation=Annotated[bool, typer.Option(flag, help=sentence)],
+        )
+        for name, flag, sentence in _ROW_OPTIONS
+    ]  # fmt: skip
+    named = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in signature.parameters.values()
+    ]
+
+    @wraps(command)
+    def listing(**values: Any) -> Any:
+        choose_format(*(values.pop(name) for name, _, _ in _ROW_OPTIONS))
+        try:
+            return command(**values)
+        finally:
+            flush_rows()
+
+    del listing.__wrapped__
+    listing.__signature__ = signature.replace(parameters=[*named, *options])  # type: ignore[attr-defined]
+    hints = {parameter.name: parameter.annotation for parameter in options}
+    listing.__annotations__ = dict(command.__annotations__) | hints
+    return listing
+
+
+def prints_json() -> bool:
+    """Return whether the running command prints JSON."""
+    return _format.json
+
+
+def choose_format(as_json: bool, as_csv: bool, header: bool) -> None:
+    """Set how the rows of a command are printed.
+
+    Arguments:
+        as_json: one object a line.
+        as_csv: comma-separated, with a header.
+        header: also where the output is tab-separated.
+
+    Raises:
+        typer.BadParameter: both JSON and CSV are asked for.
+    """
+    if as_json and as_csv:
+        raise typer.BadParameter("--json and --csv exclude each other")
+    _format.json, _format.csv, _format.header = as_json, as_csv, header
+    _format.names, _format.widths, _format.has_written = None, None, False
+    _format.rows.clear()
+
+
+def put_row(columns: Mapping[str, object], **more: object) -> None:
+    """Print a row on standard output.
+
+    Arguments:
+        columns: its values by name; a float is a score, None is printed as NA.
+        more: values that only JSON has.
+    """
+    if _format.json:
+        shown = {name: value for name, value in columns.items() if name != NOTE}
+        sys.stdout.write(visible_json(shown | more) + "\n")
+        return
+    names = tuple(columns)
+    if names != _format.names:
+        flush_rows()
+        _format.names, _format.widths = names, None
+        if _format.csv or (_format.header and not sys.stdout.isatty()):
+            _write_line(list(names))
+    if _is_table():
+        _format.rows.append(list(columns.values()))
+        if len(_format.rows) >= _BUFFERED_ROWS:
+            flush_rows()
+    else:
+        _write_line([_full(value) for value in _without_empty_note(columns)])
+
+
+def writes_json() -> bool:
+    """Return whether rows are printed as JSON."""
+    return bool(_format.json)
+
+
+def put_answer(phrase: str, several: bool, columns: Mapping[str, object], **more: object) -> None:
+    """Print a row of the answer to a phrase, which comes first where there are several.
+
+    Arguments:
+        phrase: the question.
+        several: more than one was asked.
+        columns: of `put_row`.
+        more: of `put_row`.
+    """
+    asked = {"phrase": phrase} if several or _format.csv else {}
+    put_row({**asked, **columns}, **({} if asked else {"phrase": phrase}), **more)
+
+
+def say_rest(n_shown: int, n_all: int | None) -> None:
+    """Print on a terminal how many rows of how many are shown, where some are not.
+
+    Arguments:
+        n_shown: rows printed.
+        n_all: rows that there are; None: unknown.
+    """
+    if n_all is not None and n_shown < n_all and _is_table() and not _format.json:
+        say(f"{n_shown:,} of {n_all:,} (-k 0: all)")
+
+
+def flush_rows() -> None:
+    """Print the rows that wait for the widths of their columns."""
+    if not _format.rows:
+        return
+    rows, names = list(_format.rows), _format.names or ()
+    _format.rows.clear()
+    lines, _format.widths = aligned_lines(
+        names, rows, _terminal_width(), _format.widths, _format.has_written
+    )
+    _format.has_written = True
+    sys.stdout.write("".join(line + "\n" for line in lines))
+
+
+before_message(flush_rows)
+
+
+def aligned_lines(
+    names: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    width: int,
+    widths: list[int] | None = None,
+    follows: bool = False,
+) -> tuple[list[str], list[int]]:
+    """Return the lines of a table on a terminal, and the widths of its columns.
+
+    Columns without any value are left out. Numbers stand on the right; the columns left, node and
+    right of a concordance are aligned on the node.
+
+    Arguments:
+        names: of the columns.
+        rows: their values.
+        width: of the terminal, in cells.
+        widths: of the columns of the rows above; None: these are the first rows.
+        follows: other rows stand above: a blank line parts the two.
+
+    >>> aligned_lines(("phrase", "count"), [("the king", 1234)], 40)[0][1:]
+    ['the king  1,234']
+    """
+    cells = [
+        [_rounded(value, name) for value, name in zip(row, names, strict=True)] for row in rows
+    ]
+    lines: list[str] = []
+    if widths is None:
+        widths = [
+            max(map(_cells_of, column)) if any(column) else 0 for column in zip(*cells, strict=True)
+        ]
+        widths = [
+            max(size, _cells_of(name)) if size else 0
+            for name, size in zip(names, widths, strict=True)
+        ]
+        _cut_widths(names, widths, width)
+        heads = [
+            _aligned(name, size, _side(name, [row[place] for row in rows]))
+            for place, (name, size) in enumerate(zip(names, widths, strict=True))
+            if size
+        ]
+        lines += [""] if follows else []
+        lines.append(_bold(_GAP.join(heads).rstrip()))
+    sides = [_side(name, [row[place] for row in rows]) for place, name in enumerate(names)]
+    for row in cells:
+        shown = [
+            _aligned(cell, size, side)
+            for cell, size, side in zip(row, widths, sides, strict=True)
+            if size
+        ]
+        lines.append(_GAP.join(shown).rstrip())
+    return lines, widths
+
+
+def _cut_widths(names: Sequence[str], widths: list[int], width: int) -> None:
+    """Make columns narrower until they fit, the widest first; a node stays whole."""
+    shown = [place for place, size in enumerate(widths) if size]
+    room = width - len(_GAP) * (len(shown) - 1)
+    while sum(widths) > room:
+        free = [place for place in shown if widths[place] > _MIN_WIDTH and names[place] != _NODE]
+        if not free:
+            return
+        widths[max(free, key=lambda place: widths[place])] -= 1
+
+
+def _side(name: str, values: Sequence[object]) -> str:
+    """Return on which side of its column a cell stands: numbers and left contexts on the right."""
+    if name == _LEFT:
+        return "end"
+    numbers = [value for value in values if value is not None]
+    is_number = all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers)
+    return "number" if numbers and is_number else "start"
+
+
+def _aligned(cell: str, size: int, side: str) -> str:
+    """Return a cell of `size` cells: cut and filled up."""
+    text = _cut(cell, size, from_end=side == "end")
+    fill = " " * (size - _cells_of(text))
+    isolated = f"\u2068{text}\u2069" if _turns_direction(text) else text
+    return fill + isolated if side in ("number", "end") else isolated + fill
+
+
+def _cut(text: str, size: int, from_end: bool) -> str:
+    """Return a text of at most `size` cells; what is left out is an ellipsis."""
+    if _cells_of(text) <= size:
+        return text
+    while text and _cells_of(text) > size - 1:
+        text = text[1:] if from_end else text[:-1]
+    return _ELLIPSIS + text if from_end else text + _ELLIPSIS
+
+
+def _cells_of(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _turns_direction(text: str) -> bool:
+    """Return whether a text has letters that are written from right to left."""
+    if text.isascii():
+        return False
+    from unicodedata import bidirectional
+
+    return any(bidirectional(character) in ("R", "AL") for character in text)
+
+
+def _rounded(value: object, name: str = "") -> str:
+    """Return a value of a column as a terminal shows it.
+
+    >>> [_rounded(value) for value in (9035.553422, 0.74762612, 1034, None, 0.0)]
+    ['9,036', '0.748', '1,034', 'NA', '0']
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return NOT_AVAILABLE if value is None else visible(str(value), sys.stdout)
+    if isinstance(value, int):
+        return str(value) if name in _IDENTIFIERS else f"{value:,}"
+    if isnan(value):
+        return NOT_AVAILABLE
+    if name in _IDENTIFIERS and value.is_integer():
+        return f"{value:.0f}"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    text = f"{value:.3g}"
+    return text if "e" in text else _padded(value, text)
+
+
+def _padded(value: float, text: str) -> str:
+    """Return a number with the zeros that make three significant digits, as 0.500."""
+    if value == 0:
+        return "0"
+    digits = len(text.lstrip("-0.").replace(".", ""))
+    missing = 3 - digits
+    if missing <= 0:
+        return text
+    return text + ("" if "." in text else ".") + "0" * missing
+
+
+def _full(value: object) -> str:
+    """Return a value as a pipe gets it, with all digits."""
+    if value is None or isinstance(value, float):
+        return number(value) if not value or abs(value) >= _SMALL else f"{value:.3g}"
+    return str(value)
+
+
+def _without_empty_note(columns: Mapping[str, object]) -> list[object]:
+    keep_note = _format.csv or _format.header
+    rows = columns.items()
+    return [value for name, value in rows if keep_note or name != NOTE or value]
+
+
+def _write_line(cells: Sequence[str]) -> None:
+    stream: TextIO = sys.stdout
+    if _format.csv:
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\n").writerow(cells)
+        stream.write(line.getvalue())
+        return
+    stream.write("\t".join([visible(cell, stream) for cell in cells]) + "\n")
+
+
+def _is_table() -> bool:
+    return sys.stdout.isatty() and not _format.csv
+
+
+def _terminal_width() -> int:
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def _bold(text: str) -> str:
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    return f"\x1b[1m{text}\x1b[0m"
+
+
+def put_object(**values: Any) -> None:
+    """Print one JSON object on standard output."""
+    sys.stdout.write(visible_json(values) + "\n")

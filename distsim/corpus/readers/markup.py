@@ -1,0 +1,421 @@
+"""Reads the text of XML documents: TEI, DocBook, ALTO. A file is a document.
+
+Each paragraph, heading, line of verse and the like is a line. TEI whose words are elements (`w`,
+`pc`) is annotated: its lemmas and tags are kept where it is read as tokenised text.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from distsim.base.choices import TextFormat
+from distsim.base.errors import InputError
+from distsim.corpus.documents import Document
+from distsim.corpus.readers.reader import Reader, ReadOptions
+from distsim.corpus.readers.xml import End, Event, Start, xml_events
+from distsim.corpus.sources import Source
+
+_PIECE_CHARACTERS = 1 << 20  # a longer document comes in pieces
+_LONGEST_FIELD = 1 << 16  # characters
+_LOOKED_AT = 5_000  # elements of a text, whether its words are elements
+_WORD = ("lemma", "hw", "pos", "msd", "c5", "ana")  # attributes of words
+_HYPHENS = tuple("-\u00ad\u2010¬⸗")
+_BLANKS = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class Markup:
+    """What the elements of a kind of XML are.
+
+    documents: an element of these is a document; texts: within these is its text, everywhere where
+    there are none. blocks: each is a line of its own. left_out: what is in them is not read.
+    header: the element with its fields. breaks: empty elements that are a space, unless they say
+    that the word goes on. words: elements that are a token.
+    """
+
+    documents: frozenset[str]
+    texts: frozenset[str]
+    blocks: frozenset[str]
+    left_out: frozenset[str]
+    header: str = ""
+    breaks: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_TEI = Markup(
+    documents=_names("TEI TEI.2"),
+    texts=_names("text"),
+    blocks=_names(
+        "p l ab s u head item cell label lg sp div div0 div1 div2 div3 div4 div5 div6 div7 list "
+        "table row opener closer salute signed dateline byline epigraph argument trailer titlePage "
+        "docTitle titlePart docAuthor docDate docImprint imprimatur cit floatingText body front "
+        "back group stage castList castItem postscript figure"
+    ),
+    left_out=_names(
+        "teiHeader note speaker fw figDesc gap del surplus ptr graphic formula "
+        "interpGrp interp spanGrp linkGrp standOff facsimile sourceDoc certainty noteGrp listApp"
+    ),
+    header="teiHeader",
+    breaks=_names("lb pb cb gb milestone"),
+    words=_names("w pc"),
+)
+_DOCBOOK = Markup(
+    documents=_names("book article chapter set part section"),
+    texts=frozenset(),
+    blocks=_names(
+        "para simpara formalpara title subtitle listitem term entry row literallayout blockquote "
+        "attribution book article chapter section sect1 sect2 sect3 sect4 sect5 preface appendix "
+        "bridgehead member refentry refname refpurpose refsect1 refsect2 step caption synopsis"
+    ),
+    left_out=_names(
+        "info bookinfo articleinfo chapterinfo sectioninfo footnote indexterm programlisting "
+        "screen index toc bibliography mediaobject inlinemediaobject remark"
+    ),
+    header="info",
+)
+_ALTO = Markup(
+    documents=_names("alto"),
+    texts=_names("Layout"),
+    blocks=_names("TextBlock ComposedBlock Page PrintSpace"),
+    left_out=_names("Description Styles Tags TopMargin BottomMargin LeftMargin RightMargin"),
+)
+# Of what an editor offers instead of each other these are not read: `choice` and `app`.
+_NOT_CHOSEN = _names("sic orig abbr am")
+_FIELD_OF = {"title": "title", "author": "author", "term": "keywords"}
+_DATES = ("creation", "firstEdition", "written", "print", "premiere")  # by how much they are wanted
+_TAGS = ("pos", "msd", "c5", "ana", "type")
+
+
+class _MarkupLines:
+    """The lines of a document, in pieces, with the tokens of annotated text."""
+
+    def __init__(self, id_: str | None) -> None:
+        self.id = id_
+        self.fields: dict[str, str] = {}
+        self.line = 1  # in the file, of the last element
+        self._pieces: list[str] = []
+        self._is_glued = False  # the word goes on
+        self._n_characters = 0
+        self._lines: list[str] = []
+        self._numbers: list[int] = []
+        self._annotations: list[tuple[str, str]] = []
+        self.has_text = False
+
+    def add(self, text: str) -> None:
+        """Add text to the line."""
+        if self._is_glued:
+            text = text.lstrip()
+            self._is_glued = not text
+        self._pieces.append(text)
+        self._n_characters += len(text)
+
+    def add_token(self, form: str, lemma: str, tag: str) -> None:
+        """Add a token of annotated text to the line."""
+        self.add(f" {form}")
+        self._annotations.append((lemma, tag))
+
+    def glue(self) -> None:
+        """Let the word go on over what is between, without the hyphen at its end."""
+        text = "".join(self._pieces).rstrip()
+        self._pieces = [text[:-1] if text[-1:] in _HYPHENS else text]
+        self._is_glued = True
+
+    def end(self) -> None:
+        """End the line."""
+        text = _BLANKS.sub(" ", "".join(self._pieces)).strip()
+        self._pieces.clear()
+        self._is_glued = False
+        if text and self._lines and not any(map(str.isalnum, text)) and not self._annotations:
+            self._lines[-1] += text  # a mark between two blocks
+        elif text:
+            self._lines.append(text)
+            self._numbers.append(self.line)
+
+    def pieces(self, last: bool = False) -> Iterator[Document]:
+        """Yield the lines as a piece of the document where they are many, or the last ones."""
+        if self._n_characters > _PIECE_CHARACTERS or last:
+            self.end()
+            if self._lines:
+                yield Document(
+                    "\n".join(self._lines), self.id, dict(self.fields), self._numbers,
+                    annotations=self._annotations or None, continues=self.has_text,
+                )  # fmt: skip
+                self.has_text = True
+            self._n_characters = 0
+            self._lines, self._numbers, self._annotations = [], [], []
+
+
+class _MarkupDocument:
+    """Reader of the elements of one document.
+
+    Arguments:
+        markup: of its kind. lines: where its text goes. left_out: names of elements that are not
+            read. tokenised: words are elements, and all text becomes tokens.
+    """
+
+    def __init__(
+        self, markup: Markup, lines: _MarkupLines, left_out: frozenset[str], tokenised: bool
+    ) -> None:
+        self._markup = markup
+        self._lines = lines
+        self._left_out = left_out
+        self._tokenised = tokenised
+        self._open: list[tuple[str, Mapping[str, str]]] = []
+        self._children: list[int] = []
+        self._n_outside = 0  # elements that are not read, one inside the other
+        self._n_texts = 0
+        self._header: _Header | None = None
+        self._word: list[str] | None = None
+        self._word_attributes: Mapping[str, str] = {}
+        self._after_word = False
+        self._part = ""  # of a hyphenated word, in ALTO
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its outermost element has ended."""
+        return not self._open
+
+    def add(self, event: Event) -> None:
+        """Take the next event inside the document."""
+        if isinstance(event, Start):
+            self._starts(event)
+        elif isinstance(event, End):
+            self._ends(event)
+        elif self._header is not None:
+            self._header.add(event.text)
+        elif self._reads():
+            self._has_text(event.text)
+
+    def _reads(self) -> bool:
+        return not self._n_outside and (self._n_texts > 0 or not self._markup.texts)
+
+    def _starts(self, start: Start) -> None:
+        name = start.name
+        parent = self._open[-1][0] if self._open else ""
+        number = self._children[-1] if self._children else 0
+        if self._children:
+            self._children[-1] += 1
+        self._open.append((name, start.attributes))
+        self._children.append(0)
+        self._lines.line = start.line
+        if self._header is not None or (name == self._markup.header and not self._n_texts):
+            self._header = self._header or _Header(self._lines.fields)
+            self._header.start(name, start.attributes)
+            return
+        self._n_texts += name in self._markup.texts
+        is_other = (parent == "choice" and name in _NOT_CHOSEN) or (parent == "app" and number > 0)
+        if self._n_outside or name in self._left_out or is_other:
+            self._n_outside += 1
+            return
+        if not self._reads():
+            return
+        if name in self._markup.breaks:
+            self._breaks(start.attributes.get("break") == "no")
+        elif name in self._markup.blocks:
+            self._lines.end()
+            self._after_word = False
+        elif name in self._markup.words:
+            self._word_starts(start)
+        elif self._markup is _ALTO:
+            self._alto(name, start.attributes)
+
+    def _ends(self, end: End) -> None:
+        if not self._open:
+            return
+        name, _ = self._open.pop()
+        self._children.pop()
+        if self._header is not None:
+            self._header.end()
+            if self._header.is_over:
+                self._header = None
+            return
+        if self._n_outside:
+            self._n_outside -= 1
+        elif self._reads():
+            if name in self._markup.blocks:
+                self._lines.end()
+                self._after_word = False
+            elif name in self._markup.words:
+                self._word_ends()
+            elif name == "TextLine":
+                self._lines.add(" ")
+        self._n_texts -= name in self._markup.texts
+
+    def _has_text(self, text: str) -> None:
+        if self._word is not None:
+            self._word.append(text)
+        elif self._tokenised:
+            for form in text.split():
+                self._lines.add_token(form, form, "_")
+        else:
+            self._after_word = False
+            self._lines.add(text)
+
+    def _breaks(self, goes_on: bool) -> None:
+        if self._word is not None:
+            if goes_on and self._word and self._word[-1].rstrip()[-1:] in _HYPHENS:
+                self._word[-1] = self._word[-1].rstrip()[:-1]
+        elif goes_on:
+            self._lines.glue()
+        elif not self._tokenised:
+            self._lines.add(" ")
+
+    def _word_starts(self, start: Start) -> None:
+        if not self._tokenised:
+            joined = start.name == "pc" or start.attributes.get("join") in ("left", "both")
+            if self._after_word and not joined:
+                self._lines.add(" ")
+        else:
+            self._word, self._word_attributes = [], start.attributes
+
+    def _word_ends(self) -> None:
+        self._after_word = True
+        if self._word is None:
+            return
+        form = "_".join("".join(self._word).split())
+        if form:
+            of = self._word_attributes
+            lemma = of.get("lemma") or of.get("hw") or form
+            tag = next((of[name] for name in _TAGS if of.get(name)), "_")
+            tag = tag.removeprefix("UPosTag=").partition("|")[0].lstrip("#")
+            self._lines.add_token(form, lemma, tag or "_")
+        self._word = None
+
+    def _alto(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Take an element of ALTO: its text is in attributes."""
+        if name == "String":
+            self._part = attributes.get("SUBS_TYPE", "")
+            if self._part != "HypPart2":
+                whole = attributes.get("SUBS_CONTENT") if self._part else None
+                self._lines.add(whole or attributes.get("CONTENT", ""))
+        elif name == "SP":
+            self._lines.add(" ")
+        elif name == "HYP" and not self._part:
+            self._lines.glue()
+
+
+class _Header:
+    """Fields of a document, from the elements of its header.
+
+    Arguments:
+        fields: where they go.
+    """
+
+    def __init__(self, fields: dict[str, str]) -> None:
+        self._fields = fields
+        self._open: list[tuple[str, Mapping[str, str]]] = []
+        self._text: list[str] = []
+        self._date_rank = len(_DATES) + 2
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the header has ended."""
+        return not self._open
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Begin an element."""
+        self._open.append((name, attributes))
+        inside = {one for one, _ in self._open[:-1]}
+        if name in (*_FIELD_OF, "date", "pubdate", "language"):
+            self._text = []
+        if name == "language" and attributes.get("ident"):
+            self._fields.setdefault("language", attributes["ident"])
+        if "textDesc" in inside and attributes.get("key"):
+            self._fields[name] = attributes["key"]
+
+    def add(self, text: str) -> None:
+        """Add text of an element."""
+        self._text.append(text)
+        if sum(map(len, self._text)) > _LONGEST_FIELD:
+            self._text = []
+
+    def end(self) -> None:
+        """End an element."""
+        name, attributes = self._open.pop()
+        inside = {one for one, _ in self._open}
+        text = " ".join("".join(self._text).split())
+        if name in ("date", "pubdate"):
+            self._date(attributes.get("when") or text, attributes, inside)
+        elif (
+            name in ("title", "author")
+            and inside & {"titleStmt", "info"}
+            and "sourceDesc" not in inside
+        ):
+            if name == "title":
+                self._fields.setdefault("title", text)
+            else:
+                self._append("author", text)
+        elif name == "term" and "keywords" in inside:
+            self._append("keywords", text)
+        if name in (*_FIELD_OF, "date"):
+            self._text = []
+
+    def _append(self, field: str, text: str) -> None:
+        if text:
+            before = self._fields.get(field)
+            self._fields[field] = f"{before}; {text}" if before else text
+
+    def _date(self, value: str, attributes: Mapping[str, str], inside: set[str]) -> None:
+        """Keep a date if it tells more of the text than one before: not that of the file."""
+        if not value or not inside & {"sourceDesc", "creation", "settingDesc", "info"}:
+            return
+        kinds = [attributes.get("type", ""), *(a.get("type", "") for _, a in self._open)]
+        kinds += ["creation"] * ("creation" in inside)
+        rank = min((_DATES.index(kind) for kind in kinds if kind in _DATES), default=len(_DATES))
+        if rank < self._date_rank:
+            self._date_rank = rank
+            self._fields["date"] = value
+
+
+def _read(markup: Markup, source: Source, options: ReadOptions) -> Iterator[Document]:
+    left_out = markup.left_out
+    if options.leave_out is not None:
+        left_out = frozenset(options.leave_out.replace(",", " ").split())
+    tokenised = bool(markup.words) and options.text_format == "lines"
+    document: _MarkupDocument | None = None
+    lines = _MarkupLines(None)
+    n_documents = 0
+    for event in xml_events(source):
+        if document is None:
+            if not isinstance(event, Start) or event.name not in markup.documents:
+                continue
+            lines = _MarkupLines(options.id_of(event.attributes.get("id") or source.name))
+            if event.attributes.get("lang"):
+                lines.fields["language"] = event.attributes["lang"]
+            document = _MarkupDocument(markup, lines, left_out, tokenised)
+            line = event.line
+            n_documents += 1
+        document.add(event)
+        yield from lines.pieces(document.is_over)
+        if document.is_over:
+            document = None
+            if not lines.has_text:
+                options.skip(InputError(f"{source.label}, line {line}: has no text: leave it out"))
+    if not n_documents:
+        names = ", ".join(sorted(markup.documents))
+        raise InputError(f"{source.label}: has no element {names}: name its format")
+
+
+def _text_format(source: Source) -> TextFormat:
+    """Return `lines` for TEI whose words are elements with a lemma or a tag."""
+    n = 0
+    in_text = False
+    for event in xml_events(source):
+        if isinstance(event, Start):
+            in_text |= event.name == "text"
+            n += in_text
+            if in_text and event.name == "w" and any(event.attributes.get(one) for one in _WORD):
+                return "lines"
+        if n > _LOOKED_AT:
+            break
+    return "text"
+
+
+TEI = Reader((".tei",), ("TEI",), partial(_read, _TEI), text_format=_text_format, annotates=True)
+DOCBOOK = Reader((".docbook", ".dbk"), ("DocBook",), partial(_read, _DOCBOOK))
+ALTO = Reader((".alto",), ("ALTO",), partial(_read, _ALTO))

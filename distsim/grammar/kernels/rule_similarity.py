@@ -1,0 +1,259 @@
+"""Compares the two sides of rules word by word: soft cosine, letters, words alone, words moved."""
+
+import numpy as np
+
+from distsim.grammar.kernels.rules import TERMINAL
+from distsim.kernels.compiled import compiled, uncounted
+
+
+@uncounted
+def _cosine(a, b, forms, vectors, lanes):
+    """Return the cosine of two words, 1 of a word and itself, 0 of a word without a vector.
+
+    Arguments:
+        a, b: numbers of words.
+        forms: uint64 per word, the hash of its normal form.
+        vectors: float32[words, n_dimensions], of length 1 or zeros.
+        lanes: float32[8], overwritten.
+    """
+    if forms[a] == forms[b]:
+        return 1.0
+    x = vectors[a]
+    y = vectors[b]
+    lanes[:] = np.float32(0.0)
+    for k in range(0, x.size, 8):
+        for lane in range(8):
+            lanes[lane] += x[k + lane] * y[k + lane]
+    total = 0.0
+    for lane in range(8):
+        total += np.float64(lanes[lane])
+    return total
+
+
+@uncounted
+def _likeness(a, n, b, m, words, forms, weights, vectors, lanes):
+    """Return the sum over two words, one of either span, of weights times a positive cosine.
+
+    Arguments:
+        a, n: first word of a span, and its words.
+        b, m: the same of another one, or of the same.
+        words: int64, the word at each place.
+        forms, weights, vectors: by word, as compare_sides takes them.
+        lanes: float32[8], overwritten.
+    """
+    total = 0.0
+    for i in range(a, a + n):
+        for j in range(b, b + m):
+            cosine = _cosine(words[i], words[j], forms, vectors, lanes)
+            if cosine > 0.0:
+                total += weights[words[i]] * weights[words[j]] * cosine
+    return total
+
+
+@uncounted
+def _closest(word, has_digit, b, m, words, forms, vectors, lanes):
+    """Return the cosine of a word with the closest word of a span; of one with a digit, 1 or 0.
+
+    Arguments:
+        word: number of the word.
+        has_digit: bool per word.
+        b, m: first word of the span, and its words.
+        words, forms, vectors: as compare_sides takes them.
+        lanes: float32[8], overwritten.
+    """
+    best = 0.0
+    for j in range(b, b + m):
+        if forms[word] == forms[words[j]]:
+            return 1.0
+        if not has_digit[word]:
+            best = max(best, _cosine(word, words[j], forms, vectors, lanes))
+    return best
+
+
+@uncounted
+def _shared_pairs_of_letters(text, a, a_stop, b, b_stop, taken):
+    """Return Dice's coefficient of the pairs of bytes of two texts, with a blank at each end.
+
+    Arguments:
+        text: uint8.
+        a, a_stop, b, b_stop: half-open ranges in it.
+        taken: bool, at least as many as the pairs of the second text; overwritten.
+    """
+    n = a_stop - a + 1
+    m = b_stop - b + 1
+    taken[:m] = False
+    shared = 0
+    for i in range(n):
+        first = text[a + i - 1] if i > 0 else 32
+        second = text[a + i] if i < n - 1 else 32
+        for j in range(m):
+            if taken[j]:
+                continue
+            other = text[b + j - 1] if j > 0 else 32
+            if first == other and second == (text[b + j] if j < m - 1 else 32):
+                taken[j] = True
+                shared += 1
+                break
+    return 2.0 * shared / (n + m)
+
+
+@uncounted
+def _moved(a, n, b, m, words, forms, vectors, before, in_order, lanes):
+    """Return (gaps with which words of a span changed places, words that have a partner).
+
+    The partner of a word is itself in another span; where gaps keep their order, else the closest
+    word: `is _` and `_ was` differ in place, `_ 's _` and `_ of _` need not.
+
+    Arguments:
+        a, n, b, m: first word and words of either span.
+        words, forms, vectors: as compare_sides takes them.
+        before: uint64 per place, a bit for each gap of its side that stands before it.
+        in_order: whether both sides have their gaps in one order.
+        lanes: float32[8], overwritten.
+    """
+    total = 0
+    partners = 0
+    for i in range(a, a + n):
+        least = 64
+        best = 0.0  # of a word with itself 2: rounding may take another word to 1
+        for j in range(b, b + m):
+            is_same = forms[words[i]] == forms[words[j]]
+            if not is_same and not in_order:
+                continue
+            cosine = 2.0 if is_same else _cosine(words[i], words[j], forms, vectors, lanes)
+            if cosine < best or cosine <= 0.0:
+                continue
+            changed = before[i] ^ before[j]
+            bits = 0
+            while changed:
+                changed &= changed - np.uint64(1)
+                bits += 1
+            least = min(least, bits) if cosine == best else bits
+            best = cosine
+        if least < 64:
+            total += least
+            partners += 1
+    return total, partners
+
+
+@compiled
+def compare_sides(
+    firsts, lengths, words, before, n_gaps, in_order, forms, weights, content, has_digit, negates,
+    vectors, text, ends, sides, has_own, wholes, like,
+):  # fmt: skip
+    """Return the parts of the similarity of rules' sides, float64[n, 4].
+
+    Columns: the soft cosine of the sides as sets of words; Dice's coefficient of their pairs of
+    letters; 1 where a content word has no counterpart on the other side, or one side alone is
+    negated, else 0; the share of gaps with which words of both sides changed places.
+
+    Arguments:
+        firsts, lengths: int64[n, 2], first word and words of the source and the target side.
+        words: int64, the word at each place, without gaps.
+        before: uint64 per place, a bit for each gap of its side that stands before it.
+        n_gaps, in_order: int64[n] and bool[n], gaps of each rule, and whether both sides have them
+            in one order.
+        forms, weights, content, has_digit, negates: uint64, float64 and bool per word: the hash of
+            its normal form, its weight, and what it is.
+        vectors: float32[words, n_dimensions], of length 1, or zeros without one.
+        text, ends: uint8 and int64[s + 1], the distinct sides end to end.
+        sides: int64[n, 2], the number of each side of a rule among the distinct ones.
+        has_own: bool[s], sides that have contexts of their own.
+        wholes: float64[n], the cosine of the whole sides, NaN without one.
+        like: the cosine from which a word is a counterpart, and one phrase that of another with
+            which it shares no like word.
+    """
+    n_rules = firsts.shape[0]
+    out = np.zeros((n_rules, 4))
+    longest = 1
+    for s in range(ends.size - 1):
+        longest = max(longest, ends[s + 1] - ends[s])
+    taken = np.zeros(longest + 1, np.bool_)
+    lanes = np.zeros(8, np.float32)
+    for r in range(n_rules):
+        a, b = firsts[r]
+        n, m = lengths[r]
+        if n == 0 or m == 0:
+            out[r, 2] = n != m
+            continue
+        own = _likeness(a, n, a, n, words, forms, weights, vectors, lanes)
+        other = _likeness(b, m, b, m, words, forms, weights, vectors, lanes)
+        if own > 0.0 and other > 0.0:
+            both = _likeness(a, n, b, m, words, forms, weights, vectors, lanes)
+            out[r, 0] = min(1.0, both / np.sqrt(own * other))
+        p, q = sides[r]
+        out[r, 1] = _shared_pairs_of_letters(
+            text, ends[p], ends[p + 1], ends[q], ends[q + 1], taken
+        )
+        negations = 0
+        is_alone = False
+        has_close = False
+        differs_in_digits = False
+        for side in range(2):
+            start, count = (a, n) if side == 0 else (b, m)
+            facing, n_facing = (b, m) if side == 0 else (a, n)
+            for i in range(start, start + count):
+                word = words[i]
+                negations += negates[word]
+                if not content[word] and not has_digit[word]:
+                    continue
+                cosine = _closest(word, has_digit, facing, n_facing, words, forms, vectors, lanes)
+                is_alone = is_alone or cosine < like
+                has_close = has_close or cosine >= like
+                differs_in_digits = differs_in_digits or (has_digit[word] and cosine < like)
+        is_phrasal = not has_close and has_own[p] and has_own[q] and wholes[r] >= like
+        if (is_alone and not is_phrasal) or differs_in_digits or negations % 2 == 1:
+            out[r, 2] = 1.0
+        if n_gaps[r] > 0:
+            first, n_first = _moved(a, n, b, m, words, forms, vectors, before, in_order[r], lanes)
+            second, n_second = _moved(b, m, a, n, words, forms, vectors, before, in_order[r], lanes)
+            if n_first + n_second > 0:
+                out[r, 3] = (first + second) / ((n_first + n_second) * n_gaps[r])
+    return out
+
+
+@compiled
+def words_of_sides(token_stops, gaps):
+    """Return the words of rules' sides without gaps, and what gaps stand before each.
+
+    Arguments:
+        token_stops: int64[n, 2], symbols up to the end of each source and each target side.
+        gaps: int64 per symbol, its gap or TERMINAL.
+
+    Returns (firsts int64[n, 2], the first word of each side; lengths int64[n, 2]; symbols int64[w],
+    the symbol of each word; before uint64[w], a bit for each gap of its side that stands before it;
+    n_gaps int64[n], of the source side; in_order bool[n], whether both sides have their gaps in one
+    order).
+    """
+    n_rules = token_stops.shape[0]
+    firsts = np.zeros((n_rules, 2), np.int64)
+    lengths = np.zeros((n_rules, 2), np.int64)
+    symbols = np.empty(gaps.size, np.int64)
+    before = np.zeros(gaps.size, np.uint64)
+    n_gaps = np.zeros(n_rules, np.int64)
+    in_order = np.ones(n_rules, np.bool_)
+    n = 0
+    start = 0
+    for rule in range(n_rules):
+        begin = start
+        for side in range(2):
+            firsts[rule, side] = n
+            seen = np.uint64(0)
+            at = begin
+            for k in range(start, token_stops[rule, side]):
+                if gaps[k] == TERMINAL:
+                    symbols[n] = k
+                    before[n] = seen
+                    n += 1
+                    continue
+                seen |= np.uint64(1) << np.uint64((gaps[k] - 1) % 64)
+                if side == 0:
+                    n_gaps[rule] += 1
+                    continue
+                while at < token_stops[rule, 0] and gaps[at] == TERMINAL:
+                    at += 1
+                in_order[rule] = in_order[rule] and gaps[at] == gaps[k]
+                at += 1
+            lengths[rule, side] = n - firsts[rule, side]
+            start = token_stops[rule, side]
+    return firsts, lengths, symbols[:n].copy(), before[:n].copy(), n_gaps, in_order

@@ -1,0 +1,171 @@
+"""One number by which rules can be sorted, sim_rule: how alike the two sides are in all.
+
+The mean of three likenesses of the sides, gaps left out: the cosine of the sides as wholes, their
+soft cosine as sets of words (Sidorov et al. 2014, Soft Similarity and Soft Cosine Measure), in
+which rare words weigh more, and the letters they share. Two things hold it down: a content word
+without a counterpart on the other side (another number, a negation), and words that stand on
+another side of the gaps.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.comparison.table import SignatureTable
+from distsim.corpus.inflections import Inflections
+from distsim.corpus.kernels.text import render_phrases
+from distsim.corpus.vocabulary import HashNumbering, hash_blob
+from distsim.grammar.block import RuleBlock
+from distsim.grammar.kernels.phrase_pairs import has_unknown_alone, hash_spans
+from distsim.grammar.kernels.rule_similarity import compare_sides, words_of_sides
+from distsim.grammar.tokens import UNKNOWN, BlockWords, TokenForms, WordForms
+from distsim.kernels.compiled import frozen
+from distsim.signatures.estimates import Estimator, Stored
+
+# Chosen by `bench/gapped.py` and `bench/judged_rules.py` with the table of the English Wikipedia.
+WHOLE, WORDS, LETTERS = 0.4, 0.6, 0.16  # weights of the three likenesses
+LIKE = 0.3  # cosine from which a word is a counterpart of another
+MOST_ALONE = 0.5  # rules with a word alone, or with most words moved, stay below this
+MOVED = 0.3  # lost where all words change sides with all gaps
+MOSTLY = 0.5  # share of such changes from which a rule stays below MOST_ALONE
+LEAST = 0.1  # lower values are squeezed between 0 and this
+RARE = 0.003  # a word with this share of the text weighs half as much as a rare one
+CONTENT = 1 / 1100  # words with a smaller share of the text are content words, but function words
+NEGATIONS = frozenset((
+    "not", "n't", "no", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot",
+))  # fmt: skip
+
+
+class SideScores(NamedTuple):
+    """Similarities of the whole sides of a block's rules.
+
+    wholes: float64[n], the cosine of the sides without their gaps, NaN without one. rules:
+    float64[n], sim_rule, 0 to 1. composed: bool[n], whether a side is made of its words. has_both:
+    bool[n], whether both sides have words.
+    """
+
+    wholes: np.ndarray
+    rules: np.ndarray
+    composed: np.ndarray
+    has_both: np.ndarray
+
+
+class RuleSimilarity:
+    """Similarity of rules' whole sides by a table: their cosine, and sim_rule; thread-safe.
+
+    Arguments:
+        table: the signatures.
+        estimate: how cosines are estimated; what serves the table best where None.
+    """
+
+    def __init__(self, table: SignatureTable, estimate: str | None = None) -> None:
+        self.table = table
+        self._forms = TokenForms(table)
+        self._estimator = Estimator(table, estimate)
+        is_word = table.token_counts() == 1
+        self._function_words = Inflections.open().function_words
+        self._n_tokens = max(1, int(table.strengths[is_word].sum(dtype=np.int64)))
+
+    def compare(self, block: RuleBlock, words: BlockWords) -> "SideScores":
+        """Return the similarities of the sides of all rules of a block.
+
+        Arguments:
+            block: of rules. words: its words.
+        """
+        words = self._forms.in_context(block, words)
+        forms = self._forms.forms(words.texts)
+        text, offsets = frozen(forms.text), frozen(forms.offsets)
+        firsts, lengths, symbols, before, n_gaps, in_order = map(
+            frozen, words_of_sides(frozen(block.token_stops), frozen(block.gaps))
+        )
+        numbers = frozen(words.numbers[symbols])
+        has_words = lengths > 0
+        if not has_words.any():
+            rules = np.where(in_order, 1.0, MOST_ALONE)
+            none = np.zeros(len(block), bool)
+            return SideScores(np.full(len(block), np.nan), rules, none, none)
+        filled = np.flatnonzero(has_words.ravel())
+        starts, counts = frozen(firsts.ravel()[filled]), frozen(lengths.ravel()[filled])
+        number, seen = HashNumbering().number(hash_spans(starts, counts, numbers, text, offsets)[0])
+        sides, ends = render_phrases(
+            numbers, frozen(starts[seen]), frozen(counts[seen]), text, offsets
+        )
+        pairs = np.zeros((len(block), 2), np.int64)  # a side without words is not looked at
+        pairs.ravel()[filled] = number
+        rows = self.table.find_rendered(sides, ends)
+        stored = self._estimator.stored(rows, sides, ends[:-1], ends[1:])
+        has_own = rows >= 0
+        has_own[has_own] = self.table.has_own_contexts(rows[has_own])
+        composed = ~has_own[pairs].all(axis=1)
+        hashes = frozen(hash_blob(forms.text, forms.offsets))
+        wholes = self._wholes(stored, pairs)
+        spans = np.column_stack([firsts[:, 0], lengths[:, 0], firsts[:, 1], lengths[:, 1]])
+        unknown = frozen((forms.changes & UNKNOWN) > 0)
+        wholes[composed & has_unknown_alone(frozen(spans), numbers, unknown, hashes)] = np.nan
+        wholes[~has_words.all(axis=1)] = np.nan
+        parts = compare_sides(
+            firsts, lengths, numbers, before, n_gaps, in_order, hashes,
+            *self._of_words(words, forms), frozen(sides), frozen(ends), frozen(pairs),
+            frozen(has_own), frozen(wholes), LIKE,
+        )  # fmt: skip
+        rules = _sim_rule(wholes, parts)
+        without = ~has_words.any(axis=1)  # gaps alone
+        rules[without] = np.where(in_order[without], 1.0, MOST_ALONE)
+        has_both: np.ndarray = lengths.min(axis=1) > 0
+        return SideScores(wholes, rules, composed & ~np.isnan(wholes), has_both)
+
+    def _wholes(self, stored: Stored, pairs: np.ndarray) -> np.ndarray:
+        """Return the cosine of the sides of each rule, float64[n], NaN where one is unknown.
+
+        Arguments:
+            stored: of the distinct sides. pairs: int64[n, 2], numbers of a rule's sides.
+        """
+        first, second = pairs.T
+        wholes = np.where(first == second, 1.0, np.nan)
+        known = np.flatnonzero((first != second) & stored.known[first] & stored.known[second])
+        wholes[known] = self._estimator.cosines(stored, stored, first[known], second[known])
+        return wholes
+
+    def _of_words(self, words: BlockWords, forms: WordForms) -> tuple[np.ndarray, ...]:
+        """Return what compare_sides takes of words: weights, content, digits, negations, vectors.
+
+        Arguments:
+            words: of a block. forms: their normal forms.
+        """
+        rows = self.table.find_rendered(forms.text, forms.offsets)
+        stored = self._estimator.stored(rows, forms.text, forms.offsets[:-1], forms.offsets[1:])
+        vectors = np.ascontiguousarray(stored.unit_vectors, np.float32)
+        vectors[~stored.known] = 0.0
+        counts = np.where(rows >= 0, self.table.strengths[np.maximum(rows, 0)], 0)
+        shares = counts / self._n_tokens
+        texts = [text.decode() for text in words.texts]
+        is_plain = np.array([
+            any(map(str.isalnum, text)) and text.lower() not in self._function_words
+            for text in texts
+        ], bool)  # fmt: skip
+        has_digit = np.array([any(map(str.isdigit, text)) for text in texts], bool)
+        negates = np.array([
+            text.lower() in NEGATIONS or text.lower().endswith(("n't", "n&apos;t"))
+            for text in texts
+        ], bool)  # fmt: skip
+        return tuple(map(frozen, (
+            RARE / (RARE + shares), is_plain & (shares < CONTENT), has_digit, negates, vectors,
+        )))  # fmt: skip
+
+
+def _sim_rule(wholes: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """Return sim_rule, float64[n], 0 to 1.
+
+    Arguments:
+        wholes: float64[n], the cosine of the sides. parts: float64[n, 4], as compare_sides
+            returns them.
+    """
+    soft, letters, alone, moved = parts.T
+    total = WHOLE * np.nan_to_num(wholes) + WORDS * soft + LETTERS * letters
+    values = total / (WHOLE + WORDS + LETTERS) - MOVED * moved
+    values = np.where(
+        values < LEAST, LEAST * np.exp(np.minimum(values, LEAST) / LEAST - 1.0), values
+    )
+    held = (alone > 0) | (moved >= MOSTLY)
+    similarity: np.ndarray = np.where(held, MOST_ALONE * np.tanh(values / MOST_ALONE), values)
+    return similarity

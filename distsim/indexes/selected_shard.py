@@ -1,0 +1,119 @@
+"""A shard of which some documents count, asked as a shard of them alone."""
+
+from functools import cached_property
+
+import numpy as np
+
+from distsim.indexes.queries import CompiledQuery
+from distsim.indexes.shard import Shard, damaged
+from distsim.kernels.compiled import frozen
+from distsim.kernels.suffixes import count_words
+
+_FEW = 1 << 12  # positions whose documents are searched for; of more, a table of all is made
+_AT_ONCE = 1 << 16  # positions; what is made of them stays in the processor's cache
+
+
+class SelectedShard(Shard):
+    """A shard of which some documents count; it has the tokens and places of all.
+
+    Arguments:
+        whole: the shard.
+        begins: int64, position of the first token of each document, of one that began in an
+            earlier shard 0.
+        kept: bool, whether each counts.
+    """
+
+    _whole: Shard
+    _begins: np.ndarray
+    _kept: np.ndarray
+
+    def __init__(self, whole: Shard, begins: np.ndarray, kept: np.ndarray) -> None:
+        for name in (*Shard.ARRAYS, "analyses", "heads", "written"):
+            if name not in ("suffixes", "word_starts"):
+                object.__setattr__(self, name, getattr(whole, name))
+        object.__setattr__(self, "first_position", whole.first_position)
+        object.__setattr__(self, "_whole", whole)
+        object.__setattr__(self, "_begins", begins.astype(np.uint32))
+        object.__setattr__(self, "_kept", kept)
+
+    @cached_property
+    def _bits(self) -> np.ndarray:
+        """For each token a bit, lowest first: whether its document counts, uint8."""
+        begins = self._begins[np.flatnonzero(np.diff(self._kept, prepend=False))]
+        places, n_bytes = begins >> 3, self.tokens.size // 8 + 1
+        lengths = np.diff(np.concatenate([[0], places.astype(np.int64) + 1, [n_bytes]]))
+        bits = np.repeat(np.resize(np.array([0, 0xFF], np.uint8), lengths.size), lengths)
+        np.bitwise_xor.at(bits, places, (0xFF << (begins & 7)).astype(np.uint8))
+        return bits
+
+    @cached_property
+    def inside(self) -> np.ndarray:
+        """For each token whether its document counts, bool."""
+        return np.unpackbits(self._bits, count=self.tokens.size, bitorder="little").view(bool)
+
+    @cached_property
+    def word_starts(self) -> np.ndarray:
+        """Where the suffixes of each first word begin in `suffixes`, uint32[n_words + 1]."""
+        tokens = self.tokens[self.inside]
+        return frozen(count_words(frozen(tokens), self._whole.word_starts.size - 1))
+
+    @cached_property
+    def suffixes(self) -> np.ndarray:
+        """The suffixes that begin in the documents that count."""
+        suffixes = self._whole.suffixes
+        return frozen(suffixes[self._keeps(suffixes)])
+
+    def _keeps(self, positions: np.ndarray) -> np.ndarray:
+        """Return whether the document of each position counts, bool.
+
+        Arguments:
+            positions: integers, in the shard.
+        """
+        if positions.size <= _FEW:
+            at = positions.astype(np.uint32)
+            few: np.ndarray = self._kept[np.searchsorted(self._begins, at, "right") - 1]
+            return few
+        kept = np.empty(positions.size, np.uint8)
+        for first in range(0, positions.size, _AT_ONCE):
+            some = positions[first : first + _AT_ONCE]
+            if some.max() >= self.tokens.size:
+                raise damaged()
+            of_eight = self._bits[some >> 3]
+            kept[first : first + _AT_ONCE] = (of_eight >> (some & 7).astype(np.uint8)) & 1
+        return kept.view(bool)
+
+    def counts(self, ids: np.ndarray, stops: np.ndarray) -> np.ndarray:
+        """Return how often each phrase occurs, int64.
+
+        Arguments:
+            ids: integers, word ids of all phrases end to end.
+            stops: int64, where each phrase ends.
+        """
+        pairs = zip(*(one.tolist() for one in self._whole.intervals(ids, stops)), strict=True)
+        found = [np.count_nonzero(self._keeps(self._whole.suffixes[a:b])) for a, b in pairs]
+        return np.array(found, np.int64)
+
+    def positions(self, ids: np.ndarray) -> np.ndarray:
+        """Return the positions of one phrase, int64, in suffix order."""
+        found = self._whole.positions(ids)
+        kept: np.ndarray = found[self._keeps(found)]
+        return kept
+
+    def occurrences(self, ids: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (positions of many phrases end to end, number of the phrase of each), int64."""
+        found, owners = self._whole.occurrences(ids, stops)
+        kept = self._keeps(found)
+        return found[kept], owners[kept]
+
+    def query(self, query: CompiledQuery, which: int, most: int) -> np.ndarray | None:
+        """Return the spans that match a query, int64[m, 2]; m is above `most` if there are more."""
+        spans = self._whole.query(query, which, most)
+        if spans is None or len(spans) > most:
+            return spans
+        kept: np.ndarray = spans[self._keeps(spans[:, 0])]
+        return kept
+
+    def sentence_lengths(self) -> np.ndarray:
+        """Return the tokens in each sentence that counts, int64."""
+        lengths: np.ndarray = self._whole.sentence_lengths()[self._keeps(self.sentence_starts)]
+        return lengths

@@ -1,0 +1,155 @@
+"""Named subcorpora of an index: filters and ids of documents under a name, in a small file.
+
+Filters are applied whenever a subcorpus is asked for: documents that are added later belong to it
+where they fit.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from distsim.base.arguments import AnyPath, one_or_many_texts, one_path, one_text
+from distsim.base.errors import ArtifactError, ParameterError
+from distsim.base.results import Results
+from distsim.storage import INDEX, Artifact, open_output
+from distsim.storage.locks import locked
+
+if TYPE_CHECKING:
+    from distsim.indexes.corpus_index import CorpusIndex
+
+FILE = "subcorpora.json"
+_NAME = re.compile(r"\w[\w.-]{0,99}")
+
+
+class Subcorpus(NamedTuple):
+    """A named part of an index.
+
+    name: by which it is asked for. where: filters, all of which hold. ids: of documents; none where
+    the filters alone choose. documents, tokens: how many fit now.
+
+    >>> from distsim import CorpusIndex
+    >>> rows = [{"text": "tea", "year": 1850}, {"text": "more tea", "year": 1860}]
+    >>> part = CorpusIndex.from_texts(rows, folder / "part.index")
+    >>> save_subcorpus(part, "late", where="year=1860..").tokens
+    2
+    """
+
+    name: str
+    where: tuple[str, ...]
+    ids: tuple[str, ...]
+    documents: int
+    tokens: int
+
+
+def save_subcorpus(
+    index: "CorpusIndex", name: str, *, where: str | Iterable[str] = (), ids: Iterable[str] = ()
+) -> Subcorpus:
+    """Save a part of an index under a name, in place of an earlier one of that name.
+
+    Arguments:
+        index: the whole index.
+        name: letters, digits, `_`, `.` and `-`.
+        where: filters on the fields of documents.
+        ids: of documents.
+
+    Raises:
+        ParameterError: the name has other characters, nothing is chosen, or no document fits.
+
+    >>> save_subcorpus(index, "first", ids=["1"]).documents
+    1
+    """
+    if _NAME.fullmatch(one_text(name, "name")) is None:
+        raise ParameterError(f"{name!r}: a name has letters, digits, _, . and - alone")
+    filters, chosen = one_or_many_texts(where, "where"), list(ids)
+    if not (filters or chosen):
+        raise ParameterError("a subcorpus is chosen by `where` or `ids`: give one of them")
+    saved = _described(index, name, {"where": list(filters), "ids": chosen})
+    with locked(index.path, index.path):
+        _write(index.path, _read(index.path) | {name: {"where": list(filters), "ids": chosen}})
+    return saved
+
+
+def list_subcorpora(index: "CorpusIndex") -> Results[Subcorpus]:
+    """Return the subcorpora of an index by name; of one that no document fits any more, 0.
+
+    >>> _ = save_subcorpus(index, "first", ids=["1"])
+    >>> [one.name for one in list_subcorpora(index)]
+    ['first']
+    """
+    return Results(_described(index, name, one, True) for name, one in _read(index.path).items())
+
+
+def remove_subcorpus(path: AnyPath, name: str) -> None:
+    """Remove a name from an index; its documents stay.
+
+    Raises:
+        ParameterError: there is no such name.
+
+    >>> _ = save_subcorpus(index, "first", ids=["1"])
+    >>> remove_subcorpus(index.path, "first")
+    """
+    folder = one_path(path)
+    Artifact(folder, INDEX)
+    with locked(folder, folder):
+        known = _read(folder)
+        _chosen(folder, known, name)
+        del known[name]
+        _write(folder, known)
+
+
+def filters_of(path: Path, name: str) -> tuple[list[str], list[str] | None]:
+    """Return (filters, ids or None) of a subcorpus.
+
+    Raises:
+        ParameterError: there is no such name.
+    """
+    chosen = _chosen(path, _read(path), name)
+    return chosen["where"], chosen["ids"] or None
+
+
+def _chosen(path: Path, known: Mapping[str, Any], name: str) -> Any:
+    if name not in known:
+        names = ", ".join(known) or "none: distsim subcorpus save makes one"
+        raise ParameterError(f"{path}: has no subcorpus {name!r}; it has {names}")
+    return known[name]
+
+
+def _described(
+    index: "CorpusIndex", name: str, one: Mapping[str, Any], may_be_empty: bool = False
+) -> Subcorpus:
+    try:
+        part = index.whole.select(where=one["where"], documents=one["ids"] or None)
+    except ParameterError:
+        if not may_be_empty:
+            raise
+        return Subcorpus(name, tuple(one["where"]), tuple(one["ids"]), 0, 0)
+    kept = part.kept_documents
+    n = 0 if kept is None else int(kept.sum())
+    return Subcorpus(name, tuple(one["where"]), tuple(one["ids"]), n, part.n_tokens)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return the filters and ids of each name.
+
+    Raises:
+        ArtifactError: the file is damaged.
+    """
+    file = path / FILE
+    if not file.exists():
+        return {}
+    try:
+        known = json.loads(file.read_bytes())
+        for one in known.values():
+            if not all(isinstance(text, str) for text in [*one["where"], *one["ids"]]):
+                raise TypeError
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise ArtifactError(f"{file}: is damaged: remove it and save subcorpora again") from None
+    return dict(sorted(known.items()))
+
+
+def _write(path: Path, known: Mapping[str, Any]) -> None:
+    with open_output(path / FILE, follow=False) as file:
+        text = json.dumps(dict(sorted(known.items())), ensure_ascii=False, indent=1)
+        file.write(text.encode() + b"\n")

@@ -1,1 +1,0 @@
-"""The map of a phrase and its neighbours, for the server's pages."""

@@ -1,0 +1,249 @@
+"""Candidates for a target that is not found by stored profiles."""
+
+import threading
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.base.arguments import Words
+from distsim.base.errors import InputError
+from distsim.corpus.lines import read_line_blocks, split_lines
+from distsim.corpus.numbers import plain_number
+from distsim.corpus.sources import file_label
+from distsim.grammar.fields import split_fields, tokens
+from distsim.grammar.formats import guess_format
+from distsim.grammar.formats.grammar_format import GrammarFormat
+from distsim.grammar.packs.grammar_index import GrammarIndex
+from distsim.paraphrase.finder.inflections import Forms, as_bases
+from distsim.paraphrase.finder.lexicon import Lexicon
+from distsim.paraphrase.finder.likeness import LemmaVectors
+from distsim.paraphrase.paraphraser import Paraphraser
+from distsim.paraphrase.paraphrasing_options import ParaphraseOptions
+from distsim.signatures.table import StoredTable
+
+# -ln p(target | source) and -ln p(source | target), as `pivot` and packs name them.
+NAMES = ("p(e|f)", "p(f|e)")
+_UNKNOWN = 4.0  # of a rule without them
+
+
+class ParaphraseGrammar:
+    """Rules by source.
+
+    Arguments:
+        rules: of each source its targets, each with its -ln p(target | source) and -ln p(source |
+            target); or a pack.
+
+    >>> ParaphraseGrammar({("boy",): {("lad",): (1.5, 0.5)}}).of(("boy",))
+    {('lad',): (1.5, 0.5)}
+    """
+
+    def __init__(self, rules: dict[Words, dict[Words, tuple[float, ...]]] | GrammarIndex) -> None:
+        self._rules = rules
+
+    @classmethod
+    def read(cls, path: str | Path, sources: Iterable[Words]) -> "ParaphraseGrammar":
+        """Return the rules of a pack, or of a grammar in any of the formats that `score` reads.
+
+        Arguments:
+            path: a pack's folder, or a file, plain or compressed; `-` for standard input.
+            sources: the phrases whose rules are kept of a file, in lower case as grammars have
+                them.
+
+        Raises:
+            InputError: a line is no rule; the message names it.
+            ArtifactError: the folder is no pack.
+        """
+        if Path(path).is_dir():
+            return cls(GrammarIndex.open(path))
+        wanted = {" ".join(words).encode(): words for words in sources}
+        rules: dict[Words, dict[Words, tuple[float, ...]]] = {}
+        known: GrammarFormat | None = None
+        for block in read_line_blocks(path):
+            known = known or guess_format(block.text)
+            for number, line in enumerate(split_lines(block.text), block.first_line):
+                fields = split_fields(line)
+                layout = known.layout
+                if len(fields) <= max(layout.source, layout.target):
+                    raise InputError(
+                        f"{file_label(path)}, line {number}: {len(fields)} fields separated by "
+                        "|||, too few for a rule: mend the line"
+                    )
+                source = wanted.get(b" ".join(tokens(fields[layout.source])))
+                sides = tokens(fields[layout.target])
+                if source is None or any(symbol.startswith(b"[") for symbol in sides):
+                    continue
+                target = tuple(word.decode(errors="replace") for word in sides)
+                if target and target != source:
+                    features = b"" if len(fields) <= layout.features else fields[layout.features]
+                    rules.setdefault(source, {})[target] = _costs(features.decode(errors="replace"))
+        return cls(rules)
+
+    def of(self, target: Words) -> dict[Words, tuple[float, ...]]:
+        """Return the targets of the rules for a source side, in the rules' order, with both costs.
+
+        Arguments:
+            target: the word or phrase to replace.
+        """
+        if isinstance(self._rules, dict):
+            return self._rules.get(target, {})
+        found: dict[Words, tuple[float, ...]] = {}
+        for rule in self._rules.rules(" ".join(target)):
+            words = tuple(rule.target.split(" "))
+            if words != target and not any(word.startswith("[") for word in words):
+                costs = tuple(rule.features.get(name, _UNKNOWN) for name in NAMES)
+                found[words] = tuple(map(min, found.get(words, costs), costs))
+        return found
+
+    def of_all(self, targets: Iterable[Words]) -> dict[Words, tuple[float, ...]]:
+        """Return the same of several forms of a target, the lowest costs of each.
+
+        Arguments:
+            targets: the words of each form.
+        """
+        found: dict[Words, tuple[float, ...]] = {}
+        for target in targets:
+            for words, costs in self.of(target).items():
+                known = found.get(words, costs)
+                found[words] = tuple(map(min, known, costs))
+        return found
+
+
+def _costs(features: str) -> tuple[float, ...]:
+    """Return both costs of a rule's features, as text."""
+    named = dict(one.rpartition("=")[::2] for one in features.split() if "=" in one)
+    values = (plain_number(named.get(name, "")) for name in NAMES)
+    return tuple(_UNKNOWN if value is None else value for value in values)
+
+
+MOST_FOUND = 200
+_PARAPHRASER_BYTES = 32 << 20
+SEARCHED_WORDS = 30_000
+_BLOCK_WORDS = 4096
+_CACHED_PHRASES = 256
+
+
+class Candidate(NamedTuple):
+    """Where a candidate was found.
+
+    origin: `words`, `contexts` or `grammar`. score: by contexts, else None. given: the words in the
+    form in which contexts found them, else ().
+    """
+
+    origin: str
+    score: float | None
+    given: Words = ()
+
+
+class WordCandidates:
+    """The words whose real-valued vectors are nearest to a target's, of the most frequent ones.
+
+    Their vectors stay in the table's map and are read a block at a time.
+
+    Arguments:
+        lexicon: the words that occur.
+        vectors: of words.
+    """
+
+    def __init__(self, lexicon: Lexicon, vectors: LemmaVectors) -> None:
+        frequent = lexicon.most_frequent(SEARCHED_WORDS)
+        words = [word for word in frequent if any(map(str.isalpha, word))]
+        rows = vectors.space.rows(words)
+        self._words = [word for word, row in zip(words, rows.tolist(), strict=True) if row >= 0]
+        self._rows = rows[rows >= 0]
+        self._vectors = vectors
+
+    def of(self, target: Words, slot: np.ndarray, most: int) -> list[Words]:
+        """Return the words nearest to the target, or to its slot where it has no vector.
+
+        Nearest first; none where the slot has none either.
+
+        Arguments:
+            slot: float64[n_dimensions], the vector of its place in the sentence.
+        """
+        vector = self._vectors.of(target)
+        if vector is None:
+            vector = slot
+        if not vector.any() or not self._words:
+            return []
+        wanted = vector.astype(np.float32)
+        near = np.concatenate(
+            [
+                self._vectors.space.vectors_at(self._rows[first : first + _BLOCK_WORDS]) @ wanted
+                for first in range(0, self._rows.size, _BLOCK_WORDS)
+            ]
+        )
+        order = np.argsort(-near, kind="stable")[:most]
+        return [(self._words[i],) for i in order.tolist()]
+
+
+class SubstituteCandidates:
+    """Finds candidates for targets that are no words of the finder; may be shared by threads.
+
+    Words are found by their vectors; phrases, and words of a table without vectors, by the contexts
+    that they share with the target.
+
+    Arguments:
+        table: the signatures.
+        lexicon: the words that occur in the corpus.
+        forms: inflected forms.
+        vectors: vectors of words; None where the table is not learned.
+        most: maximum number of candidates from each source.
+        grammar: paraphrase rules whose targets are candidates; None: no rules.
+    """
+
+    def __init__(
+        self,
+        table: StoredTable,
+        lexicon: Lexicon,
+        forms: Forms,
+        vectors: LemmaVectors | None,
+        most: int,
+        grammar: ParaphraseGrammar | None,
+    ) -> None:
+        self._forms = forms
+        self._vectors = vectors
+        self._most = most
+        self._grammar = grammar
+        options = ParaphraseOptions(k=most, depth=most, opposites="ranked")
+        self._paraphraser = Paraphraser(
+            lexicon.index, options=options, table=table, memory=_PARAPHRASER_BYTES
+        )
+        self._paraphrases = lru_cache(_CACHED_PHRASES)(self._paraphraser.paraphrases)
+        self._lexicon = lexicon
+        self._building = threading.Lock()
+        self._words: WordCandidates | None = None
+
+    def of(self, target: Words, slot: np.ndarray) -> dict[Words, Candidate]:
+        """Return candidates, single words as base words, with where each was found.
+
+        Without the target, its forms and what contains one of them.
+
+        Arguments:
+            slot: the occurrence's own signature, for a target that the corpus does not know.
+            target: the word or phrase to replace.
+        """
+        found: dict[Words, Candidate] = {}
+        for name, scores in self._sources(target, slot):
+            for words, own in as_bases(target, scores, self._forms).items():
+                known = found.get(words, Candidate("", None))
+                score, given = known.score, known.given
+                if score is None and scores[own] is not None:
+                    score, given = scores[own], own
+                found[words] = Candidate(",".join(filter(None, (known.origin, name))), score, given)
+        return found
+
+    def _sources(
+        self, target: Words, slot: np.ndarray
+    ) -> Iterator[tuple[str, dict[Words, float | None]]]:
+        if self._vectors is not None and len(target) == 1:
+            with self._building:
+                self._words = self._words or WordCandidates(self._lexicon, self._vectors)
+            yield "words", dict.fromkeys(self._words.of(target, slot, self._most))
+        else:
+            answers = self._paraphrases(" ".join(target))
+            yield "contexts", {tuple(one.phrase.split(" ")): one.score for one in answers}
+        if self._grammar is not None:
+            yield "grammar", dict.fromkeys(self._grammar.of(target), None)

@@ -1,0 +1,340 @@
+"""Candidate translations of a word, and the features by which they are ranked.
+
+A candidate is a word of the target text near the mapped vector or of like spelling, a translation
+of a known source word (a neighbour, a word of the same stem, a paraphrase by pivot), a target word
+that shares a stem with one, or the word itself. Of a known word that is hidden, its own rules and
+its pair in learning the maps are left out.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from distsim.comparison.mapping import hubness
+from distsim.paraphrase.unknown_words.known_words import KnownWords
+from distsim.paraphrase.unknown_words.sides import (
+    FOLDS,
+    SHORTEST_STEM,
+    STEM_SHARE,
+    SourceSide,
+    TargetSide,
+)
+from distsim.paraphrase.unknown_words.similar_spelling import (
+    Endings,
+    common_prefix,
+    edit_similarity,
+    has_letters,
+    plain,
+    script_of,
+    shared_trigrams,
+)
+from distsim.signatures.table import StoredTable
+
+FEATURES = (
+    "cosine", "domain_cosine", "log_rank", "csls", "below_best", "votes", "best_vote", "vote_share",
+    "pivots", "relatives", "stem", "neighbour_prefix", "trigrams", "edits", "prefix", "last_letter",
+    "length", "endings", "log_count", "rarer", "rarer_in_domain", "has_vector", "phrase", "copy",
+    "copy_with_digits", "copy_of_known", "copy_log_count", "constant",
+)  # fmt: skip
+_BY_COSINE, _BY_CSLS, _BY_SPELLING, _BY_VOTES, _BY_RELATIVES, _BY_PIVOTS = 40, 15, 12, 25, 10, 8
+_NEIGHBOURS, _PIVOTS, _TRANSLATIONS = 20, 15, 5
+_STEMS, _SHORTEST_OF_STEM = 4, 5
+_SURE_PAIR = 0.25  # share of a word's best translation, from which it is a pair of the maps
+_MOST_WEIGHT = 5.0  # of a pair: ln(1 + occurrences), at most
+_HUB_WORDS = 5000
+_NO_RANK = 9.8
+_LEAST_PIVOT = 1e-3
+
+
+@dataclass
+class TranslationFeatures:
+    """The candidates of a word with their features.
+
+    Attributes:
+        features: float32[n, len(FEATURES)], of n candidates.
+        behind: known words with a translation that is a candidate or has its stem.
+    """
+
+    word: str
+    candidates: list[str]
+    features: NDArray[np.float32]
+    behind: Mapping[str, list[str]]
+
+
+@dataclass
+class _Votes:
+    """Votes of the translations of known words, by candidate.
+
+    total, best: sum of the votes of similar words, and the highest. pivots: sum of those over
+    shared translations. relatives: the highest of related words. stems: (translation, weight, known
+    word) of related words. nearest: translation of the most similar word. behind: known words that
+    voted.
+    """
+
+    total: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    best: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    pivots: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    relatives: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    stems: list[tuple[str, float, str]] = field(default_factory=list)
+    nearest: str = ""
+    behind: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+
+class TranslationCandidates:
+    """Gathers the candidates of words, a block of words at a time.
+
+    Attributes:
+        words: the known words with a letter, sorted.
+
+    Arguments:
+        known: what the translation table says.
+        sources: tables of the source language: of a large text, perhaps of the domain's.
+        target: of a text of the target language; None: candidates are the table's own words.
+        pivots: paraphrases of source words by pivot, with their probabilities.
+        seed: of the folds of the map.
+    """
+
+    def __init__(
+        self,
+        known: KnownWords,
+        sources: Sequence[StoredTable],
+        target: StoredTable | None,
+        pivots: Mapping[str, Mapping[str, float]],
+        seed: int = 1,
+    ) -> None:
+        self.words = sorted(filter(has_letters, known.rules))
+        self._rows = {word: row for row, word in enumerate(self.words)}
+        self._sides = [SourceSide(table, self.words) for table in sources]
+        self._target = TargetSide(known, target)
+        self._pivots = pivots
+        self._translations = [known.translations(word)[:_TRANSLATIONS] for word in self.words]
+        self._starts: defaultdict[str, list[int]] = defaultdict(list)
+        for row, word in enumerate(self.words):
+            if len(word) >= SHORTEST_STEM:
+                self._starts[word[:SHORTEST_STEM]].append(row)
+        self._folds = np.random.default_rng(seed).integers(0, FOLDS, len(self.words))
+        pairs = [
+            (row, *found[0])
+            for row, found in enumerate(self._translations)
+            if found[0][1] > _SURE_PAIR and found[0][0] in self._target.rows
+        ]
+        self._endings = Endings((self.words[row], target) for row, target, _ in pairs)
+        self._hubs = self._learn_maps(known, pairs)
+
+    def gather(self, words: Sequence[str], hidden: bool = False) -> list[TranslationFeatures]:
+        """Return the evidence of a block of words, always the same for the same block.
+
+        Arguments:
+            words: as the translation system reads them.
+            hidden: they are known words, whose own rules and pairs are left out.
+        """
+        vectors = [side.vectors(words) for side in self._sides]
+        counts = [side.log_counts(words) for side in self._sides]
+        with threadpool_limits(limits=1, user_api="blas"):
+            near = vectors[0] @ self._sides[0].known.T
+            if hidden:
+                own = [self._rows[word] for word in words]
+                near[np.arange(len(words)), own] = -1.0
+            cosines: list[NDArray[np.float32]] = []
+            if self._hubs is not None and self._target.vectors is not None:
+                folds = self._folds[own] if hidden else np.full(len(words), FOLDS)
+                cosines = [
+                    side.mapped(some, folds) @ self._target.vectors.T
+                    for side, some in zip(self._sides, vectors, strict=True)
+                ]
+        return [
+            self._evidence(
+                word, near[n], [one[n] for one in cosines], [one[n] for one in counts],
+                bool(vectors[0][n].any()),
+            )
+            for n, word in enumerate(words)
+        ]  # fmt: skip
+
+    def _learn_maps(
+        self, known: KnownWords, pairs: list[tuple[int, str, float]]
+    ) -> NDArray[np.float32] | None:
+        """Learn the maps of all sides; return the hubness of target words by the first."""
+        if self._target.vectors is None or not pairs:
+            return None
+        at = np.array([row for row, _, _ in pairs])
+        goals = self._target.vectors[[self._target.rows[target] for _, target, _ in pairs]]
+        times = np.array([known.occurrences[self.words[row]] for row in at])
+        shares = np.array([share for _, _, share in pairs])
+        weights = np.minimum(_MOST_WEIGHT, np.log1p(times)) * shares
+        for side in self._sides:
+            side.learn_maps(goals, at, weights, self._folds[at])
+        some = self._sides[0].known[:: max(1, len(self.words) // _HUB_WORDS)]
+        mapped = self._sides[0].mapped(some, np.full(len(some), FOLDS))
+        return hubness(self._target.vectors, mapped)
+
+    def _votes(self, word: str, near: NDArray[np.float32]) -> _Votes:
+        votes = _Votes()
+        neighbours = _best(near, _NEIGHBOURS)
+        for row in neighbours:
+            cosine = max(0.0, float(near[row]))
+            for target, share in self._translations[row]:
+                votes.total[target] += cosine**4 * share
+                votes.best[target] = max(votes.best[target], cosine * share)
+                if cosine > 0:
+                    votes.behind[target].append(self.words[row])
+        if neighbours:
+            votes.nearest = self._translations[neighbours[0]][0][0]
+        pivots = self._pivots.get(word, {})
+        for other in sorted(pivots, key=lambda one: (-pivots[one], one))[:_PIVOTS]:
+            if other in self._rows and other != word:
+                for target, share in self._translations[self._rows[other]]:
+                    votes.pivots[target] += pivots[other] * share
+                    votes.behind[target].append(other)
+        starts = self._starts.get(word[:SHORTEST_STEM], ()) if len(word) >= SHORTEST_STEM else ()
+        for row in starts:
+            other = self.words[row]
+            like = common_prefix(other, word) / max(len(other), len(word))
+            if other == word or like < STEM_SHARE:
+                continue
+            for n, (target, share) in enumerate(self._translations[row]):
+                votes.relatives[target] = max(votes.relatives[target], share * like)
+                votes.behind[target].append(other)
+                if n < 3 and " " not in target:
+                    votes.stems.append((target, share * like, other))
+        votes.stems.sort(key=lambda one: (-one[1], one[0]))
+        return votes
+
+    def _evidence(
+        self,
+        word: str,
+        near: NDArray[np.float32],
+        cosines: list[NDArray[np.float32]],
+        counts: list[float],
+        has_vector: bool,
+    ) -> TranslationFeatures:
+        target, votes = self._target, self._votes(word, near)
+        spelling = target.shared_trigrams(word)
+        rows = _best(spelling, _BY_SPELLING)
+        if cosines and self._hubs is not None:
+            total = np.sum(cosines, axis=0)
+            csls = 2 * cosines[0] - self._hubs
+            rows = [*_best(total, _BY_COSINE), *_best(csls, _BY_CSLS), *rows]
+        found = [target.words[row] for row in rows]
+        for scores, most in (
+            (votes.total, _BY_VOTES), (votes.relatives, _BY_RELATIVES), (votes.pivots, _BY_PIVOTS)
+        ):  # fmt: skip
+            found += sorted(scores, key=lambda one: (-scores[one], one))[:most]
+        for translation, _, known in votes.stems[:_STEMS]:
+            if len(translation) >= _SHORTEST_OF_STEM:
+                mates = target.of_stem(translation)
+                found += mates
+                for mate in mates:
+                    votes.behind[mate].append(known)
+        if script_of(word) in target.scripts:
+            found.append(word)
+        candidates = list(dict.fromkeys(found))
+        at = np.array([target.rows.get(one, -1) for one in candidates], np.int64)
+        parts = [np.zeros((len(at), 5)), self._of_votes(candidates, votes)]
+        parts[0][:, [2, 4]] = _NO_RANK, 1.0
+        if cosines:
+            parts[0] = _of_vectors(at, cosines, total, csls)
+        parts += [self._of_spelling(word, candidates, at, spelling)]
+        parts += [self._of_counts(word, candidates, at, counts, bool(cosines), has_vector)]
+        return TranslationFeatures(
+            word, candidates, np.hstack(parts).astype(np.float32), votes.behind
+        )
+
+    def _of_votes(self, candidates: list[str], votes: _Votes) -> NDArray[np.float64]:
+        everything = math.fsum(votes.total.values()) or 1.0
+        return np.array(
+            [
+                (
+                    votes.total[one],
+                    votes.best[one],
+                    votes.total[one] / everything,
+                    math.log(votes.pivots[one] + _LEAST_PIVOT),
+                    votes.relatives[one],
+                    max((p * _likeness(one, other) for other, p, _ in votes.stems), default=0.0),
+                    _likeness(one, votes.nearest),
+                )
+                for one in candidates
+            ]
+        ).reshape(-1, 7)
+
+    def _of_spelling(
+        self,
+        word: str,
+        candidates: list[str],
+        at: NDArray[np.int64],
+        spelling: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        return np.array(
+            [
+                (
+                    spelling[row] if row >= 0 else shared_trigrams(word, one),
+                    edit_similarity(plain(word), plain(one)),
+                    _likeness(word, one),
+                    float(word[-1] == one[-1]),
+                    len(one) / len(word),
+                    self._endings.score(word, one),
+                )
+                for one, row in zip(candidates, at.tolist(), strict=True)
+            ]
+        ).reshape(-1, 6)
+
+    def _of_counts(
+        self,
+        word: str,
+        candidates: list[str],
+        at: NDArray[np.int64],
+        counts: list[float],
+        has_text: bool,
+        has_vector: bool,
+    ) -> NDArray[np.float64]:
+        in_text = (at >= 0) & has_text
+        log_counts = np.where(in_text, self._target.log_counts[at], 0.0)
+        copies = np.array([one == word for one in candidates], float)
+        return np.stack(
+            [
+                log_counts,
+                np.where(in_text, log_counts - counts[0], 0.0),
+                np.where(in_text, log_counts - counts[-1], 0.0),
+                in_text.astype(float),
+                np.array([" " in one for one in candidates], float),
+                copies,
+                copies * any(map(str.isdigit, word)),
+                copies * has_vector,
+                copies * counts[0],
+                np.ones(len(candidates)),
+            ],
+            axis=1,
+        )
+
+
+def _of_vectors(
+    at: NDArray[np.int64],
+    cosines: list[NDArray[np.float32]],
+    total: NDArray[np.float32],
+    csls: NDArray[np.float32],
+) -> NDArray[np.float64]:
+    ordered = np.sort(total)
+    above = len(ordered) - np.searchsorted(ordered, total[at], side="right")
+    columns = [cosines[0][at], cosines[-1][at] if len(cosines) > 1 else np.zeros(len(at)),
+               np.log1p(above), csls[at], ordered[-1] - total[at]]  # fmt: skip
+    missing = np.array([0.0, 0.0, _NO_RANK, 0.0, 1.0])
+    return np.where((at >= 0)[:, None], np.stack(columns, axis=1), missing)
+
+
+def _likeness(one: str, other: str) -> float:
+    return common_prefix(one, other) / max(1, len(one), len(other))
+
+
+def _best(values: NDArray[np.floating], most: int) -> list[int]:
+    """Return the places of the highest values, best first, of equal ones the first."""
+    if len(values) > most:
+        least = np.partition(values, -most)[-most]
+        some = np.flatnonzero(values >= least)
+    else:
+        some = np.arange(len(values))
+    rows: list[int] = some[np.lexsort((some, -values[some]))][:most].tolist()
+    return rows

@@ -1,0 +1,544 @@
+"""Adds rules for unknown words to a translation table: their likely translations, or copies.
+
+The ranking is learned from known rare words of the table, each hidden in turn; nothing of it ships.
+What is finished is kept in `<NEW>.answers.part`, also when the run is killed.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distsim.base.arguments import check_types
+from distsim.base.choices import Copies, OnError
+from distsim.base.errors import InputError, ParameterError
+from distsim.base.interrupts import check_interrupted
+from distsim.base.parallel import Progress, no_progress
+from distsim.comparison.mapping import require_vectors
+from distsim.corpus.lines import read_line_blocks, read_lines
+from distsim.corpus.sources import file_label, spooled
+from distsim.grammar.fields import LineFaultError
+from distsim.grammar.formats import guess_format
+from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
+from distsim.grammar.formats.rules import RuleEntry
+from distsim.grammar.invalid_lines import InvalidLines
+from distsim.grammar.translations import E_GIVEN_F
+from distsim.paraphrase.table_order import TableOrder, read_table, write_merged
+from distsim.paraphrase.unknown import read_text
+from distsim.paraphrase.unknown_words.known_words import Entry, KnownWords
+from distsim.paraphrase.unknown_words.similar_spelling import has_letters
+from distsim.paraphrase.unknown_words.translation_candidates import (
+    FEATURES,
+    TranslationCandidates,
+    TranslationFeatures,
+)
+from distsim.paraphrase.unknown_words.translation_ranking import Ranker
+from distsim.signatures.table import StoredTable, TableLike, opened_table
+from distsim.storage import checksum_of_settings, resumable_part, scratch_folder
+from distsim.storage.files import STANDARD_OUTPUT, is_stream, open_output, part_of
+
+_VERSION = 2
+_BLOCK = 64  # words whose cosines are computed at once, always the same ones
+_SHORTEST_HIDDEN = 3  # characters
+_FEWEST_HIDDEN = 20
+_SURE = 0.25  # p(e|f) of a hidden word's right translations
+_SURE_LINK = 0.2  # their Lex(e|f)
+_SHOWN_BEHIND = 3
+
+
+class RankedTranslation(NamedTuple):
+    """A translation of an unknown word, with its evidence.
+
+    Attributes:
+        target: the translation.
+        p: its probability.
+        cosine: cosine with the unknown word's vector mapped into the target language.
+        edits: 1 minus the edit distance divided by the longer word's length.
+        behind: known words with this translation, or with one of its stem.
+
+    >>> RankedTranslation("ejes", 0.14, 0.24, 0.5, ("axis",)).p
+    0.14
+    """
+
+    target: str
+    p: float
+    cosine: float
+    edits: float
+    behind: tuple[str, ...]
+
+
+class UnknownWord(NamedTuple):
+    """A word that the table lacks.
+
+    word: as written. times: occurrences in the text. translations: its rules, best first.
+
+    >>> UnknownWord("axes", 2, []).times
+    2
+    """
+
+    word: str
+    times: int
+    translations: list[RankedTranslation]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnknownWordOptions:
+    """Which rules unknown words get.
+
+    Arguments:
+        copies: `rules` writes the copy of a word as one of its rules; `decoder` leaves it out,
+            for a decoder that copies unknown words beside their rules.
+        most_rules: of a word. least: the probability from which a rule is written.
+        probability: the feature that is p(e|f), by name or number from 0; where None the one that
+            Moses, Thrax or cdec writes, else all rules of a word count the same.
+        hidden: known words of which the ranking is learned, the rarest ones.
+
+    Raises:
+        ParameterError: a number is out of range.
+
+    >>> UnknownWordOptions().most_rules
+    10
+    """
+
+    copies: Copies = "rules"
+    most_rules: int = 10
+    least: float = 0.01
+    probability: str | None = None
+    hidden: int = 900
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        if self.copies not in ("rules", "decoder"):
+            raise ParameterError(f"`copies` {self.copies!r}: choose rules or decoder")
+        if self.most_rules < 1:
+            raise ParameterError(f"`most_rules` {self.most_rules}: choose 1 or more")
+        if not 0 < self.least < 1:
+            raise ParameterError(f"`least` {self.least}: choose a number between 0 and 1")
+        if self.hidden < _FEWEST_HIDDEN:
+            raise ParameterError(f"`hidden` {self.hidden}: choose {_FEWEST_HIDDEN} or more")
+
+
+@dataclass
+class UnknownWordReport:
+    """Numbers of words and rules added to a translation table.
+
+    Attributes:
+        words: the unknown words that have a letter, in order of the text.
+        without_letters: unknown tokens without a letter, which the decoder copies.
+        learned_from: known words that were hidden to learn the ranking.
+        old_entries, new_entries: rules. resumed: words whose answers an earlier run had found.
+        n_scores: of a rule, now. of_grammar: the table is of Joshua, Thrax or cdec.
+        named: its features have names.
+        is_sorted: whether the table was in order, so that it still is. faulty: invalid lines.
+
+    >>> UnknownWordReport(new_entries=3).words
+    []
+    """
+
+    words: list[UnknownWord] = field(default_factory=list)
+    without_letters: int = 0
+    learned_from: int = 0
+    old_entries: int = 0
+    new_entries: int = 0
+    resumed: int = 0
+    n_scores: int = 0
+    of_grammar: bool = False
+    named: bool = False
+    is_sorted: bool = True
+    faulty: InvalidLines = field(default_factory=lambda: InvalidLines("-"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Monolingual:
+    """Tables and map of two languages, beside the translation table.
+
+    Arguments:
+        source: a table that keeps vectors of words, or a signed index, of the source language.
+        target: the same of target text, which need not be a translation of anything; where None
+            only words of the table, and copies, are candidates, of which little can be expected.
+        domain: a second table of the source language, of text like the one to translate.
+        pivot: paraphrase rules of the source language, written by `distsim pivot`.
+
+    >>> Monolingual(source="english.index", target="spanish.index").domain is None
+    True
+    """
+
+    source: TableLike
+    target: TableLike | None = None
+    domain: TableLike | None = None
+    pivot: str | Path | None = None
+
+    def tables(self) -> dict[str, StoredTable]:
+        """Return the tables by side, opened.
+
+        Raises:
+            IncompatibleError: one keeps no vectors of words.
+        """
+        sides = {"source": self.source, "domain": self.domain, "target": self.target}
+        found = {side: opened_table(one) for side, one in sides.items() if one is not None}
+        for table in found.values():
+            require_vectors(table)
+        return found
+
+
+def augment_unknown_words(
+    table: str | Path,
+    text: str | Path,
+    texts: Monolingual,
+    path: str | Path,
+    *,
+    options: UnknownWordOptions | None = None,
+    on_error: OnError = "stop",
+    progress: Progress = no_progress,
+) -> UnknownWordReport:
+    """Write a translation table with rules for the words of a text that it lacks; return a report.
+
+    A run that was stopped continues when the same call is made again, and ends with the same bytes.
+
+    Arguments:
+        table: a Moses phrase table, or rules of Joshua, Thrax or cdec; `-` for standard input.
+        text: tokenised as the translation system reads it, a sentence a line.
+        texts: tables of both languages.
+        path: of the new table; compressed where the name says so; `-` for standard output.
+        options: which rules are written. on_error: whether an invalid line stops the work, is
+            kept as it is, or is dropped.
+        progress: called with the step, how many are done, and of how many.
+
+    Raises:
+        InputError: a line is malformed; the table has too few known words to learn from; `path`
+            was begun with other settings.
+        IncompatibleError: a table keeps no vectors of words.
+
+    >>> from distsim.output import word_vectors
+    >>> from distsim.paraphrase import Monolingual, augment_unknown_words
+    >>> known = [word for word in word_vectors(learned).words[:90] if word != "king"]
+    >>> rules = "".join(f"{word} ||| {word} ||| .5 .5 .5 .5\\n" for word in sorted(known))
+    >>> _ = (folder / "words").write_text(rules)
+    >>> _ = (folder / "text").write_text("the king said\\n")
+    >>> texts = Monolingual(source=learned, target=learned)
+    >>> report = augment_unknown_words(folder / "words", folder / "text", texts, folder / "new")
+    >>> [one.word for one in report.words], report.words[0].translations[0].target
+    (['king'], 'king')
+    """
+    options = options or UnknownWordOptions()
+    _require_writable(path, (table, text))
+    tables = texts.tables()
+    with spooled(table) as copy:
+        work = _TranslationTable(copy, table, on_error, progress)
+        known, order = work.read(options.probability)
+        report = UnknownWordReport(of_grammar=work.of_grammar, is_sorted=order.is_sorted)
+        unknown = _unknown_words(text, known, report)
+        pivots = {}
+        if texts.pivot is not None:
+            pivots = _read_pivots(texts.pivot, {*known.rules, *unknown})
+        head = {
+            "format": "distsim unknown words", "version": _VERSION, "table": work.checksum,
+            **{side: one.artifact.checksum for side, one in tables.items()},
+            "words": checksum_of_settings(list(unknown.items())), "options": asdict(options),
+            "pivot": checksum_of_settings([[one, list(p.items())] for one, p in pivots.items()]),
+        }  # fmt: skip
+
+        def translator() -> _Translator:
+            sources = [tables[side] for side in ("source", "domain") if side in tables]
+            candidates = TranslationCandidates(known, sources, tables.get("target"), pivots)
+            return _Translator(known, candidates, options, progress)
+
+        with _answers(path, head, translator, list(unknown.items()), report, progress):
+            lines = {
+                one.word.encode(): [
+                    known.new_line(one.word, rule.target, rule.p) for rule in one.translations
+                ]
+                for one in report.words
+                if one.translations
+            }
+            report.new_entries = sum(map(len, lines.values()))
+            work.write(path, lines, order, report)
+    return report
+
+
+def _require_writable(path: str | Path, inputs: Sequence[str | Path]) -> None:
+    """Check before long work that the output is a file in a folder, and no input.
+
+    Raises:
+        InputError: it is not.
+    """
+    path = Path(path)
+    if str(path) == STANDARD_OUTPUT:
+        return
+    if path.is_dir() or not path.parent.is_dir():
+        raise InputError(f"{path}: cannot be written: name a file in a folder that exists")
+    for one in inputs:
+        if path.exists() and str(one) != "-" and Path(one).exists() and Path(one).samefile(path):
+            raise InputError(f"{path}: is read and written at once: name another output")
+
+
+class _TranslationTable:
+    """A translation table that is read twice: for its words, and to be copied.
+
+    named: its path in messages, where `path` is a copy of what can be read but once.
+    """
+
+    def __init__(
+        self, path: str | Path, named: str | Path, on_error: OnError, progress: Progress
+    ) -> None:
+        first = next(read_line_blocks(path), None)
+        self.of_grammar = first is not None and guess_format(first.text) is not PHRASE_TABLE
+        self.checksum = ""
+        self._path, self._named = path, named
+        self._on_error, self._progress = on_error, progress
+
+    def read(self, probability: str | None) -> tuple[KnownWords, TableOrder]:
+        """Return the table's translations of single words, and its order.
+
+        Raises:
+            InputError: it has no rule of a single word.
+        """
+        known, order, digest = KnownWords(probability), TableOrder(), hashlib.blake2b()
+        faulty = InvalidLines(self._named, self._on_error)
+
+        def scores(entry: Entry) -> int:
+            known.add(entry)
+            return _n_scores(entry)
+
+        for line, entry in self._entries(scores, faulty, "reading"):
+            digest.update(line)
+            if entry is not None:
+                order.see(entry.source, line)
+        self.checksum = digest.hexdigest()
+        known.finish()
+        if not any(map(has_letters, known.rules)):
+            raise InputError(
+                f"{file_label(self._named)}: has no rule of a single word, from which translations "
+                "of unknown words could be learned: give a table of single words and phrases"
+            )
+        return known, order
+
+    def write(
+        self,
+        path: str | Path,
+        lines: Mapping[bytes, list[bytes]],
+        order: TableOrder,
+        report: UnknownWordReport,
+    ) -> None:
+        """Write the table with one more score and the new rules in their places."""
+        report.faulty = InvalidLines(self._named, self._on_error)
+        entries = self._entries(_n_scores, report.faulty, "writing")
+
+        def old_line(entry: Entry) -> bytes:
+            if isinstance(entry, PhraseTableEntry):
+                report.n_scores = len(entry.scores) + 1
+                return entry.with_score(b"1").line()
+            features = entry.features
+            report.named |= bool(features.named)
+            report.n_scores = len(features.bare) + (not features.named)
+            return entry.line() if features.named else entry.with_score(b"0").line()
+
+        with open_output(path) as writer:
+            report.old_entries = write_merged(
+                entries, old_line, lines, lines.__getitem__, order, writer
+            )
+
+    def _entries(
+        self, n_scores: Callable[[Entry], int], faulty: InvalidLines, stage: str
+    ) -> Iterator[tuple[bytes, Entry | None]]:
+        parse: Callable[[bytes], Entry] = PhraseTableEntry.parse
+        if self.of_grammar:
+            parse = RuleEntry.parse
+        return read_table(self._path, parse, n_scores, faulty, (self._progress, stage))
+
+
+def _n_scores(entry: Entry) -> int:
+    if isinstance(entry, PhraseTableEntry):
+        return len(entry.numbers())
+    return len(entry.features.bare)
+
+
+def _unknown_words(
+    text: str | Path, known: KnownWords, report: UnknownWordReport
+) -> dict[str, int]:
+    """Return the words with letters that have no rule, and their occurrences, in text order."""
+    found: dict[str, int] = {}
+    for _, words in read_text(text):
+        for word in words:
+            if word in known.rules:
+                continue
+            if has_letters(word) and "|||" not in word:
+                found[word] = found.get(word, 0) + 1
+            else:
+                report.without_letters += 1
+    return found
+
+
+def _read_pivots(path: str | Path, words: set[str]) -> dict[str, dict[str, float]]:
+    """Return p(e2|e1) of the paraphrases of single words.
+
+    Raises:
+        InputError: a rule is malformed or lacks p(e|f).
+    """
+    found: dict[str, dict[str, float]] = {}
+    for number, line in read_lines(path):
+        try:
+            entry = RuleEntry.parse(line)
+            source = entry.source.decode()
+            if source in words and b" " not in entry.target:
+                p = math.exp(-max(0.0, entry.features.number(E_GIVEN_F)))
+                others = found.setdefault(source, {})
+                target = entry.target.decode()
+                others[target] = max(p, others.get(target, 0.0))
+        except LineFaultError as fault:
+            raise InputError(
+                f"{file_label(path)}, line {number}: {fault}: give rules written by distsim pivot"
+            ) from None
+    return found
+
+
+class _Translator:
+    """Learns the ranking, then answers blocks of unknown words."""
+
+    def __init__(
+        self,
+        known: KnownWords,
+        candidates: TranslationCandidates,
+        options: UnknownWordOptions,
+        progress: Progress,
+    ) -> None:
+        self._known, self._candidates = known, candidates
+        self._options, self._progress = options, progress
+        self._ranker: Ranker | None = None
+
+    def learn(self) -> dict[str, Any]:
+        """Learn the ranking from known words, each hidden in turn; return it as numbers.
+
+        Raises:
+            InputError: there are too few such words.
+        """
+        hidden = self._hidden()
+        features, right = [], []
+        for begin in range(0, len(hidden), _BLOCK):
+            check_interrupted()
+            self._progress("learning", begin, len(hidden))
+            for one in self._candidates.gather(hidden[begin : begin + _BLOCK], hidden=True):
+                good = self._right(one.word)
+                if one.candidates:
+                    features.append(one.features)
+                    right.append(np.array([target in good for target in one.candidates]))
+        if len(features) < _FEWEST_HIDDEN:
+            raise InputError(
+                f"the table has {len(features)} single words from which the ranking can be learned"
+                f", wanted {_FEWEST_HIDDEN} or more: give a larger table"
+            )
+        ranker = Ranker.learn(features, right)
+        return {name: values.tolist() for name, values in vars(ranker).items()} | {
+            "learned_from": len(features)
+        }
+
+    def use(self, learned: Mapping[str, Any]) -> None:
+        """Take the ranking that `learn` returned."""
+        self._ranker = Ranker(
+            *(np.array(learned[name], np.float64) for name in ("means", "scales", "weights"))
+        )
+
+    def answers(self, words: list[tuple[str, int]]) -> list[UnknownWord]:
+        """Return the rules of a block of unknown words."""
+        gathered = self._candidates.gather([word for word, _ in words])
+        return [
+            UnknownWord(word, times, self._rules(one))
+            for (word, times), one in zip(words, gathered, strict=True)
+        ]
+
+    def _rules(self, one: TranslationFeatures) -> list[RankedTranslation]:
+        if not one.candidates:
+            return []
+        assert self._ranker is not None
+        p = self._ranker.probabilities(one.features)
+        cosine, edits = FEATURES.index("cosine"), FEATURES.index("edits")
+        rules: list[RankedTranslation] = []
+        for n in np.argsort(-p, kind="stable").tolist():
+            target = one.candidates[n]
+            if p[n] < self._options.least or len(rules) == self._options.most_rules:
+                break
+            if target == one.word and self._options.copies == "decoder":
+                continue
+            behind = tuple(dict.fromkeys(one.behind.get(target, ())))[:_SHOWN_BEHIND]
+            row = one.features[n]
+            rules.append(
+                RankedTranslation(
+                    target, round(float(p[n]), 6), round(float(row[cosine]), 4),
+                    round(float(row[edits]), 4), behind,
+                )
+            )  # fmt: skip
+        return rules
+
+    def _hidden(self) -> list[str]:
+        """Return the rarest known words, drawn among those of equal counts."""
+        words = [word for word in self._candidates.words if len(word) >= _SHORTEST_HIDDEN]
+        drawn = np.random.default_rng(1).permutation(len(words))
+        times = np.array([self._known.occurrences[word] for word in words])
+        order = np.lexsort((drawn, times))
+        ranked = [words[n] for n in order.tolist()]
+        return ranked[: self._options.hidden]
+
+    def _right(self, word: str) -> set[str]:
+        rules = self._known.rules[word]
+        sure = {
+            rule.target
+            for rule in rules
+            if rule.probability >= _SURE and rule.lexical >= _SURE_LINK and " " not in rule.target
+        }
+        return sure or {rules[0].target}
+
+
+@contextmanager
+def _answers(
+    path: str | Path,
+    head: dict[str, Any],
+    translator: Callable[[], _Translator],
+    words: list[tuple[str, int]],
+    report: UnknownWordReport,
+    progress: Progress,
+) -> Iterator[None]:
+    """Yield the answers, new or of an interrupted run; their file is removed after the block."""
+    with scratch_folder() as scratch:
+        kept = scratch / "answers" if is_stream(Path(path)) else Path(f"{path}.answers")
+        with resumable_part(kept, _line(head)) as lines:
+            report.resumed = min(max(0, lines.done - 1) * _BLOCK, len(words))
+            if not words and lines.done == 0:
+                lines.write(_line({"learned_from": 0}))
+            if words and lines.done <= -(-len(words) // _BLOCK):
+                made = translator()
+                if lines.done == 0:
+                    lines.write(_line(made.learn()))
+                made.use(_read_answers(part_of(kept), UnknownWordReport()))
+                for begin in range((lines.done - 1) * _BLOCK, len(words), _BLOCK):
+                    check_interrupted()
+                    progress("translating", begin, len(words))
+                    lines.write(_line(made.answers(words[begin : begin + _BLOCK])))
+            report.learned_from = _read_answers(part_of(kept), report)["learned_from"]
+            yield
+            part_of(kept).unlink()
+
+
+def _read_answers(path: Path, report: UnknownWordReport) -> dict[str, Any]:
+    """Return the ranking in a file of answers, and put the answers into a report."""
+    with open(path, "rb") as file:
+        file.readline()
+        learned: dict[str, Any] = json.loads(file.readline())
+        for line in file:
+            report.words += [
+                UnknownWord(word, times, [
+                    RankedTranslation(target, p, cosine, edits, tuple(behind))
+                    for target, p, cosine, edits, behind in rules
+                ])
+                for word, times, rules in json.loads(line)
+            ]  # fmt: skip
+    return learned
+
+
+def _line(values: object) -> bytes:
+    return (json.dumps(values, ensure_ascii=False) + "\n").encode(errors="surrogateescape")

@@ -1,0 +1,308 @@
+"""Readers of TEI, DocBook, ALTO, vertical files, subtitles and docx: what they read and refuse."""
+
+import gzip
+import io
+import random
+import zipfile
+
+import pytest
+
+from distsim import CorpusIndex, IndexOptions, InputError
+from distsim.corpus.readers import READERS, find_documents, settle_format
+from distsim.corpus.readers.reader import ReadOptions
+from distsim.corpus.readers.vertical import layout_of
+
+TEI = """<?xml version="1.0" encoding="UTF-8"?>
+<TEI xmlns="http://www.tei-c.org/ns/1.0" xml:id="N1" xml:lang="en"><teiHeader><fileDesc><titleStmt>
+<title>A tale</title><author>Doe, Jane</author><author>Roe</author></titleStmt>
+<publicationStmt><p>With a license.</p><date when="2020"/></publicationStmt>
+<sourceDesc><bibl><date>1889</date></bibl>
+<bibl type="firstEdition"><date when="1850">1851</date></bibl></sourceDesc></fileDesc><profileDesc>
+<textDesc><size key="short"/></textDesc></profileDesc>
+</teiHeader><text><body><head>Chapter 1</head><pb n="1"/>
+<p>The king<note>Of Spain.</note>, ill &amp; old, <hi>came</hi> to the ri-<lb break="no"/>
+ver<lb/>and the <choice><sic>twon</sic><corr>town</corr></choice>.</p>
+<lg><l>O wild,</l><l>thou breath</l></lg><sp who="#A"><speaker>ANNA</speaker>
+<p>Come here&nbsp;!</p></sp><fw>TALES 17</fw>
+</body></text></TEI>
+"""
+TEI_TEXT = [
+    "Chapter 1", "The king, ill & old, came to the river and the town.", "O wild,", "thou breath",
+    "Come here !",
+]  # fmt: skip
+TEI_WORDS = """<TEI><teiHeader/><text><body><p><s><w lemma="the" pos="DT">The</w> <w lemma="king"
+pos="NNS">kin<lb/>gs</w><pc>,</pc></s><s><w hw="run" c5="VVD">ran </w>
+<w msd="UPosTag=ADV|x=y">so</w>
+<note><w lemma="no">no</w></note>now</s></p></body></text></TEI>"""
+VERTICAL = """<corpus name="c">
+<text id="t1" year="1850" title="A &amp; B">
+<s>
+The	DT	the
+kings	NNS	king
+<g/>
+,	,	,
+she	PRP	<unknown>
+&lt;	SYM	&lt;
+</s>
+</text>
+<text id="t2" year="1851">
+<s>
+They	PRP	they
+ran	VBD	run
+</s>
+</text>
+</corpus>
+"""
+SRT = """1
+00:00:01,000 --> 00:00:02,000
+Come here,
+please!
+
+2
+00:00:03,000 --> 00:00:04,000
+- <i>Why?</i>
+- Because I said
+
+3
+00:00:05,000 --> 00:00:06,000
+{\\an8}so, and ♪ la ♪
+"""
+DOCBOOK = """<article xmlns="http://docbook.org/ns/docbook">
+<info><title>T</title><pubdate>1999</pubdate></info><title>The title</title>
+<para>The king<footnote><para>x</para></footnote> came.</para>
+<programlisting>int x;</programlisting></article>"""
+ALTO = """<alto xmlns="http://www.loc.gov/standards/alto/ns-v3#"><Layout><Page><PrintSpace><TextBlock>
+<TextLine><String CONTENT="The"/><SP/><String CONTENT="capabili" SUBS_TYPE="HypPart1"
+SUBS_CONTENT="capability"/><HYP CONTENT="-"/></TextLine><TextLine><String CONTENT="ty"
+SUBS_TYPE="HypPart2" SUBS_CONTENT="capability"/><SP/><String CONTENT="of"/></TextLine>
+<TextLine><String CONTENT="kings"/></TextLine></TextBlock></PrintSpace></Page></Layout></alto>"""
+
+
+def read(path, name="auto", **options):
+    """Return the documents of a file."""
+    (source,) = find_documents([path], name, ReadOptions(**options))
+    return list(source.documents(source))
+
+
+def written(folder, name, text):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def built(path, folder, **options):
+    file_format, text_format = settle_format([path])
+    options = IndexOptions(text_format, file_format=file_format, **options)
+    return CorpusIndex.build(path, folder, options=options, force=True)
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_tei_has_its_paragraphs_verses_and_header(tmp_path, compress):
+    (document,) = read(written(tmp_path, "a.xml", compress(TEI.encode())))
+    assert document.text.split("\n") == TEI_TEXT and document.id == "N1"
+    assert document.fields == {
+        "title": "A tale", "author": "Doe, Jane; Roe", "date": "1850", "language": "en",
+        "size": "short",
+    }  # fmt: skip
+    assert document.line[0] == 8 and document.line == sorted(document.line)
+    (document,) = read(tmp_path / "a.xml", leave_out="p", id_field="-")
+    assert document.text == "Chapter 1\nO wild,\nthou breath\nANNA\nTALES 17"
+    assert document.id is None
+
+
+def test_tei_whose_words_are_elements_has_lemmas_and_tags(tmp_path):
+    path = written(tmp_path, "a.xml", TEI_WORDS)
+    assert settle_format([path]) == ("tei", "lines")
+    (document,) = read(path, text_format="lines")
+    assert document.text == "The kings ,\nran so now" and document.id == "a.xml"
+    assert document.annotations == [
+        ("the", "DT"), ("king", "NNS"), (",", "_"), ("run", "VVD"), ("so", "ADV"), ("now", "_"),
+    ]  # fmt: skip
+    index = built(path, tmp_path / "i")
+    assert index.count("kings , ") == 1 and len(index.spans('[lemma="king"]', query=True)) == 1
+    (document,) = read(path, text_format="text")
+    assert document.text == "The kin gs,\nran so now"
+
+
+def test_a_corpus_of_tei_is_a_document_each(tmp_path):
+    inner = TEI.partition("?>")[2]
+    both = f"<teiCorpus><teiHeader/>{inner}{inner.replace('N1', 'N2')}</teiCorpus>"
+    documents = read(written(tmp_path, "a.xml", both))
+    assert [one.id for one in documents] == ["N1", "N2"]
+    assert [one.text.split("\n") for one in documents] == [TEI_TEXT] * 2
+
+
+def test_a_long_tei_document_comes_in_pieces(tmp_path):
+    text = "<TEI><text>" + "<p>The king said so, and it was so.</p>" * 80_000 + "</text></TEI>"
+    documents = read(written(tmp_path, "a.xml", text))
+    assert len(documents) > 2 and [one.continues for one in documents[:2]] == [False, True]
+    assert sum(one.text.count("king") for one in documents) == 80_000
+
+
+def test_other_xml_by_its_root(tmp_path):
+    (document,) = read(written(tmp_path, "b.xml", DOCBOOK))
+    assert document.text == "The title\nThe king came."
+    assert document.fields == {"title": "T", "date": "1999"}
+    (document,) = read(written(tmp_path, "c.xml", ALTO))
+    assert document.text == "The capability of kings"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (
+            "<TEI><text><p>the king</text></TEI>",
+            r"line 1: is no well-formed XML \(mismatched tag\)",
+        ),
+        ("<TEI>\n<text><p>the king", "line 2: is no well-formed XML"),
+        ("<TEI><teiHeader/></TEI>", "line 1: has no text: leave it out"),
+        ("<other/>", "has no element TEI, TEI.2"),
+        ("<TEI>" + "<p>" * 3000, "over 2,000 elements inside each other"),
+        ('<?xml version="1.0" encoding="xyz"?><TEI/>', "line 1: "),
+        ("", "is no well-formed XML"),
+    ],
+)
+def test_broken_xml_is_refused(tmp_path, text, what):
+    with pytest.raises(InputError, match=what):
+        read(written(tmp_path, "a.tei", text))
+
+
+def test_entities_do_not_explode_and_no_file_is_fetched(tmp_path):
+    laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 99}">' for n in range(1, 9))
+    bomb = f'<!DOCTYPE TEI [<!ENTITY l0 "ha">{laughs}]><TEI><text><p>&l8;</p></text></TEI>'
+    with pytest.raises(InputError, match="limit on input amplification"):
+        read(written(tmp_path, "a.xml", bomb))
+    secret = written(tmp_path, "secret", "secret")
+    text = f'<!DOCTYPE TEI [<!ENTITY s SYSTEM "{secret}">]><TEI><text>the &s; king</text></TEI>'
+    assert read(written(tmp_path, "b.xml", text))[0].text == "the king"
+
+
+def test_vertical_files_have_layers_sentences_and_fields(tmp_path):
+    for name in ("a.vrt", "a.txt", "a"):
+        path = written(tmp_path, name, VERTICAL)
+        assert settle_format([path]) == ("vertical", "lines")
+        first, second = read(path, "vertical")
+        assert (first.id, second.id) == ("t1", "t2") and first.line == [4]
+        assert first.fields == {"year": "1850", "title": "A & B"}
+        assert first.text == "The kings , she <" and second.text == "They ran"
+        assert first.annotations == [
+            ("the", "DT"), ("king", "NNS"), (",", ","), ("she", "PRP"), ("<", "SYM"),
+        ]  # fmt: skip
+    index = built(path, tmp_path / "i")
+    assert [len(index.spans(q, query=True)) for q in ('[lemma="run"]', '[tag="PRP"]')] == [1, 2]
+    assert index.select(where="year=1851").count("ran") == 1
+
+
+def test_columns_and_documents_of_vertical_files(tmp_path):
+    rows = "The\tthe\tDT\nkings\tking\tNNS\n.\t.\tSENT\nRan\trun\tVBD\nthe\tthe\tDT\n"
+    text = f'<book id="b">\n<speech id="s" who="A">\n{rows}</speech>\n'
+    text += f'<speech id="s" who="B">\n{rows}</speech>\n</book>\n'
+    path = written(tmp_path, "a.vrt", text)
+    documents = read(path, "vertical")
+    assert [(one.id, dict(one.fields)) for one in documents] == [
+        ("s", {"who": "A"}), ("s-2", {"who": "B"}),
+    ]  # fmt: skip
+    assert documents[0].text == "The kings .\nRan the"
+    assert documents[0].annotations[1] == ("king", "NNS")
+    (document,) = read(path, "vertical", document_name="book", columns="word,pos,lemma")
+    assert document.id == "b" and document.annotations[1] == ("NNS", "king")
+    named = f"<!-- #vrt positional-attributes: word lemma pos -->\n{rows}".encode()
+    assert layout_of(named, None, None)[:3] == (3, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("kings\tNNS\tking\n", "kings\tNNS\n", "line 5: 2 columns, wanted 3"),
+        ('</text>\n<text id="t2', '</body>\n<text id="t2', "line 11: </body> ends what did not"),
+    ],
+)
+def test_broken_lines_of_vertical_files(tmp_path, old, new, what):
+    path = written(tmp_path, "a.vrt", VERTICAL.replace(old, new))
+    with pytest.raises(InputError, match=what):
+        read(path, "vertical")
+    documents = read(path, "vertical", skip_broken=True)
+    assert "They ran" in "\n".join(one.text for one in documents)
+
+
+@pytest.mark.extra
+def test_subtitles_are_what_is_said(tmp_path):
+    pytest.importorskip("pysubs2")
+    (document,) = read(written(tmp_path, "a.srt", SRT))
+    assert document.text.split("\n") == [
+        "Come here, please!", "Why?", "Because I said so, and la",
+    ]  # fmt: skip
+    assert document.line == [1, 2, 2] and document.id == "a.srt"
+    vtt = "WEBVTT\n\nNOTE x\n\n00:01.000 --> 00:02.000 line:0\n<v Anna>Come <b>here</b>.\n"
+    assert read(written(tmp_path, "b", vtt))[0].text == "Come here."
+    with pytest.raises(InputError, match=r"c\.srt: has no subtitle with text|cannot be read"):
+        read(written(tmp_path, "c.srt", "1\n\n"))
+    with pytest.raises(InputError, match=r"d\.srt, line 3, byte 2: not UTF-8"):
+        read(written(tmp_path, "d.srt", SRT.encode().replace(b"ome here", b"\xf3me here", 1)))
+
+
+@pytest.mark.extra
+def test_docx_has_its_paragraphs(tmp_path):
+    pytest.importorskip("mammoth")
+    w = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in ("The king.", "He ran."))
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(
+            "word/document.xml", f'<w:document xmlns:w="{w}"><w:body>{body}</w:body></w:document>'
+        )
+        archive.writestr(
+            "_rels/.rels",
+            '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+            '<Relationship Id="a" Type="http://schemas.openxmlformats.org/officeDocument/2006/'
+            'relationships/officeDocument" Target="word/document.xml"/></Relationships>',
+        )
+        archive.writestr(
+            "[Content_Types].xml",
+            '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
+        )
+    (document,) = read(written(tmp_path, "a.docx", packed.getvalue()))
+    assert document.text == "The king.\nHe ran." and document.id == "a.docx"
+    for broken in (b"", packed.getvalue()[:200], b"PK\x03\x04word/"):
+        with pytest.raises(InputError, match="no readable docx"):
+            read(written(tmp_path, "b.docx", broken))
+
+
+@pytest.mark.parametrize("name", ["tei", "docbook", "alto", "vertical"])
+def test_pieces_of_files_are_read_or_refused(tmp_path, name):
+    draw = random.Random(name)
+    whole = {"tei": TEI, "docbook": DOCBOOK, "alto": ALTO, "vertical": VERTICAL}[name].encode()
+    for _ in range(150):
+        begin = draw.randrange(len(whole)) if draw.random() < 0.5 else 0
+        path = written(tmp_path, "x", whole[begin : draw.randrange(len(whole) + 1)])
+        try:
+            read(path, name)
+        except InputError as error:
+            assert str(error).startswith(str(path)) and "\n" not in str(error)
+
+
+def test_text_of_another_encoding(tmp_path, run):
+    text = "Le café est fermé, dit-il. Les élèves étaient déjà arrivés à l'école.\n" * 5
+    path = written(tmp_path, "a.txt", text.encode("cp1252"))
+    _, err = run("index", "build", path, "-o", tmp_path / "i", status=1)
+    assert "a.txt, line 1, byte 7: not UTF-8 (found 0xe9, looks like" in err and "--encoding" in err
+    run("index", "build", path, "-o", tmp_path / "i", "--encoding", "cp1252")
+    assert CorpusIndex.open(tmp_path / "i").count("élèves") == 5
+    run("index", "add", tmp_path / "i", written(tmp_path, "b.txt", "é".encode("cp1252")))
+    assert CorpusIndex.open(tmp_path / "i").count("é") == 1
+    wide = written(tmp_path, "w.txt", text.encode("utf-16"))
+    run("index", "build", wide, "-o", tmp_path / "j", "--encoding", "utf-16")
+    assert CorpusIndex.open(tmp_path / "j").count("élèves") == 5
+    _, err = run("index", "build", path, "-o", tmp_path / "k", "--encoding", "utf-16", status=1)
+    assert "a.txt: is not utf-16 (" in err
+    _, err = run("index", "build", path, "-o", tmp_path / "k", "--encoding", "xyz", status=1)
+    assert "--encoding is 'xyz': name one that Python knows" in err
+    latin = TEI.replace("UTF-8", "iso-8859-1").replace("king", "roi à").encode("latin-1")
+    assert "roi à" in read(written(tmp_path, "a.xml", latin))[0].text
+
+
+def test_every_reader_says_how_its_texts_are_cut():
+    for name, reader in READERS.items():
+        assert "lines" in reader.text_formats and reader.looks, name
+        options = IndexOptions("lines", file_format=name)
+        assert options.is_annotated == reader.annotates

@@ -1,0 +1,122 @@
+"""Every written occurrence of a phrase is found, however it is typed and the text was cut."""
+
+import re
+
+import pytest
+
+from distsim import CorpusIndex, SignatureTable
+from distsim.base.errors import EarlierVersionWarning
+from distsim.corpus.normaliser import Normaliser
+from distsim.grammar.scoring import RuleScorer
+from distsim.indexes.build import IndexOptions
+from distsim.indexes.collocation import collocates
+from distsim.indexes.phrase_lists import list_phrases
+from distsim.indexes.tracing import continuations, trace
+
+TEXT = """I don't know, she said. I don’t care; no. So, they don't go: why? Qur'an's verses.
+The Qur’an.
+Don't'ee go, no. O'Brien's men met O’Brien at nine o'clock in N'Djamena. L'homme d’aujourd'hui.
+Nell'arte e dell’arte. It was rock'n'roll in the ’90s, by James' men. 'Tis the fo'c's'le.
+Catalan l'Hospitalet d’Alella; п'ять п’ять пʼять; Hawai'i Hawaiʻi Hawai‘i.
+"""
+WRITTEN = [
+    "don't", "qur'an", "o'brien", "o'clock", "n'djamena", "l'homme", "aujourd'hui", "dell'arte",
+    "rock'n'roll", "'90s", "james'", "'tis", "fo'c's'le", "l'hospitalet", "d'alella", "п'ять",
+    "hawai'i", "met o'brien at",
+]  # fmt: skip
+PENN = "I do n't know .\nThey do n't go .\nHe ca n't .\nthe king 's -LRB- `` men '' -RRB-\n"
+MOSES = "I don &apos;t know .\nThey don &apos;t go .\nHe can &apos;t .\nthe king &apos;s ( &quot;\n"
+
+
+def count_written(text, phrase):
+    """Count a phrase in a text as a reader does: all apostrophes alike, words whole."""
+    plain = re.sub("[’‘ʼʻ]", "'", text.lower())
+    edge = r"(?<![\w])" if phrase[0].isalpha() else ""
+    return len(re.findall(edge + re.escape(phrase) + r"(?!\w)", plain))
+
+
+@pytest.fixture(params=["of today", "of an earlier version"])
+def index(request, tmp_path):
+    is_old = request.param != "of today"
+    options = IndexOptions("text", normaliser=Normaliser(fold_variants=None if is_old else True))
+    return CorpusIndex.from_texts(TEXT.splitlines(), tmp_path / "index", options=options)
+
+
+@pytest.mark.parametrize("phrase", WRITTEN)
+@pytest.mark.parametrize("sign_typed", "'’‘")
+def test_running_text_has_what_a_reader_counts(index, phrase, sign_typed):
+    typed = phrase.replace("'", sign_typed)
+    n = count_written(TEXT, phrase)
+    assert n > 0
+    assert index.count(typed) == index.count([typed, "unseen"])[0] == n
+    assert len(index.positions(typed)) == len(index.concordance(typed)) == n
+    assert len(index.neighbourhoods(typed, 2, 2)) == n
+    assert len(index.query(typed)) == n
+    assert len(index.gapped(f"{typed} _ unseen")) == 0
+    found = {line.node.replace("’", "'").lower() for line in index.concordance(typed)}
+    assert {re.sub("[‘ʻʼ]", "'", node) for node in found} == {phrase}
+
+
+@pytest.mark.parametrize("typed", ["don't", "don’t", "do n't", "don 't", "don &apos;t", "DON`T"])
+@pytest.mark.parametrize("text", [PENN, MOSES, "I don't know .\nThey don't go .\n"])
+def test_tokenised_text_is_asked_in_any_form(tmp_path, text, typed):
+    index = CorpusIndex.from_texts([text], tmp_path / "i", options=IndexOptions("lines"))
+    assert index.count(typed) == len(index.query(typed)) == 2
+    assert index.count(f"they {typed} go") == 1
+    assert len(index.gapped(f"they {typed} _ .")) == 1
+    assert len(index.query(f"({typed.split()[0]}|{typed}) go")) == 1
+    assert continuations(index, f"i {typed}").words[0].word == "know"
+    assert {one.word for one in collocates(index, typed, min_count=1)} >= {"i", "they", "go"}
+    spans = trace(index, f"they {typed} go .", min_tokens=4).spans
+    assert len(spans) == 1 and spans[0].times == 1
+    assert list_phrases(index, containing=typed, lengths=(1, 3), k=1)[0][1] == 2
+
+
+def test_brackets_and_quotation_marks_of_the_penn_treebank(tmp_path):
+    index = CorpusIndex.from_texts([PENN], tmp_path / "i", options=IndexOptions("lines"))
+    assert index.count(["(", ")", '"', "“", "king’s", "can't"]).tolist() == [1, 1, 2, 2, 1, 1]
+
+
+def test_alternatives_of_a_query_may_be_several_words(index):
+    assert len(index.query("(don't|qur'an|care)")) == sum(
+        count_written(TEXT, one) for one in ("don't", "qur'an", "care")
+    )
+
+
+def test_an_index_of_an_earlier_version_says_so_once(tmp_path):
+    options = IndexOptions("text", normaliser=Normaliser(fold_variants=None))
+    path = CorpusIndex.from_texts(
+        ["“Don’t.” oﬃce, co\u00adop."], tmp_path / "i", options=options
+    ).path
+    with pytest.warns(EarlierVersionWarning, match="an earlier version built it"):
+        index = CorpusIndex.open(path)
+    assert index.count(["don't", '"', "office", "coop"]).tolist() == [1, 2, 1, 1]
+    assert len(index.query('[word="of+ice|\'t"]')) == 2
+    (tmp_path / "more").write_text("I don't.\n")
+    with pytest.warns(EarlierVersionWarning):
+        grown = index.add(tmp_path / "more")
+    assert grown.count("don’t") == 2 and "fold_variants" not in grown.parameters["normaliser"]
+
+
+def test_forms_with_blanks_and_dotted_letters(tmp_path):
+    rows = [
+        "1\tViệt Nam\tViệt Nam\tPROPN\tNNP\t_\t2\tnsubj\t_\t_",
+        "2\tİstanbul\tİstanbul\tX\tX\t_\t0\troot\t_\t_",
+    ]
+    (tmp_path / "a.conllu").write_text("\n".join(rows) + "\n\n", encoding="utf-8")
+    options = IndexOptions("lines", file_format="conllu")
+    index = CorpusIndex.build(tmp_path / "a.conllu", tmp_path / "i", options=options)
+    assert index.count(["Việt Nam", "Việt_Nam", "việt nam istanbul"]).tolist() == [1, 1, 1]
+    for query in ('"Việt Nam"', '[word="İstanbul"]', '[lemma="Việt Nam"]', "Việt Nam []", "İst*"):
+        assert len(index.query(query)) == 1, query
+
+
+def test_rules_are_scored_however_they_are_cut(tmp_path):
+    lines = ["I don't know.", "I do not know.", "We don't go.", "We do not go."] * 30
+    index = CorpusIndex.from_texts(lines, tmp_path / "i")
+    scorer = RuleScorer([("s", SignatureTable.build(index, tmp_path / "t"))])
+    scores = [
+        scorer.score(f"i {typed} know", "i do not know", [(0, 0), (1, 1), (2, 2), (3, 3)])[0]
+        for typed in ("do n't", "don 't", "don &apos;t")
+    ]
+    assert scores[0] == scores[1] == scores[2] and scores[0].scored == scores[0].pairs

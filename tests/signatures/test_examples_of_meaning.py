@@ -1,0 +1,37 @@
+"""Examples that the default similarity must get right, on a signed index of a large text.
+
+DISTSIM_LARGE_INDEX names one of ten million tokens of English or more, signed by default.
+"""
+
+import os
+
+import pytest
+
+from distsim import EstimatedCosine, SignatureTable
+
+INDEX = os.environ.get("DISTSIM_LARGE_INDEX")
+pytestmark = pytest.mark.skipif(not INDEX, reason="DISTSIM_LARGE_INDEX names no signed index")
+
+
+@pytest.fixture(scope="module")
+def table():
+    return SignatureTable.open(INDEX)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "same", "of_its_topic"),
+    [
+        ("disease", "illness", "cystic"),
+        ("big", "large", "daddy"),
+        ("in order to", "so as to", "order of"),
+        ("due to", "because of", "due date"),
+    ],
+)
+def test_the_same_is_nearer_than_its_topic(table, phrase, same, of_its_topic):
+    near, far = EstimatedCosine(table).similarities([(phrase, same), (phrase, of_its_topic)])
+    assert near > far
+
+
+def test_idioms_have_contexts_of_their_own(table):
+    idiom, free = table.evidence("in order to"), table.evidence("the old man")
+    assert idiom.own_share > 0.9 > free.own_share
