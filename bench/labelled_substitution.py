@@ -1,13 +1,13 @@
 """Callison-Burch's substitution test (2008, section 4): phrases replaced in their sentences.
 
 Phrases of one to five words, half of them constituents, are drawn from sentences with trees, among
-those that both grammars know: pivoted without labels, and with those of trees. Eight conditions:
-baseline, any label of the phrase (equation 10), the best of its labels in the tree (8), their
-average (9), each alone and with the language model of the sentence. Printed: how many phrases have
-a paraphrase, how many best ones contain the phrase or are contained in it, and ln p of the sentence
-by the model, less that of the original, over the phrases that all conditions have. OUT gets
-judge.tsv, the sentences in random order without the names of conditions, to be marked from 1 to 5
-for meaning and for grammar, and key.tsv, which judges must not see.
+those that both grammars know: pivoted without labels, and with all labels that trees give them.
+Eight conditions: baseline, any label of the phrase (equation 10), the best of its labels in the
+tree (8), their average (9), each alone and with the language model of the sentence. Printed: how
+many phrases have a paraphrase, how many best ones contain the phrase or are contained in it, and
+ln p of the sentence by the model, less that of the original, over the phrases that all conditions
+have. OUT gets judge.tsv, the sentences in random order without the names of conditions, to be
+marked from 1 to 5 for meaning and for grammar, and key.tsv, which judges must not see.
 
     python bench/labelled_substitution.py WORK INDEX --out OUT [--data FOLDER] [--phrases 200]
 
@@ -93,7 +93,7 @@ def main() -> None:
     given = arguments.parse_args()
     grammars = (
         grammar(given.work, "plain"),
-        grammar(given.work, "labelled", "--set", "labels=thesis", "--set", "unlabelled=drop"),
+        grammar(given.work, "labelled", "--set", "labels=every", "--set", "unlabelled=drop"),
     )
     model, draw = IndexModel(given.index), random.Random(1)
     found: dict[bool, list[Drawn]] = {True: [], False: []}

@@ -33,7 +33,7 @@ ExportFormat = Literal["w2v", "w2v-bin", "parquet", "csv"]
 # Bitexts and the rules made of them.
 Symmetrisation = Literal["grow-diag-final-and", "intersection"]
 ExtractPreset = Literal["phrases", "hiero", "samt", "ppdb"]
-Labels = Literal["none", "thesis", "slashes", "constituents"]
+Labels = Literal["none", "thesis", "slashes", "constituents", "every"]
 LabelChoice = Literal["best", "average", "any"]
 Unlabelled = Literal["keep", "drop-gappy", "drop"]
 Chains = Literal["top", "bottom"]

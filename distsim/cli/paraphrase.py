@@ -1,6 +1,7 @@
 """`distsim paraphrase INDEX PHRASE...`: paraphrases of phrases, with evidence."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -52,6 +53,25 @@ class UnknownTextOptions(OptionGroup):
 
 
 @dataclass
+class RuleOptions(OptionGroup):
+    """Options for a grammar's paraphrases."""
+
+    grammar: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PACKS",
+            help="Packed rules, by pack or make-grammar: their targets are candidates too.",
+        ),
+    ] = None
+    tree: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TREE", help="Of the phrase's sentence, bracketed: only rules with its labels."
+        ),
+    ] = None
+
+
+@dataclass
 class AnswerOptions(OptionGroup):
     """How many paraphrases are printed, and how."""
 
@@ -83,6 +103,7 @@ def paraphrase(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
     answers: AnswerOptions,
     unknown: UnknownTextOptions,
+    rules: RuleOptions,
     phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
     file: InputOption = None,
     preset: Annotated[
@@ -114,7 +135,10 @@ def paraphrase(
         _batch(_opened(index, table, comparable), found, unknown.output, jobs)
         return
     asked = asked_phrases(phrases, file)
-    _put_answers(_opened(index, table, options), asked, answers, jobs)
+    if rules.tree is not None and rules.grammar is None:
+        raise typer.BadParameter("--tree chooses among rules: give --grammar PACKS too")
+    paraphraser = _opened(index, table, options, rules.grammar)
+    _put_answers(paraphraser, asked, answers, jobs, rules.tree)
 
 
 def _put_answers(
@@ -122,12 +146,13 @@ def _put_answers(
     asked: list[PhraseArgument],
     printed: AnswerOptions,
     jobs: int | None,
+    tree: str | None,
 ) -> None:
     from distsim.base.parallel import ordered_map
 
     n_opposites, labels = 0, list[str]()
     wanted = [one.phrase for one in asked if not one.empty]
-    answers = ordered_map(paraphraser.answer, wanted, jobs)
+    answers = ordered_map(partial(paraphraser.answer, tree=tree), wanted, jobs)
     for one in asked:
         if one.empty:
             _put_nothing(one.phrase, 0, "empty")
@@ -171,9 +196,12 @@ def _put_paraphrases(
         put_row(columns, **more)
 
 
-def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Paraphraser":
+def _opened(
+    index: str, table: str | None, options: "ParaphraseOptions", grammar: str | None = None
+) -> "Paraphraser":
     """Return the paraphraser of an index, with its own signatures where they are current."""
     from distsim.comparison.table import SignatureTable
+    from distsim.grammar.packs.grammar_index import GrammarIndex
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.paraphraser import Paraphraser
     from distsim.storage.manifest import signatures_inside
@@ -190,7 +218,8 @@ def _opened(index: str, table: str | None, options: "ParaphraseOptions") -> "Par
         say(f"no signatures in {index}: fewer candidates are found; distsim sign {index} adds them")
     if signatures is not None and options.finder:
         say_no_finder(signatures)
-    paraphraser = Paraphraser(opened, options=options, table=signatures)
+    rules = None if grammar is None else GrammarIndex.open(grammar)
+    paraphraser = Paraphraser(opened, options=options, table=signatures, grammar=rules)
     if paraphraser.is_calibrated is False:
         say_shares()
     return paraphraser

@@ -64,6 +64,13 @@ class Pool:
         """The number of phrases."""
         return int(self.stops.size)
 
+    def where(self, chosen: np.ndarray) -> "Pool":
+        """Return the chosen phrases, bool[n]."""
+        lengths = np.diff(self.stops, prepend=0)
+        words = self.words[np.repeat(chosen, lengths)]
+        stops = np.cumsum(lengths[chosen])
+        return Pool(words, stops, self.hashes[chosen], self.numbers[:, chosen])
+
 
 _LEAST_ROOM = 1 << 12
 _MOST_ROOM = 1 << 20

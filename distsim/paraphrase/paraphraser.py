@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from distsim.base.arguments import AnyPath, WordIds
+from distsim.base.errors import ParameterError
 from distsim.base.memory import half_of_free
 from distsim.base.results import Results
 from distsim.comparison.opposites.opposites import SPARE, opposites_last
+from distsim.corpus.annotation import Tree
+from distsim.grammar.labelled import labelled_rules
+from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.paraphrase.beside import WordsBeside, commonest
 from distsim.paraphrase.context_candidates import (
@@ -29,11 +33,12 @@ from distsim.paraphrase.occurrences import SampledOccurrences, Sampler, locate, 
 from distsim.paraphrase.paraphrasing_options import LONGEST_PHRASE, ParaphraseOptions
 from distsim.paraphrase.profiles import Profiler
 from distsim.paraphrase.surroundings import Surroundings, one_sided, surroundings
-from distsim.signatures.table import StoredTable, TableLike, opened_table
+from distsim.signatures.table import TableLike, opened_table
 
 GAP = "_"
 BOUNDARY_SIGN = "|"
-ORIGINS = ("contexts", "sides", "neighbours", "finder")
+ORIGINS = ("contexts", "sides", "neighbours", "grammar", "finder")
+_GRAMMAR = ORIGINS.index("grammar")
 _SHOWN_CONTEXTS = 3
 _SHORTEST_SINGLE_SIDE = 2
 _SINGLE_SIDE_SAMPLE = 300
@@ -61,8 +66,8 @@ class Paraphrase:
     replaced more where the finder gives that word a high score.
     count: its occurrences.
     evidence: how many distinct contexts L _ R it shares with the focal phrase. origin: where
-    it was found: `contexts`, `sides` (a left or right side alone), `neighbours` (signatures), or
-    `finder`: by what `sign` stored of words.
+    it was found: `contexts`, `sides` (a left or right side alone), `neighbours` (signatures),
+    `grammar` (a rule of it), or `finder`: by what `sign` stored of words.
     contexts: up to three of those shared, as text: seen most often, then rarest. opposite: whether
     it is an opposite of the focal phrase. contrasted: whether the text contrasts the two, as it
     does opposites; these come last.
@@ -128,6 +133,8 @@ class Paraphraser:
         index: where everything is counted.
         options: the settings; the defaults where None.
         table: signatures whose neighbours are candidates too; none where None.
+        grammar: a pack whose rules' targets are candidates too, scored like the others; its phrases
+            are in lower case. None: no rules.
         memory: bytes of the caches of common phrases, an eighth of `half_of_free` at most;
             paraphrasers of the same table, settings of profiles and memory share them.
 
@@ -145,11 +152,12 @@ class Paraphraser:
         *,
         options: ParaphraseOptions | None = None,
         table: TableLike | None = None,
+        grammar: GrammarIndex | None = None,
         memory: int = _KEPT_BYTES,
     ) -> None:
         index, table = opened_index(index), None if table is None else opened_table(table)
         self.index = index
-        self._table = table
+        self._table, self._grammar = table, grammar
         self._memory = memory = min(memory, half_of_free() // 8)
         self.options = options or ParaphraseOptions()
         if table is not None:
@@ -183,30 +191,40 @@ class Paraphraser:
         return None if self._words is None else self._words.finder.is_calibrated
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _paraphraser, (self.index, self.options, self._table, self._memory)
+        made = partial(
+            Paraphraser, options=self.options, table=self._table, grammar=self._grammar,
+            memory=self._memory,
+        )  # fmt: skip
+        return made, (self.index,)
 
     def __repr__(self) -> str:
         return f"<Paraphraser in {self.index!r}>"
 
-    def paraphrases(self, phrase: str) -> Results[Paraphrase]:
+    def paraphrases(self, phrase: str, *, tree: Tree | str | None = None) -> Results[Paraphrase]:
         """Return the k best paraphrases of a phrase, best first.
 
         Arguments:
             phrase: words separated by spaces.
+            tree: of its sentence: only rules with its labels there, as in `answer`.
         """
-        return Results(self.answer(phrase).paraphrases)
+        return Results(self.answer(phrase, tree=tree).paraphrases)
 
-    def answer(self, phrase: str) -> Answer:
+    def answer(self, phrase: str, *, tree: Tree | str | None = None) -> Answer:
         """Return the paraphrases of a phrase of one to six tokens, with the size of the search.
 
         A phrase that does not occur, or is too long, has none, and the answer says so.
 
         Arguments:
             phrase: words separated by spaces.
+            tree: of its sentence. The candidates are then the grammar's alone, those that a rule
+                has under a label of the phrase in the tree (Callison-Burch 2008, 3.2).
 
         Raises:
-            ParameterError: the phrase is empty.
+            ParameterError: the phrase is empty, or not in the tree, the tree is broken, or there is
+                no grammar beside it.
         """
+        if tree is not None and self._grammar is None:
+            raise ParameterError("the labels of a tree are those of rules: give `grammar` too")
         count = self.index.count(phrase)
         text = self.index.words(phrase)
         shown = " ".join(text) or phrase
@@ -217,7 +235,8 @@ class Paraphraser:
             return Answer(shown, count, [], 0, 0, 0, reason, 0)
         if count == 0:
             return Answer(shown, 0, [], 0, 0, 0, "does not occur in the corpus", 0)
-        if self._words is not None and len(text) == 1 and not self.options.forms:
+        rules = self._rules(phrase, tree)
+        if self._words is not None and len(text) == 1 and not self.options.forms and not rules:
             words = self._words.answers(text[0], k=self.options.k + SPARE)
             least = self.options.min_score or 0.0
             some = [one for one in words or () if one.similarity >= least]
@@ -226,7 +245,23 @@ class Paraphraser:
                 return Answer(shown, count, [], 0, 0, 0, reason, 0)
             if some:
                 return self._of_words(shown, count, some)
-        return self._answer(shown, word_ids(self.index, text))
+        if tree is not None and not rules:
+            reason = "no rule of the grammar has a label of it in the tree"
+            return Answer(shown, count, [], 0, 0, 0, reason, 0)
+        return self._answer(shown, word_ids(self.index, text), rules, tree is not None)
+
+    def _rules(self, phrase: str, tree: Tree | str | None) -> list[list[str]]:
+        """Return the words of the targets that the grammar's rules have for a phrase, if any."""
+        if self._grammar is None:
+            return []
+        source = phrase.lower()
+        if tree is None:
+            rules = self._grammar.rules(source)
+        else:
+            rules = labelled_rules(self._grammar, source, tree)
+        targets = dict.fromkeys(one.target for one in rules if "[" not in one.target)
+        words = map(self.index.words, targets)
+        return [target for target in words if 1 <= len(target) <= LONGEST_PHRASE]
 
     def _of_words(self, shown: str, count: int, words: Sequence[FoundWord]) -> Answer:
         """Return the answer of the finder for a word, with contexts that are shared with it."""
@@ -257,13 +292,22 @@ class Paraphraser:
             shown, count, rows, contexts.lefts.size, candidates.size, len(words), None, n_out
         )
 
-    def _answer(self, shown: str, focal: np.ndarray) -> Answer:
+    def _answer(
+        self, shown: str, focal: np.ndarray, rules: Sequence[Sequence[str]], is_alone: bool
+    ) -> Answer:
+        """Return the answer by contexts.
+
+        rules: targets of the grammar's rules. is_alone: no others are candidates.
+        """
         options = self.options
         located = locate(self.index, focal, np.array([focal.size]))
         occurrences = self._focal_sampler.sample(located, np.zeros(1, np.int64))
         contexts, candidates, singles, single_candidates = self._gathered(occurrences, focal)
-        replaced = self._replaced(shown.split(" "))
-        pool = self._pool(focal, shown, candidates, single_candidates, list(replaced))
+        replaced = {} if is_alone else self._replaced(shown.split(" "))
+        more = rules, list(replaced)
+        pool = self._pool(focal, shown, candidates, single_candidates, more)
+        if is_alone:
+            pool = pool.where(pool.numbers[_GRAMMAR] >= 0)
         found = self._scored(focal, occurrences, pool, np.array(list(replaced.values())))
         kept = self._filtered(tuple(focal.tolist()), found)
         texts = [self._text(one.words) for one in kept]
@@ -360,13 +404,14 @@ class Paraphraser:
         shown: str,
         candidates: ContextCandidates,
         singles: ContextCandidates,
-        replaced: Sequence[Sequence[str]],
+        more: tuple[Sequence[Sequence[str]], ...],
     ) -> Pool:
         """Return the candidates to be compared: the best of each source.
 
         Arguments:
             focal: int64, word ids of the focal phrase.
             candidates, singles: from two-sided and from one-sided contexts.
+            more: targets of rules; phrases with one word replaced.
         """
         options = self.options
         best = candidates.best(options.screened)
@@ -377,7 +422,7 @@ class Paraphraser:
                 (*candidates.words(self.index, best), best),
                 (*singles.words(self.index, best_singles), best_singles),
                 self._numbered(self._neighbours(focal, shown, wanted)),
-                self._numbered(replaced),
+                *map(self._numbered, more),
             ]
         )
 
@@ -403,10 +448,10 @@ class Paraphraser:
 
         Those that say the same by their words are left out before anything is compared, so that
         they take no other's place. Those that a short profile finds furthest away are left out,
-        unless a single word is replaced in them: how many are kept does not depend on `k`. A
-        profile from few occurrences is noisy, which lengthens it and so lowers the cosine: its
-        squared length is about 1 + _NOISE / n times that without noise, and the cosine is raised
-        by what more occurrences would take off.
+        unless a single word is replaced in them or a rule has them: how many are kept does not
+        depend on `k`. A profile from few occurrences is noisy, which lengthens it and so lowers the
+        cosine: its squared length is about 1 + _NOISE / n times that without noise, and the cosine
+        is raised by what more occurrences would take off.
 
         chances: float64, of the word put in, for each candidate of the last source.
         """
@@ -419,7 +464,8 @@ class Paraphraser:
         passing = (located.counts > 0) & self._within_edges(focal, pool)
         passing &= ~says_the_same(focal, pool, options.substrings, options.entailment)
         by_word = pool.numbers[-1] >= 0
-        alive = np.flatnonzero(passing & ~by_word)
+        unscreened = by_word | (pool.numbers[_GRAMMAR] >= 0)
+        alive = np.flatnonzero(passing & ~unscreened)
         n = np.maximum(1, located.counts)
         shrinkage = n / (n + options.doubt)
         for few, most, share in options.screens:
@@ -433,7 +479,7 @@ class Paraphraser:
                 order = order[: max(most, 2 * options.depth)]
                 least = share * short[order[options.depth - 1]]
                 alive = np.sort(alive[order[short[order] >= least]])
-        alive = np.union1d(alive, np.flatnonzero(passing & by_word))
+        alive = np.union1d(alive, np.flatnonzero(passing & unscreened))
         cosines, _ = self._comparer.cosines(profile, located, alive)
         cosines *= shrinkage[alive]
         own = by_word[alive]
@@ -564,9 +610,3 @@ def _within(contexts: Surroundings, walk: int | None) -> Surroundings:
         return contexts
     n = int(np.searchsorted(np.cumsum(contexts.costs), walk, "right"))
     return contexts.chosen(np.arange(n))
-
-
-def _paraphraser(
-    index: CorpusIndex, options: ParaphraseOptions, table: StoredTable | None, memory: int
-) -> Paraphraser:
-    return Paraphraser(index, options=options, table=table, memory=memory)

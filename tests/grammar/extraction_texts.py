@@ -50,7 +50,8 @@ def linked_text(bitexts: Sequence[Sequence[Pair]], options: ExtractOptions) -> L
         np.array(spans, np.uint8).reshape(-1, 2),
         starts_of([len(pair.nodes) for pair in pairs]).astype(np.uint64),
     )
-    labels, nodes, n_nodes = _joined_trees([(trees, len(pairs))], options.chains)
+    chains = None if options.labels == "every" else options.chains
+    labels, nodes, n_nodes = _joined_trees([(trees, len(pairs))], chains)
     return LinkedText(
         side_of([pair.foreign for pair in pairs]),
         side_of([pair.english for pair in pairs]),

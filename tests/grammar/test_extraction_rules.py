@@ -18,6 +18,7 @@ from tests.naive.extraction import Pair
 OPTIONS = {
     **PRESETS,
     "phrases labelled, loose": replace(PRESETS["phrases"], loose=True, labels="thesis"),
+    "phrases, every label": replace(PRESETS["phrases"], labels="every"),
     "hiero loose": ExtractOptions(longest=5, loose=True),
     "one gap": ExtractOptions(most_gaps=1, longest=4, most_symbols=3, whole=False),
     "unlabelled kept": replace(PRESETS["samt"], unlabelled="keep", chains="top"),
@@ -247,6 +248,17 @@ def test_labels_of_figure_3_4(start, stop, how, label, tmp_path):
     assert [rule[0] for rule in found if rule[1:] == sides] == [f"[{label}]"]
 
 
+def test_every_label_of_a_span(tmp_path):
+    options = ExtractOptions(most_gaps=0, labels="every", whole=False)
+    foreign = [f"w{i}" for i in range(len(FIGURE_3_4))]
+    links = {(i, i) for i in range(len(FIGURE_3_4))}
+    rules = extract([[Pair(foreign, FIGURE_3_4, links, FIGURE_3_4_NODES)]], options, tmp_path)
+    labels = {rule[0] for rule in rules if rule[2] == "diplomatic relations"}
+    assert labels == {"[NP]", "[JJ+NNS]"}
+    labels = {rule[0] for rule in rules if rule[2] == "have diplomatic relations"}
+    assert labels == {"[VP/PP]", "[VBP+NP]", "[VBP+JJ+NNS]"}  # one slash at most: no SBAR\\WHNP/PP
+
+
 def test_margins_sum_to_one_and_the_identity_of_table_6_6_holds(tmp_path):
     draw = random.Random(11)
     bitext = [drawn_pair(draw) for _ in range(60)]
@@ -323,8 +335,8 @@ def test_the_longest_sentences_and_those_without_links(tmp_path):
 
 def test_settings_outside_their_range():
     for wrong in (
-        {"longest": 0}, {"longest": 16}, {"most_gaps": 3}, {"labels": "every"}, {"chains": "all"},
+        {"longest": 0}, {"longest": 16}, {"most_gaps": 3}, {"labels": "every"}, {"labels": "all"},
         {"min_count": 0}, {"most_symbols": 0}, {"min_linked": -1},
     ):  # fmt: skip
-        with pytest.raises(ValueError, match="choose"):
+        with pytest.raises(ValueError, match="choose|set most_gaps to 0"):
             ExtractOptions(**wrong)

@@ -72,7 +72,8 @@ def labels_of(pair: Pair, start: int, stop: int, options: ExtractOptions) -> lis
     for a, b, label in pair.nodes:
         if label != "X":
             nodes[a, b].append("COMMA" if label == "," else label)
-    for span, chain in nodes.items():
+    every = options.labels == "every"
+    for span, chain in nodes.items() if not every else ():
         nodes[span] = [chain[0] if options.chains == "top" else chain[-1]]
     n = len(pair.english)
     whole = list(nodes.get((start, stop), ()))
@@ -106,6 +107,7 @@ def labels_of(pair: Pair, start: int, stop: int, options: ExtractOptions) -> lis
         "thesis": [whole, slashed, two, three],
         "slashes": [whole, slashed],
         "constituents": [whole],
+        "every": [whole, slashed, two, three],
     }[options.labels]
     found = list(dict.fromkeys(label for labels in tried for label in labels))
     return found or ["X"]
@@ -147,8 +149,9 @@ def instances(pair: Pair, options: ExtractOptions, has_trees: bool) -> Iterator[
         bare.append(everything)
     for box in bare:
         labels = labels_of(pair, box.k, box.m, options) if has_trees else ["X"]
-        if not (labels[0] == "X" and unlabelled == "drop"):
-            yield rule_of(pair, box, [], [], labels[0])
+        for label in labels if options.labels == "every" else labels[:1]:
+            if not (label == "X" and unlabelled == "drop"):
+                yield rule_of(pair, box, [], [], label)
     for box in boxes:
         label = first_label(box)
         if label == "X" and unlabelled != "keep":

@@ -95,7 +95,7 @@ def extract_rules(
     options = options or ExtractOptions()
     text = LinkedText.join(
         [one if isinstance(one, Bitext) else Bitext.open(one) for one in bitexts],
-        options.chains,
+        None if options.labels == "every" else options.chains,
     )
     return write_rules(
         text, path, options, features or FeatureChoice(), Run(jobs, memory, progress), numeric

@@ -7,6 +7,7 @@ import numpy as np
 
 from distsim.base.arguments import check_types, in_range, one_of
 from distsim.base.choices import Chains, ExtractPreset, Labels, Unlabelled
+from distsim.base.errors import ParameterError
 from distsim.base.settings import presets
 from distsim.grammar.kernels import extraction as kernels
 
@@ -15,6 +16,7 @@ _LABELS: dict[str, int] = {
     "thesis": kernels.THESIS,
     "slashes": kernels.NO_SUMS,
     "constituents": kernels.CONSTITUENTS,
+    "every": kernels.EVERY,
 }
 _UNLABELLED: dict[str, int] = {
     "keep": kernels.NONE_NEEDED,
@@ -36,7 +38,8 @@ class ExtractOptions:
         min_linked: linked words that must be outside the gaps.
         may_touch: two gaps may be neighbours on the source side.
         labels: `none` (all are X); `thesis`, the first of constituent, X/Y, X\\Y, X+Y, X+Y+Z
-            (thesis 3.2.2); `slashes`, without sums; `constituents` alone (Callison-Burch 2008, 3).
+            (thesis 3.2.2); `slashes`, without sums; `constituents` alone (Callison-Burch 2008, 3);
+            `every`, a rule for each label that the span has (the same, 3.2), no gaps.
         unlabelled: what becomes of rules with X as label or gap where there are trees:
             `keep`, `drop-gappy` (only those with gaps) or `drop`.
         chains: of constituents over the same words the `top` one or the `bottom` one.
@@ -71,6 +74,8 @@ class ExtractOptions:
         one_of(self.labels, _LABELS, "labels")
         one_of(self.unlabelled, _UNLABELLED, "unlabelled")
         one_of(self.chains, get_args(Chains), "chains")
+        if self.labels == "every" and self.most_gaps:
+            raise ParameterError("labels 'every' is for rules without gaps: set most_gaps to 0")
 
     def settings(self, has_trees: bool) -> np.ndarray:
         """Return the options as the kernels read them, int64[9].

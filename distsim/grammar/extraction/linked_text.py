@@ -52,11 +52,12 @@ class LinkedText:
         )
 
     @classmethod
-    def join(cls, bitexts: Sequence[Bitext], chains: Chains = "top") -> "LinkedText":
+    def join(cls, bitexts: Sequence[Bitext], chains: Chains | None = "top") -> "LinkedText":
         """Return bitexts end to end; their foreign languages become one.
 
         Arguments:
-            bitexts: 1 to 64. chains: which constituents over the same words count.
+            bitexts: 1 to 64. chains: which constituents over the same words count; each by
+                itself where None.
 
         Raises:
             ParameterError: there is none, or there are more than 64.
@@ -166,7 +167,7 @@ def _turned(links: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _joined_trees(
-    trees: Sequence[tuple[Trees | None, int]], chains: Chains
+    trees: Sequence[tuple[Trees | None, int]], chains: Chains | None
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return the base labels, nodes uint16[k, 3], and the number of nodes of each sentence.
 
@@ -188,8 +189,10 @@ def _joined_trees(
     return labels, np.concatenate(nodes), np.concatenate(counts)
 
 
-def _chained(trees: Trees, chains: Chains) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
-    """Return (names, bounds, label of each node, its sentence), one node a span.
+def _chained(
+    trees: Trees, chains: Chains | None
+) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
+    """Return (names, bounds, label of each node, its sentence), one node a span unless None.
 
     A constituent labelled X is none.
 
@@ -202,7 +205,7 @@ def _chained(trees: Trees, chains: Chains) -> tuple[list[str], np.ndarray, np.nd
     labelled = np.flatnonzero(~known_as_x[trees.span_labels])
     owner, bounds = owner[labelled], trees.span_bounds[labelled]
     label = trees.span_labels[labelled].astype(np.int64)
-    if label.size == 0:
+    if label.size == 0 or chains is None:
         return list(trees.labels), bounds, label, owner
     again = np.zeros(label.size, bool)
     again[1:] = (owner[1:] == owner[:-1]) & np.all(bounds[1:] == bounds[:-1], axis=1)

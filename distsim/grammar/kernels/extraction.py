@@ -19,8 +19,9 @@ F_KEY, E_KEY, LABEL_LINKS, PLACE, GAPS_COUNT = range(COLUMNS)
 LONGEST, MOST_SYMBOLS, MOST_GAPS, IS_LOOSE, MIN_LINKED, MAY_TOUCH, LABELS, NEEDS_LABEL, WHOLE = (
     range(9)
 )
-# how spans are labelled: X; constituent, slashes, sums; constituent, slashes; constituent
-X_ONLY, THESIS, NO_SUMS, CONSTITUENTS = range(4)
+# how spans are labelled: X; constituent, slashes, sums; constituent, slashes; constituent;
+# every label of the span
+X_ONLY, THESIS, NO_SUMS, CONSTITUENTS, EVERY = range(5)
 # which rules need labels: none; those with gaps; all
 NONE_NEEDED, IN_GAPPY, IN_ALL = range(3)
 
@@ -30,6 +31,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 _ONE = np.uint64(1)
 _GAP = np.uint64(0xA24BAED4963EE407)
 _HASHED = np.uint64(1 << 31)
+_MOST_EVERY = 4096  # labels of a span
 FULL = -1
 _INNER_FULL, _CHOSEN_FULL = -2, -3
 
@@ -60,7 +62,7 @@ class LinkedTextArrays(NamedTuple):
 
     foreign, english: the sides. links: uint8[m, 2] of (foreign, English) words, sorted and distinct
     within a sentence; link_starts: int64[n + 1]. nodes: uint16[k, 3] of (start, stop, label), one a
-    span; node_starts: int64[n + 1].
+    span unless every label counts; node_starts: int64[n + 1].
     """
 
     foreign: LinkedSide
@@ -76,15 +78,16 @@ class RuleWorkspace(NamedTuple):
 
     f_link: int64, the first link of each foreign word. inner: int64[k, 6], pairs inside a pair;
     inner_starts: int64, the first that starts at or after each word. chosen: int64[k, 2], rows of
-    inner that are gaps. hashes: uint64[2, CHART], of the words of either side. f_states: uint64,
-    hash states after each number of words from a pair's first on; e_states[k]: from word k on, of
-    which n_e_states[k] are known.
+    inner that are gaps. labels: uint32, of a pair. hashes: uint64[2, CHART], of the words of either
+    side. f_states: uint64, hash states after each number of words from a pair's first on;
+    e_states[k]: from word k on, of which n_e_states[k] are known.
     """
 
     f_link: np.ndarray
     inner: np.ndarray
     inner_starts: np.ndarray
     chosen: np.ndarray
+    labels: np.ndarray
     hashes: np.ndarray
     f_states: np.ndarray
     e_states: np.ndarray
@@ -187,6 +190,62 @@ def span_label(chart, n, start, stop, how):
     if found != 0:
         return found
     return _three(chart, start, stop)
+
+
+@uncounted
+def _add_label(labels, n, label):
+    """Return the number of labels after one more, which is added if it is new and has room."""
+    for k in range(n):
+        if labels[k] == label:
+            return n
+    if n < labels.size:
+        labels[n] = label
+        n += 1
+    return n
+
+
+@uncounted
+def every_label(nodes, first, last, start, stop, labels):
+    """Return the number of labels of a span, 1 (X) at least, after writing them, all different.
+
+    Callison-Burch 2008, 3.2.
+
+    Arguments:
+        nodes: uint16[k, 3], (start, stop, label) of each node.
+        first, last: half-open range of nodes.
+        start, stop: the half-open span.
+        labels: uint32, written.
+    """
+    n = 0
+    for a in range(first, last):
+        if nodes[a, 0] == start and nodes[a, 1] == stop:
+            n = _add_label(labels, n, np.uint32(nodes[a, 2]))
+    for a in range(first, last):
+        if nodes[a, 0] == start and nodes[a, 1] > stop:
+            for b in range(first, last):
+                if nodes[b, 0] == stop and nodes[b, 1] == nodes[a, 1]:
+                    parts = np.uint32(nodes[a, 2]) | (np.uint32(nodes[b, 2]) << 10)
+                    n = _add_label(labels, n, FORWARD | parts)
+        elif nodes[a, 1] == stop and nodes[a, 0] < start:
+            for b in range(first, last):
+                if nodes[b, 1] == start and nodes[b, 0] == nodes[a, 0]:
+                    parts = np.uint32(nodes[a, 2]) | (np.uint32(nodes[b, 2]) << 10)
+                    n = _add_label(labels, n, BACKWARD | parts)
+        elif nodes[a, 0] == start and nodes[a, 1] < stop:
+            for b in range(first, last):
+                if nodes[b, 0] != nodes[a, 1] or nodes[b, 1] > stop:
+                    continue
+                two = np.uint32(nodes[a, 2]) | (np.uint32(nodes[b, 2]) << 10)
+                if nodes[b, 1] == stop:
+                    n = _add_label(labels, n, two)
+                    continue
+                for c in range(first, last):
+                    if nodes[c, 0] == nodes[b, 1] and nodes[c, 1] == stop:
+                        n = _add_label(labels, n, two | (np.uint32(nodes[c, 2]) << 20))
+    if n == 0:
+        labels[0] = 0
+        n = 1
+    return n
 
 
 @uncounted
@@ -459,7 +518,7 @@ def extract_rows(text, settings, cursor, last_sentence, rows):
     starts = np.empty(CHART + 1, np.int64)
     room = RuleWorkspace(
         np.empty(CHART + 1, np.int64), np.empty((256, 6), np.int64), np.empty(CHART + 1, np.int64),
-        np.empty((1024, 2), np.int64),
+        np.empty((1024, 2), np.int64), np.zeros(_MOST_EVERY, np.uint32),
         np.empty((2, CHART), np.uint64), np.empty(CHART + 1, np.uint64),
         np.empty((CHART, settings[LONGEST] + 1), np.uint64), np.empty(CHART, np.int64),
     )  # fmt: skip
@@ -481,7 +540,7 @@ def extract_rows(text, settings, cursor, last_sentence, rows):
         n_pairs = n_inside
         if settings[WHOLE]:
             n_pairs = _with_whole(pairs, n_pairs, starts, n_foreign, n_english)
-        if how != X_ONLY:
+        if how != X_ONLY and how != EVERY:
             _label_pairs(chart, text, sentence, n_english, how, pairs, n_pairs)
         _index_links(text.links, first_link, last_link, n_foreign, room.f_link)
         _hash_words(text.foreign, sentence, n_foreign, room.hashes, 0)
@@ -508,7 +567,7 @@ def _with_more_room(room, status):
     elif status == _CHOSEN_FULL:
         chosen = np.empty((2 * chosen.shape[0], 2), np.int64)
     return RuleWorkspace(
-        room.f_link, inner, room.inner_starts, chosen, room.hashes, room.f_states,
+        room.f_link, inner, room.inner_starts, chosen, room.labels, room.hashes, room.f_states,
         room.e_states, room.n_e_states,
     )  # fmt: skip
 
@@ -542,6 +601,25 @@ def _hash_words(side, sentence, n, out, row):
 
 
 @uncounted
+def _labels_of_pair(pairs, p, text, sentence, how, labels):
+    """Return the number of labels of an initial pair after writing them.
+
+    Arguments:
+        pairs: int64[m, 6], the sentence's initial pairs.
+        p: the pair.
+        text: a LinkedTextArrays.
+        sentence: its number.
+        how: X_ONLY, or which labels are made.
+        labels: uint32, written.
+    """
+    labels[0] = np.uint32(pairs[p, 5])
+    if how != EVERY:
+        return 1
+    first, last = text.node_starts[sentence], text.node_starts[sentence + 1]
+    return every_label(text.nodes, first, last, pairs[p, 2], pairs[p, 2] + pairs[p, 3], labels)
+
+
+@uncounted
 def _gaps_of_pair(pairs, p, n_inside, starts, settings, room):
     """Return the number of choices of gaps of an initial pair, 1 (no gap) at least.
 
@@ -558,7 +636,7 @@ def _gaps_of_pair(pairs, p, n_inside, starts, settings, room):
     room.chosen[0, 0] = -1
     room.chosen[0, 1] = -1
     labelled = settings[NEEDS_LABEL] != NONE_NEEDED
-    if p >= n_inside or settings[MOST_GAPS] == 0 or (labelled and pairs[p, 5] == 0):
+    if p >= n_inside or settings[MOST_GAPS] == 0 or (labelled and room.labels[0] == 0):
         return 1
     n_inner = _pairs_inside(pairs, p, starts, labelled, room.inner, room.inner_starts)
     if n_inner == FULL:
@@ -650,13 +728,13 @@ def _write_rules(pairs, n_inside, n_pairs, starts, text, settings, room, cursor,
     n_f_states = 0
     for p in range(cursor[1], n_pairs):
         cursor[1] = p
-        label = np.uint64(pairs[p, 5])
-        if settings[NEEDS_LABEL] == IN_ALL and label == 0:
+        n_labels = _labels_of_pair(pairs, p, text, cursor[0], settings[LABELS], room.labels)
+        if settings[NEEDS_LABEL] == IN_ALL and room.labels[0] == 0:
             continue
         n_chosen = _gaps_of_pair(pairs, p, n_inside, starts, settings, room)
         if n_chosen < 0:
             return n_chosen, n
-        if n + n_chosen > rows.shape[0]:
+        if n + n_chosen * n_labels > rows.shape[0]:
             return FULL, n
         start, e_start = pairs[p, 0], pairs[p, 2]
         if start != f_start:
@@ -676,12 +754,13 @@ def _write_rules(pairs, n_inside, n_pairs, starts, text, settings, room, cursor,
             place = (place << np.uint64(8)) | np.uint64(pairs[p, column])
         for choice in range(n_chosen):
             f_key, e_key, key, gaps = _rule_keys(pairs, p, choice, n_known, text.links, room)
-            rows[n, F_KEY] = f_key
-            rows[n, E_KEY] = e_key
-            rows[n, LABEL_LINKS] = (label << HALF) | key
-            rows[n, PLACE] = place
-            rows[n, GAPS_COUNT] = gaps
-            n += 1
+            for k in range(n_labels):
+                rows[n, F_KEY] = f_key
+                rows[n, E_KEY] = e_key
+                rows[n, LABEL_LINKS] = (np.uint64(room.labels[k]) << HALF) | key
+                rows[n, PLACE] = place
+                rows[n, GAPS_COUNT] = gaps
+                n += 1
     cursor[1] = n_pairs
     return 0, n
 
