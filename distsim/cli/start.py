@@ -26,6 +26,8 @@ def main() -> None:
     # Rows are divided among threads of our own. Those of the linear algebra library would only
     # cost .05 CPU seconds at each start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # The argument parser checks types by pydantic, whose plugins are looked for in all packages.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from distsim.cli.main import main as run
 
     for number, handler in before.items():

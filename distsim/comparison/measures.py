@@ -29,6 +29,7 @@ from distsim.signatures.signer import Signer
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
 _CACHED_VECTORS = 1 << 12
+_FIRST = frozen(np.zeros(1, np.int64))
 
 
 class Estimate(NamedTuple):
@@ -145,7 +146,14 @@ def similarity(
     >>> similarity(table, "alice", "zeppelin") is None
     True
     """
-    return EstimatedCosine(table, other=other, estimate=estimate).similarity(a, b)
+    if other is not None or not isinstance(table, StoredTable):
+        return EstimatedCosine(table, other=other, estimate=estimate).similarity(a, b)
+    key = f"cosine by {estimate}"
+    cosine = table.kept.get(key)
+    if cosine is None:
+        cosine = table.kept[key] = EstimatedCosine(table, estimate=estimate)
+    value: float | None = cosine.similarity(a, b)
+    return value
 
 
 def similarities(
@@ -253,6 +261,24 @@ class EstimatedCosine(Similarity):
             found.append(rows)
         return found[0], found[1]
 
+    def similarity(self, a: str, b: str) -> float | None:
+        """Return the similarity of two phrases, -1 to 1, None where it has none.
+
+        Arguments:
+            a: a phrase, words separated by spaces.
+            b: another one.
+
+        Raises:
+            ParameterError: a phrase is empty, or no text.
+        """
+        pair = one_text(a, "a"), one_text(b, "b")
+        if len(self._tables) == 1 and self.estimate == "restored":
+            estimator, normal_form = self._estimators[0], self._tables[0].normal_form
+            first, second = (estimator.stored_phrase(normal_form(phrase)) for phrase in pair)
+            if first is not None and second is not None:
+                return float(estimator.cosines(first, second, _FIRST, _FIRST)[0])
+        return self.estimates([pair])[0].similarity
+
     def _sides(self, given: list[Pair]) -> list[tuple[Stored, np.ndarray]]:
         """Return the stored data of each side's distinct phrases, and their numbers by pair."""
         if len(self._tables) == 1:
@@ -262,10 +288,11 @@ class EstimatedCosine(Similarity):
 
     def _stored(self, side: int, given: list[str]) -> tuple[Stored, np.ndarray]:
         table = self._tables[side]
-        texts = [table.normal_form(phrase) for phrase in given]
-        numbers = {phrase: number for number, phrase in enumerate(dict.fromkeys(texts))}
+        texts = {phrase: table.normal_form(phrase) for phrase in dict.fromkeys(given)}
+        numbers = {text: number for number, text in enumerate(dict.fromkeys(texts.values()))}
         stored = self._estimators[side].known(list(numbers), self._compose)
-        return stored, np.array([numbers[text] for text in texts], np.int64)
+        of_phrase = {phrase: numbers[text] for phrase, text in texts.items()}
+        return stored, np.fromiter(map(of_phrase.__getitem__, given), np.int64, len(given))
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
         """Return the estimated cosine of every pair, and whether it was composed.
@@ -280,9 +307,12 @@ class EstimatedCosine(Similarity):
         composed = first.composed[a] | second.composed[b]
         result = [Estimate(None)] * len(given)
         for number, value in zip(known.tolist(), cosines.tolist(), strict=True):
-            is_composed = bool(composed[number])
-            if not (is_composed and differ_in_unknown_words(self._tables, given[number])):
-                result[number] = Estimate(value, is_composed)
+            result[number] = Estimate(value)
+        for number in known[composed[known]].tolist():
+            if differ_in_unknown_words(self._tables, given[number]):
+                result[number] = Estimate(None)
+            else:
+                result[number] = Estimate(result[number].similarity, True)
         return result
 
 

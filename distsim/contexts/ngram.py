@@ -17,7 +17,7 @@ from distsim.base.errors import ParameterError
 from distsim.base.results import Results
 from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.weights import Weigher, Weighting, feature_log_probabilities, kept_shares
-from distsim.corpus.vocabulary import hash_blob
+from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.indexes.phrase_walk import PhraseChunk
 from distsim.indexes.shard import Shard
@@ -143,6 +143,37 @@ def feature_space(
         index.vocabulary.text, index.vocabulary.offsets, counts, neighbour_slots(index, window),
         window, sides, narrow,
     )  # fmt: skip
+
+
+class WordFeatures:
+    """The features of single words of an index, made when asked for; `feature_space` makes all.
+
+    Arguments:
+        index: of the text.
+        window, sides, narrow: as of `feature_space`.
+    """
+
+    def __init__(
+        self, index: CorpusIndex, window: int, sides: bool = False, narrow: int = 0
+    ) -> None:
+        shape = window, sides, narrow
+        self._vocabulary = index.vocabulary
+        self._counts = index.word_counts()
+        self._prefixes = [f"{name}:".encode() for name in family_names(*shape)]
+        self._times = np.array(_times_counted(*shape))
+        self._totals = _family_totals(neighbour_slots(index, window), *shape)
+
+    def of(self, word: int, families: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (hashes uint64, marginals float64, totals of the families float64) of a word.
+
+        Arguments:
+            word: its id, above 0.
+            families: numbers of families.
+        """
+        start, stop = self._vocabulary.offsets[word : word + 2].tolist()
+        text = self._vocabulary.text[start:stop].tobytes()
+        hashes = hash_texts([self._prefixes[family] + text for family in families])
+        return hashes, self._counts[word] * self._times[families], self._totals[families]
 
 
 def neighbour_slots(index: CorpusIndex, most: int) -> list[int]:

@@ -51,6 +51,18 @@ class Inflections:
             for form in forms:
                 self._bases.setdefault(form, []).append(base)
         self._longest = max(map(len, endings), default=0)
+        # What words are forms of is looked up by how they end, in the order of the rules.
+        self._ending_at: list[str] = []
+        self._by_ending: dict[str, list[tuple[int, str, bool]]] = {}
+        for base, of_base in endings.items():
+            for ending in of_base:
+                bare = ending.removeprefix("+")
+                place = len(self._ending_at), base, ending[0] == "+"
+                self._by_ending.setdefault(bare, []).append(place)
+                self._ending_at.append(bare)
+        self._longest_ending = max(map(len, self._by_ending), default=0)
+        plain = [one for one in endings.get("", ()) if one[0] != "+"]
+        self._general = sorted(plain, key=len, reverse=True)
         self.forms = lru_cache(_CACHED_WORDS)(self._made_forms)
         # A word and those of which it may be a form; these, and those of which they may be.
         self.all_bases = lru_cache(_CACHED_WORDS)(
@@ -187,11 +199,13 @@ class Inflections:
             return []
         found = list(self._bases.get(word, ()))
         if not found and word.isalpha():
-            for base, endings in self._endings.items():
-                for ending in endings:
-                    stem = self._stem(word, ending)
-                    if stem is not None and len(stem + base) >= _SHORTEST:
-                        found.append(stem + base)
+            places: list[tuple[int, str, bool]] = []
+            for length in range(min(self._longest_ending, len(word)) + 1):
+                places += self._by_ending.get(word[len(word) - length :], ())
+            for place, base, doubled in sorted(places):
+                stem = self._stem(word, self._ending_at[place], doubled)
+                if stem is not None and len(stem + base) >= _SHORTEST:
+                    found.append(stem + base)
         kept = dict.fromkeys(one for one in found if one != word and is_word(one))
         return [one for one in kept if word in self.forms(one)]
 
@@ -211,10 +225,10 @@ class Inflections:
         """
         if form == base:
             return ""
-        general = [one for one in self._endings.get("", ()) if one[0] != "+"]
-        for ending in sorted(general, key=len, reverse=True):
+        for ending in self._general:
             if form.endswith(ending):
                 return ending
+        general = [one for one in self._endings.get("", ()) if one[0] != "+"]
         listed = self.forms(base)[1:]
         if len(listed) == len(self.together) and base in self._words:
             rest = [one for one in general if one not in self.together]
@@ -224,11 +238,9 @@ class Inflections:
         free = [one for one in general if not any(other.endswith(one) for other in others)]
         return free[0] if free else form
 
-    def _stem(self, word: str, ending: str) -> str | None:
-        doubled = ending[0] == "+"
-        ending = ending.removeprefix("+")
-        if not word.endswith(ending):
-            return None
+    @staticmethod
+    def _stem(word: str, ending: str, doubled: bool) -> str | None:
+        """Return a word without an ending that it has, and without the doubled letter before."""
         stem = word[: len(word) - len(ending)]
         if not doubled:
             return stem

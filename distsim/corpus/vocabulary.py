@@ -1,6 +1,8 @@
 """Vocabularies: words numbered in order of first appearance, from 1; 0 is the sentence boundary."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -22,6 +24,7 @@ BOUNDARY = 0
 DROPPED = 0xFFFFFFFF  # in place of a word id: the token vanishes
 _EMPTY_SLOT = 0xFFFFFFFF
 _ALL_BITS = (1 << 64) - 1
+_START, _MULTIPLIER, _FINISHER = int(START), int(MULTIPLIER), int(FINISHER)
 _NO_PREFIX = frozen(np.empty(0, np.uint8))
 _FEW = 64  # texts or hashes that are looked up without a kernel: avoids importing numba
 
@@ -49,11 +52,11 @@ def hash_text(text: bytes) -> int:
     >>> hash_text(b"in spite of") == int(hash_texts([b"in spite of"])[0])
     True
     """
-    state = int(START)
+    state = _START
     for byte in text:
-        state = (state ^ byte) * int(MULTIPLIER) & _ALL_BITS
+        state = (state ^ byte) * _MULTIPLIER & _ALL_BITS
         state ^= state >> 32
-    state = state * int(FINISHER) & _ALL_BITS
+    state = state * _FINISHER & _ALL_BITS
     return state ^ (state >> 32)
 
 
@@ -199,7 +202,11 @@ class Vocabulary:
             ArtifactError: one has no word, so what it was read from is damaged.
         """
         try:
-            return [self.word(int(number)) for number in numbers]
+            if len(numbers) <= _FEW:
+                return [self.word(int(number)) for number in numbers]
+            places, text = np.asarray(numbers), self.text.tobytes()
+            edges = self.offsets[places].tolist(), self.offsets[places + 1].tolist()
+            return [text[a:b].decode(errors="replace") for a, b in zip(*edges, strict=True)]
         except IndexError:
             raise ArtifactError(
                 f"a word has the number {int(max(numbers)):,}, the vocabulary has {len(self):,}: "
@@ -232,6 +239,24 @@ class Vocabulary:
             return np.where((self._hashes[places] == hashes) & (ids < len(self)), ids, -1)
         ids = find_ids(self._hashes, self._hash_ids, len(self), frozen(hashes))
         return ids
+
+    def number(self, word: str) -> int:
+        """Return the id of one word, -1 where there is none: in 5 microseconds, without a kernel.
+
+        Arguments:
+            word: in its normal form.
+        """
+        word_hash = hash_text(word.encode(errors="surrogatepass"))
+        hashes, ids = self._searched
+        place = bisect_left(hashes, word_hash)
+        if place == len(hashes) or hashes[place] != word_hash or ids[place] >= len(self):
+            return -1
+        return ids[place]
+
+    @cached_property
+    def _searched(self) -> tuple[memoryview, memoryview]:
+        """The hashes and their words' ids, as views whose items are Python's whole numbers."""
+        return self._hashes.data, self._hash_ids.data
 
     def word_hashes(self, prefix: bytes = b"") -> np.ndarray:
         """Return the hash of prefix + word for every id, uint64.

@@ -350,8 +350,9 @@ class CorpusIndex(IndexedText):
         Raises:
             ParameterError: a phrase is empty, or no text.
         """
-        counts = self._counts(one_or_many_texts(phrase, "phrase"))
-        return int(counts[0]) if isinstance(phrase, str) else counts
+        if isinstance(phrase, str):
+            return self._count(phrase)
+        return self._counts(one_or_many_texts(phrase, "phrase"))
 
     @overload
     def positions(self, phrase: str) -> np.ndarray: ...

@@ -467,8 +467,7 @@ class IndexedText:
 
     def _has(self, token: str) -> bool:
         """Return whether a text is a token of the index."""
-        hashes = hash_texts([token.encode(errors="surrogatepass")])
-        return bool(self.vocabulary.find(hashes)[0] >= 0)
+        return self.vocabulary.number(token) >= 0
 
     def _variants(self) -> dict[str, list[str]]:
         """Return the words of an index of an earlier version by what they would be today."""
@@ -519,6 +518,29 @@ class IndexedText:
     def _ids(self, words: Sequence[str]) -> np.ndarray:
         return self.vocabulary.find(hash_texts([word.encode() for word in words]))
 
+    def _count(self, phrase: str) -> int:
+        """Return how often one phrase occurs.
+
+        Arguments:
+            phrase: words separated by spaces.
+
+        Raises:
+            ParameterError: the phrase is empty.
+        """
+        pieces = self.lookup.pieces(phrase)
+        if not pieces or not all(map(self.lookup.only_itself, pieces)):
+            return int(self._counts([phrase])[0])
+        known = self._id_of_piece
+        ids = [known[piece] if piece in known else self._learned(piece) for piece in pieces]
+        return sum(shard.count(ids) for shard in self.shards)
+
+    def _learned(self, piece: str) -> int:
+        """Return the id of a piece that can only be itself, and keep it."""
+        if len(self._id_of_piece) >= _CACHED_WORDS:
+            self._id_of_piece.clear()
+        number = self._id_of_piece[piece] = self.vocabulary.number(piece)
+        return number
+
     def _counts(self, phrases: Sequence[str]) -> np.ndarray:
         """Return how often each phrase occurs, int64.
 
@@ -549,7 +571,7 @@ class IndexedText:
 
     def _learn(self, pieces: set[str]) -> None:
         """Look up the ids of pieces that can only be themselves."""
-        new = sorted(pieces - self._id_of_piece.keys())
+        new = sorted(piece for piece in pieces if piece not in self._id_of_piece)
         if len(self._id_of_piece) + len(new) > _CACHED_WORDS:
             self._id_of_piece.clear()
             new = sorted(pieces)

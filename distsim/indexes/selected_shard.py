@@ -93,6 +93,10 @@ class SelectedShard(Shard):
         found = [np.count_nonzero(self._keeps(self._whole.suffixes[a:b])) for a, b in pairs]
         return np.array(found, np.int64)
 
+    def count(self, ids: list[int]) -> int:
+        """Return the number of occurrences of one phrase."""
+        return int(self.counts(np.array(ids, np.int64), np.array([len(ids)]))[0])
+
     def positions(self, ids: np.ndarray) -> np.ndarray:
         """Return the positions of one phrase, int64, in suffix order."""
         found = self._whole.positions(ids)

@@ -10,6 +10,7 @@ A word's vector takes in those of its other forms (distsim.signatures.forms) and
 like spelling (distsim.signatures.spelling).
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -378,6 +379,18 @@ class OwnVectors(NamedTuple):
         """
         for name, values in zip(self._fields, self, strict=True):
             writer.add(f"phrase_{name}", values)
+
+    def vector(self, phrase_hash: int) -> np.ndarray | None:
+        """Return the vector of one phrase, float32[1, n_dimensions]; None where it has none.
+
+        Arguments:
+            phrase_hash: of its normal form.
+        """
+        place = bisect_left(self.hashes.data, phrase_hash)
+        if place == self.hashes.size or self.hashes[place] != phrase_hash:
+            return None
+        vector: np.ndarray = self.vectors[place : place + 1] * self.scales[place]
+        return vector
 
     def fill(self, hashes: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Overwrite the rows of those phrases that have a vector; return which, bool[n].

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from distsim.signatures.table import StoredTable
 
 ESTIMATES: tuple[str, ...] = get_args(EstimateName)
+_KEPT_PHRASES = 1 << 12  # of 2 kB
+_YES, _NO = frozen(np.ones(1, bool)), frozen(np.zeros(1, bool))
 _ROUNDING = 1e-6  # of the dot product of two float32 vectors of length 1
 
 
@@ -139,6 +141,7 @@ class Estimator:
     def __init__(self, table: "StoredTable", name: str | None = None) -> None:
         self._table = table
         self.name = estimate_of(table, name)
+        self._phrases: dict[str, Stored] = {}
 
     def known(self, phrases: Sequence[str], compose: bool = True) -> Stored:
         """Return the stored data of phrases in their normal form.
@@ -152,6 +155,40 @@ class Estimator:
         bounds = np.cumsum([0, *map(len, data)], dtype=np.int64)
         text = np.frombuffer(b"".join(data), np.uint8)
         return self.stored(rows, text, bounds[:-1], bounds[1:], compose)
+
+    def stored_phrase(self, phrase: str) -> Stored | None:
+        """Return the stored data of one phrase as `known` does; None where it is not in the table.
+
+        Arguments:
+            phrase: in its normal form.
+        """
+        stored = self._phrases.get(phrase)
+        if stored is not None:
+            return stored
+        row = self._table.row(phrase)
+        if row < 0:
+            return None
+        bits, vectors, fidelities = self._table.bits[row : row + 1], *self._of_row(row, phrase)
+        stored = Stored(_YES, _NO, bits, vectors, fidelities)
+        if len(self._phrases) >= _KEPT_PHRASES:
+            self._phrases.clear()
+        self._phrases[phrase] = stored
+        return stored
+
+    def _of_row(self, row: int, phrase: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return (vector float32[1, n_dimensions], fidelity float64[1]) of a table's phrase."""
+        table = self._table
+        if self.name == "bits":
+            return np.empty((0, table.n_dimensions), np.float32), np.empty(0)
+        own, shares = table.own_vectors, table.own_shares
+        if own is not None and shares is not None and shares[row]:
+            vector = own.vector(int(table.hashes[row]))
+            if vector is not None:
+                return vector, np.ones(1)
+        text = np.frombuffer(phrase.encode(), np.uint8)
+        ends = np.array([0, text.size])
+        bits = table.bits[row : row + 1]
+        return self._vectors(np.array([row]), _YES, bits, text, ends[:1], ends[1:])
 
     def stored(
         self,

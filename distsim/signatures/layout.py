@@ -4,13 +4,15 @@ Phrases are in ascending order of their hashes. Their texts are concatenated; ro
 text_blocks[r // 64] + text_ends[r], so that an offset takes four bytes.
 """
 
+from bisect import bisect_left
+from functools import cached_property
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from distsim import storage
 from distsim.base.errors import ArtifactError
-from distsim.corpus.vocabulary import hash_blob
+from distsim.corpus.vocabulary import hash_blob, hash_text
 from distsim.kernels.compiled import frozen
 from distsim.kernels.tables import find_texts
 from distsim.signatures.kernels.distinctive_words import count_tokens
@@ -188,6 +190,27 @@ class PhraseColumns:
         base = int(self._blocks[row // BLOCK_ROWS])
         start = base + (int(self._ends[row - 1]) if row % BLOCK_ROWS else 0)
         return bytes(self._text[start : base + int(self._ends[row])]).decode(errors="replace")
+
+    def row(self, text: bytes) -> int:
+        """Return the row of one phrase, -1 where there is none, without a kernel.
+
+        Arguments:
+            text: the phrase in its normal form.
+        """
+        hashes, phrase_hash = self._searched, hash_text(text)
+        row = bisect_left(hashes, phrase_hash)
+        while row < len(hashes) and hashes[row] == phrase_hash:
+            base = int(self._blocks[row // BLOCK_ROWS])
+            start = base + (int(self._ends[row - 1]) if row % BLOCK_ROWS else 0)
+            if self._text[start : base + int(self._ends[row])].tobytes() == text:
+                return row
+            row += 1
+        return -1
+
+    @cached_property
+    def _searched(self) -> memoryview:
+        """The hashes, as a view whose items are Python's whole numbers."""
+        return self.hashes.data
 
     def bounds(self, first: int, stop: int) -> np.ndarray:
         """Return where the texts of some rows begin, and the end; int64[stop - first + 1].

@@ -280,8 +280,16 @@ class StoredTable:
             ParameterError: a phrase is empty.
         """
         if isinstance(phrases, str):
-            return int(self.find_normal([self.normal_form(phrases)])[0])
+            return self.row(self.normal_form(phrases))
         return self.find_normal([self.normal_form(phrase) for phrase in phrases])
+
+    def row(self, phrase: str) -> int:
+        """Return the row of one phrase, -1 where it has none: in some microseconds.
+
+        Arguments:
+            phrase: in its normal form.
+        """
+        return self._phrases.row(utf8_phrase(phrase))
 
     def evidence(self, phrase: str) -> PhraseEvidence:
         """Return what the table's vector of a phrase rests on.
@@ -296,7 +304,7 @@ class StoredTable:
         PhraseEvidence(phrase='zeppelin', occurrences=0, own_share=0.0, origin='unknown')
         """
         normal = self.normal_form(phrase)
-        row = int(self.find_normal([normal])[0])
+        row = self.row(normal)
         if row < 0:
             vector = self.composed_vector(phrase)
             return PhraseEvidence(normal, 0, 0.0, "unknown" if vector is None else "composed")
@@ -384,7 +392,7 @@ class StoredTable:
 
     def _has(self, token: str) -> bool:
         """Return whether a text is a word of the table."""
-        return bool(self.find_normal([token])[0] >= 0)
+        return self.row(token) >= 0
 
     def find_normal(self, texts: Sequence[str]) -> np.ndarray:
         """Return the row of every phrase, int64[n], -1 where there is none.

@@ -15,6 +15,7 @@ from distsim.base.errors import ArtifactError, InputError
 from distsim.corpus import Normaliser
 from distsim.corpus.documents import Document
 from distsim.corpus.sources import Source
+from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes import build as build_module
 from distsim.indexes.build import build_index
 from distsim.indexes.suffix_array import MAX_TOKENS
@@ -91,6 +92,18 @@ def test_few_look_ups_without_a_kernel_are_those_of_the_kernel(index, sentences,
     for module in ("corpus.vocabulary", "indexes.shard"):
         monkeypatch.setattr(f"distsim.{module}._FEW", -1)
     assert answers() == few
+
+
+def test_one_count_is_that_of_many(index, sentences):
+    words = {word for sentence in sentences for word in sentence}
+    phrases = [*sorted(words), "nowhere", "don't", "w1 nowhere", "W1"]
+    phrases += [" ".join(sentence[:n]) for sentence in sentences[:20] for n in (2, 3) if sentence]
+    parts = index, index.select(documents=[index.metadata.ids(np.zeros(1, np.int64))[0]])
+    for part in parts:
+        assert [part.count(one) for one in phrases] == part.count(phrases).tolist()
+    numbers = [index.vocabulary.number(word) for word in phrases]
+    hashes = hash_texts([word.encode() for word in phrases])
+    assert numbers == index.vocabulary.find(hashes).tolist()
 
 
 def test_unseen_phrases_count_nothing(index, sentences):

@@ -180,3 +180,16 @@ def test_whole_sides_are_scored_gaps_left_out(learned, tmp_path, capsys):
     )
     with pytest.raises(ParameterError, match="`whole` wants a table: give one"):
         RuleScorer([], whole=True)
+
+
+def test_one_look_up_tells_what_many_at_once_tell(learned):
+    phrases = ["king", "the king", "of the", "Alice's", "zeppelin", "king zeppelin", "off with her"]
+    phrases += [learned.text(row) for row in range(0, len(learned), 97)]
+    normal = [learned.normal_form(phrase) for phrase in phrases]
+    assert [learned.row(phrase) for phrase in normal] == learned.find_normal(normal).tolist()
+    pairs = [(a, b) for a in phrases for b in phrases[:9]]
+    many = EstimatedCosine(learned).similarities(pairs)
+    assert [similarity(learned, *pair) for pair in pairs] == many
+    assert [learned.similarity(*pair) for pair in pairs] == many  # of phrases that are kept
+    by_bits = EstimatedCosine(learned, estimate="bits")
+    assert [by_bits.similarity(*pair) for pair in pairs] == by_bits.similarities(pairs)

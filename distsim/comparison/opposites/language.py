@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 
@@ -156,11 +157,36 @@ class Language:
         """
         if a in self.negated(b) or b in self.negated(a):
             return True
+        first, second = self._rests(a), self._rests(b)
         return any(
-            _rest(first, x) == _rest(second, y) is not None
-            for x, y in self.paired
-            for first, second in ((a, b), (b, a))
+            rest == second.get(partner)
+            for affix, rest in first.items()
+            for partner in self._partners[affix]
         )
+
+    def _rests(self, word: str) -> dict[str, str]:
+        """Return the rest of a word without each paired affix that it has, if that is not short."""
+        rests = {}
+        for length in range(1, min(self._longest, len(word) - _SHORTEST) + 1):
+            if (prefix := word[:length] + "-") in self._partners:
+                rests[prefix] = word[length:]
+            if (ending := "-" + word[-length:]) in self._partners:
+                rests[ending] = word[:-length]
+        return rests
+
+    @cached_property
+    def _longest(self) -> int:
+        """Characters of the longest affix that is paired."""
+        return max((len(affix) - 1 for affix in self._partners), default=0)
+
+    @cached_property
+    def _partners(self) -> dict[str, set[str]]:
+        """The affixes that are paired with each affix, in either order."""
+        partners: dict[str, set[str]] = {}
+        for pair in self.paired:
+            for affix, other in (pair, pair[::-1]):
+                partners.setdefault(affix, set()).add(other)
+        return partners
 
 
 def _are_affixes(first: str, second: str) -> bool:
@@ -168,15 +194,6 @@ def _are_affixes(first: str, second: str) -> bool:
     one, other = first.strip(), second.strip()
     before = one.endswith("-") and other.endswith("-")
     return min(len(one), len(other)) > 1 and before != (one[0] == "-" and other[0] == "-")
-
-
-def _rest(word: str, affix: str) -> str | None:
-    """Return the rest of a word without its affix; None without the affix, or if it is short."""
-    if affix.endswith("-"):
-        rest = word.removeprefix(affix[:-1])
-    else:
-        rest = word.removesuffix(affix[1:])
-    return rest if len(rest) < len(word) and len(rest) >= _SHORTEST else None
 
 
 _STRONG = 1.0  # weight of a pattern of opposites from which it tells a contrast

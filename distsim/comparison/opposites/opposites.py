@@ -249,7 +249,7 @@ class Opposites:
         """Return the ids of a phrase; of a single word, of all its forms; int64[m, n_tokens]."""
         if len(words) > 1:
             return self._ids(words)[None, :]
-        bases = self._inflections.bases(words[0], lambda w: self._count(self._ids((w,))) > 0)
+        bases = self._inflections.bases(words[0], self._occurs)
         found = dict.fromkeys([*words, *self._inflections.forms((bases or words)[0])])
         ids = self._ids(tuple(found))
         return ids[ids > 0][:, None]
@@ -258,11 +258,16 @@ class Opposites:
         return self.index.vocabulary.find(hash_texts([word.encode() for word in words]))
 
     def _count(self, ids: np.ndarray) -> int:
-        if np.any(ids <= 0):
-            return 0
-        stops = np.array([ids.size])
-        return sum(int((high - low)[0]) for low, high in
-                   (shard.intervals(ids, stops) for shard in self.index.shards))  # fmt: skip
+        words: list[int] = ids.tolist()
+        return (
+            sum(shard.count(words) for shard in self.index.shards)
+            if min(words, default=0) > 0
+            else 0
+        )
+
+    def _occurs(self, word: str) -> bool:
+        number = self.index.vocabulary.number(word)
+        return number > 0 and any(shard.count([number]) > 0 for shard in self.index.shards)
 
     def _joins(self, forms: np.ndarray, others: np.ndarray, count: int) -> tuple[np.ndarray, float]:
         """Return (joint occurrences of the two, a row each by find_joins; the weight of each).

@@ -4,10 +4,8 @@ People name a substitute in its dictionary form while the sentence has another, 
 knows forms only. So a candidate is as fluent as all its forms together.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-
-import numpy as np
 
 from distsim.base.arguments import Words
 from distsim.corpus.inflections import Inflections
@@ -41,10 +39,35 @@ class Forms:
         self.inflections = inflections
         self._lexicon = lexicon
         self._space = space
+        self._cosines: dict[str, dict[str, float]] = {}
         self.of_word = lru_cache(_CACHED_WORDS)(self._of_word)
         self.base = lru_cache(_CACHED_WORDS)(self._base)
         self.of_phrase = lru_cache(_CACHED_WORDS)(self._of_phrase)
         self.has = lru_cache(_CACHED_WORDS)(self._has)
+
+    def learn(self, bases: Iterable[str]) -> None:
+        """Look up what tells the forms of base words, which will be asked for one by one.
+
+        Arguments:
+            bases: in normal form.
+        """
+        forms, count = self.inflections.forms, self._lexicon.count
+        new = {base: forms(base) for base in bases if base not in self._cosines}
+        self._lexicon.learn(form for listed in new.values() for form in listed)
+        occurring = {
+            base: [form for form in listed[1:] if count(form) > 0] for base, listed in new.items()
+        }
+        self._lexicon.learn(
+            other for listed in occurring.values() for form in listed for other in forms(form)
+        )
+        if self._space is None:
+            return
+        if len(self._cosines) + len(new) > _CACHED_WORDS:
+            self._cosines.clear()
+        pairs = [(base, form) for base, listed in occurring.items() for form in listed]
+        cosines = iter(self._space.cosines(*map(list, zip(*pairs, strict=True))) if pairs else ())
+        for base, listed in occurring.items():
+            self._cosines[base] = dict(zip(listed, cosines, strict=False))
 
     def kind(self, word: str, base: str | None = None) -> str:
         """Return the inflection of a word, by the rules of the language.
@@ -69,10 +92,9 @@ class Forms:
 
     def _has(self, base: str, kind: str) -> bool:
         """Return whether a base word has a form of a kind, not much rarer than its others."""
-        forms = self.of_word(base)
-        counts = self._lexicon.counts(forms)
-        own = [self.kind(form, base) == kind for form in forms]
-        return bool(counts[own].max(initial=0) * _RARE >= counts.max())
+        count, forms = self._lexicon.count, self.of_word(base)
+        own = [count(form) for form in forms if self.kind(form, base) == kind]
+        return max(own, default=0) * _RARE >= max(map(count, forms))
 
     def _of_phrase(self, words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
         """Return a phrase and those with its first or its last word in another form."""
@@ -86,29 +108,28 @@ class Forms:
         forms = self.inflections.forms(word)
         if len(forms) == 1:
             return (word,)
-        counts = dict(zip(forms, self._lexicon.counts(forms).tolist(), strict=True))
-        kept = [word]
+        counts = {form: self._lexicon.count(form) for form in forms}
+        fitting = []
         for form in forms[1:]:
             doubled = word + word[-1] + form[len(word) :]
             plain = word + form[len(word) + 1 :] if form.startswith(word + word[-1]) else word
             rivals = {doubled, plain} - {word, form}
             rival = max((counts.get(one, 0) for one in rivals), default=0)
-            fits = counts[form] > 0 and counts[form] >= rival and self._alike(word, form)
-            if fits and self._is_form(word, form):
-                kept.append(form)
-        return tuple(kept)
+            if counts[form] > 0 and counts[form] >= rival:
+                fitting.append(form)
+        return (word, *(form for form in self._alike(word, fitting) if self._is_form(word, form)))
 
     def _base(self, word: str) -> str:
         """Return the most frequent word of which a word is a form, itself where there is none."""
-        count = int(self._lexicon.counts([word])[0])
+        count = self._lexicon.count
+        own = count(word)
         bases = [
             one
             for one in self.inflections.bases(word, self._occurs)
-            if self._lexicon.counts([one])[0] * _RAREST_BASE >= count
-            and self._alike(one, word)
-            and self._is_form(one, word)
+            if count(one) * _RAREST_BASE >= own
         ]
-        return bases[int(np.argmax(self._lexicon.counts(bases)))] if bases else word
+        bases = [one for one in self._alike(word, bases) if self._is_form(one, word)]
+        return max(bases, key=count) if bases else word
 
     def _is_form(self, base: str, form: str) -> bool:
         """Return whether a word that may be a form of another is one, and no word of its own.
@@ -116,28 +137,35 @@ class Forms:
         No form of another is one with forms of its own (`computer`, with `computers`) and one
         whose ending does not go without another, which does not occur (`officer`, `officest`).
         """
-        rules = self.inflections
+        rules, count = self.inflections, self._lexicon.count
         if rules.is_irregular(base, form):
             return True
-        count = int(self._lexicon.counts([form])[0])
-        own = [one for one in rules.forms(form)[1:] if one not in rules.forms(base)]
-        if self._lexicon.counts(own).max(initial=0) * _OWN_FORMS >= count:
+        of_base = rules.forms(base)
+        own = [count(one) for one in rules.forms(form)[1:] if one not in of_base]
+        if max(own, default=0) * _OWN_FORMS >= count(form):
             return False
-        if rules.kind(base, form) not in rules.together:
+        kind = rules.kind(base, form)
+        if kind not in rules.together:
             return True
-        others = [one for one in rules.forms(base) if rules.kind(base, one) in rules.together]
-        others = [one for one in others if rules.kind(base, one) != rules.kind(base, form)]
-        return bool(self._lexicon.counts(others).max(initial=0) * _RAREST_TOGETHER >= count)
+        kinds = [(rules.kind(base, one), one) for one in of_base]
+        others = [count(one) for other, one in kinds if other in rules.together and other != kind]
+        return max(others, default=0) * _RAREST_TOGETHER >= count(form)
 
     def _occurs(self, word: str) -> bool:
-        return bool(self._lexicon.counts([word])[0] > 0)
+        return self._lexicon.count(word) > 0
 
-    def _alike(self, a: str, b: str) -> bool:
-        """Return whether two words may be forms of one lemma; True where that is unknown."""
-        if self._space is None:
-            return True
-        first, second = self._space.phrase((a,)), self._space.phrase((b,))
-        return first is None or second is None or float(first @ second) >= _LEAST_ALIKE
+    def _alike(self, word: str, others: Sequence[str]) -> list[str]:
+        """Return the words that may be forms of one lemma with `word`; also those unknown."""
+        if self._space is None or not others:
+            return list(others)
+        known = self._cosines.get(word, {})
+        if all(one in known for one in others):
+            cosines = [known[one] for one in others]
+        else:
+            cosines = self._space.cosines([word] * len(others), others)
+        pairs = zip(others, cosines, strict=True)
+        # Not below: of a word without a vector the cosine is NaN.
+        return [one for one, cosine in pairs if not cosine < _LEAST_ALIKE]
 
 
 def as_bases(target: Words, candidates: Iterable[Words], forms: Forms) -> dict[Words, Words]:

@@ -1,14 +1,13 @@
 """Ids and counts of an index's words, looked up once each."""
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 
-_CACHED_WORDS = 1 << 17
+_CACHED_WORDS = 1 << 18
 
 
 class Lexicon:
@@ -21,7 +20,7 @@ class Lexicon:
     def __init__(self, index: CorpusIndex) -> None:
         self.index = index
         self._counts = index.word_counts().astype(np.int64)
-        self._id = lru_cache(_CACHED_WORDS)(self._looked_up)
+        self._ids: dict[str, int] = {}
 
     def words(self, text: str) -> tuple[str, ...]:
         """Return the words of a text in the index's normal form; () for an empty text.
@@ -38,6 +37,25 @@ class Lexicon:
             words: in normal form.
         """
         return np.array([self._id(word) for word in words], np.int64)
+
+    def count(self, word: str) -> int:
+        """Return how often one word occurs.
+
+        Arguments:
+            word: in normal form.
+        """
+        number = self._id(word)
+        return int(self._counts[number]) if number > 0 else 0
+
+    def learn(self, words: Iterable[str]) -> None:
+        """Look up words that will be asked for one by one: together they take a fifth of the time.
+
+        Arguments:
+            words: in normal form; one may come several times.
+        """
+        new = [word for word in dict.fromkeys(words) if word not in self._ids]
+        hashes = hash_texts([word.encode(errors="surrogatepass") for word in new])
+        self._keep(new, self.index.vocabulary.find(hashes).tolist())
 
     def counts(self, words: Sequence[str]) -> np.ndarray:
         """Return how often every word occurs, int64.
@@ -66,5 +84,15 @@ class Lexicon:
         order = np.argsort(-self._counts[1:], kind="stable")[:most] + 1
         return self.index.vocabulary.words(order[self._counts[order] > 0])
 
-    def _looked_up(self, word: str) -> int:
-        return int(self.index.vocabulary.find(hash_texts([word.encode(errors="surrogatepass")]))[0])
+    def _id(self, word: str) -> int:
+        """Return the id of a word in normal form, -1 where the index does not know it."""
+        number = self._ids.get(word)
+        if number is None:
+            number = self.index.vocabulary.number(word)
+            self._keep([word], [number])
+        return number
+
+    def _keep(self, words: Sequence[str], numbers: Sequence[int]) -> None:
+        if len(self._ids) + len(words) > _CACHED_WORDS:
+            self._ids.clear()
+        self._ids.update(zip(words, numbers, strict=True))

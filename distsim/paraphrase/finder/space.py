@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from distsim.base.errors import IncompatibleError
-from distsim.contexts.ngram import NgramModel, feature_space
+from distsim.contexts.ngram import NgramModel, WordFeatures
 from distsim.contexts.weights import kept_shares
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.signatures.kernels.projection import NOWHERE
@@ -38,7 +38,6 @@ class LearnedSpace:
                 f"{table.path} keeps no vectors of words: sign it again with `keep_parts`"
             )
         model = NgramModel.from_manifest(table.fingerprint.model)
-        space = feature_space(index, *model.shape)
         self.window = model.window
         self.n_dimensions = projection.n_dimensions
         self._sides, self._narrow = model.sides, model.narrow
@@ -47,10 +46,9 @@ class LearnedSpace:
         self._centre = projection.centre.astype(np.float64)
         self._vectors = projection.vectors.reshape(-1, projection.n_dimensions)
         self._unit = projection.unit
-        self._offsets = projection.offsets(space.hashes)
-        self._kept = kept_shares(
-            space.marginals, space.totals[space.families], table.fingerprint.weighting().subsample
-        )
+        self._projection = projection
+        self._features = WordFeatures(index, *model.shape)
+        self._subsample = table.fingerprint.weighting().subsample
         self.phrase = lru_cache(_CACHED_PHRASES)(self._phrase)
 
     def _phrase(self, words: tuple[str, ...]) -> np.ndarray | None:
@@ -86,6 +84,23 @@ class LearnedSpace:
         """
         return self._parts.rows(rows)
 
+    def cosines(self, first: Sequence[str], second: Sequence[str]) -> list[float]:
+        """Return the cosine of the vectors of each pair of words, NaN where one has none.
+
+        Arguments:
+            first, second: n words each, in normal form.
+        """
+        numbers = {word: number for number, word in enumerate(dict.fromkeys([*first, *second]))}
+        rows = self._parts.find(list(numbers))
+        vectors = self._parts.vectors[rows].astype(np.float32)  # sums of products below 2^24
+        squares = np.einsum("ij,ij->i", vectors, vectors)
+        known = (rows >= 0) & (squares > 0)
+        lengths = np.sqrt(np.where(known, squares, np.nan).astype(np.float64))
+        a, b = (np.array([numbers[word] for word in side]) for side in (first, second))
+        dots = np.einsum("ij,ij->i", vectors[a], vectors[b])
+        cosines: list[float] = (dots / (lengths[a] * lengths[b])).tolist()
+        return cosines
+
     def contexts(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the weighted vectors of the words around a slot.
 
@@ -101,12 +116,12 @@ class LearnedSpace:
             for distance, word in enumerate(words[: self.window].tolist(), 1):
                 if not 0 < word < self._n_words:
                     continue
-                features = np.array(self._families(side, distance)) * self._n_words + word
-                offsets = self._offsets[features]
+                hashes, marginals, totals = self._features.of(word, self._families(side, distance))
+                offsets = self._projection.offsets(hashes)
                 known = offsets != NOWHERE
                 if known.any():
                     rows = self._vectors[offsets[known].astype(np.int64) // self.n_dimensions]
-                    share = self._kept[features[known]] * self._unit
+                    share = kept_shares(marginals, totals, self._subsample)[known] * self._unit
                     weight = self.window + 1 - distance if self._sides else 1
                     vectors.append((weight * share @ rows.astype(np.float64))[None, :])
                     places.append(distance if side else -distance)

@@ -211,6 +211,7 @@ class WordSubstitutes:
         nearest[owners[places]] = ids[places]  # the first of equal ones
         kind = self.forms.kind(target[0])
         bases = [self.finder.words[lemma] for lemma in pool.lemmas.tolist()]
+        self.forms.learn(bases)
         agrees = [self.forms.has(base, kind) for base in bases]
         return np.column_stack([best.astype(np.float64), agrees]), nearest
 
