@@ -3,21 +3,23 @@
 The mean of three likenesses of the sides, gaps left out: the cosine of the sides as wholes, their
 soft cosine as sets of words (Sidorov et al. 2014, Soft Similarity and Soft Cosine Measure), in
 which rare words weigh more, and the letters they share. Two things hold it down: a content word
-without a counterpart on the other side (another number, a negation), and words that stand on
-another side of the gaps.
+without a counterpart on the other side, and words that stand on
+another side of the gaps. Opposed sides are held down most: words that exclude each other
+(`north` and `south`, `two` and `three`, two names), other numbers, a negation on one side.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from distsim.comparison.opposites.exclusive import ExclusiveWords
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.kernels.text import render_phrases
 from distsim.corpus.vocabulary import HashNumbering, hash_blob
 from distsim.grammar.block import RuleBlock
 from distsim.grammar.kernels.phrase_pairs import has_unknown_alone, hash_spans
-from distsim.grammar.kernels.rule_similarity import compare_sides, words_of_sides
+from distsim.grammar.kernels.rule_similarity import compare_sides, facing_words, words_of_sides
 from distsim.grammar.tokens import UNKNOWN, BlockWords, TokenForms, WordForms
 from distsim.kernels.compiled import frozen
 from distsim.signatures.estimates import Estimator, Stored
@@ -28,6 +30,9 @@ LIKE = 0.3  # cosine from which a word is a counterpart of another
 MOST_ALONE = 0.5  # rules with a word alone, or with most words moved, stay below this
 MOVED = 0.3  # lost where all words change sides with all gaps
 MOSTLY = 0.5  # share of such changes from which a rule stays below MOST_ALONE
+MOST_OPPOSED = 0.1  # rules whose sides are opposed stay below this
+NEAR = 0.1  # how much less alike than the closest word one may be that excludes a word
+MOST_FACING = 16  # words of a side that is looked through for words that exclude each other
 LEAST = 0.1  # lower values are squeezed between 0 and this
 RARE = 0.003  # a word with this share of the text weighs half as much as a rare one
 CONTENT = 1 / 1100  # words with a smaller share of the text are content words, but function words
@@ -62,6 +67,7 @@ class RuleSimilarity:
         self.table = table
         self._forms = TokenForms(table)
         self._estimator = Estimator(table, estimate)
+        self._exclusive = ExclusiveWords(table)
         is_word = table.token_counts() == 1
         self._function_words = Inflections.open().function_words
         self._n_tokens = max(1, int(table.strengths[is_word].sum(dtype=np.int64)))
@@ -103,10 +109,15 @@ class RuleSimilarity:
         unknown = frozen((forms.changes & UNKNOWN) > 0)
         wholes[composed & has_unknown_alone(frozen(spans), numbers, unknown, hashes)] = np.nan
         wholes[~has_words.all(axis=1)] = np.nan
+        of_words = self._of_words(words, forms)
+        normal = frozen(np.unique(hashes, return_inverse=True)[1].astype(np.int64))
+        exclusive = self._exclusive_pairs(
+            words, forms, normal, of_words[-1], (firsts, lengths, numbers)
+        )
         parts = compare_sides(
-            firsts, lengths, numbers, before, n_gaps, in_order, hashes,
-            *self._of_words(words, forms), frozen(sides), frozen(ends), frozen(pairs),
-            frozen(has_own), frozen(wholes), LIKE,
+            firsts, lengths, numbers, before, n_gaps, in_order, hashes, normal, *of_words,
+            frozen(sides), frozen(ends), frozen(pairs), frozen(has_own), frozen(wholes),
+            frozen(exclusive), LIKE, NEAR,
         )  # fmt: skip
         rules = _sim_rule(wholes, parts)
         without = ~has_words.any(axis=1)  # gaps alone
@@ -125,6 +136,29 @@ class RuleSimilarity:
         known = np.flatnonzero((first != second) & stored.known[first] & stored.known[second])
         wholes[known] = self._estimator.cosines(stored, stored, first[known], second[known])
         return wholes
+
+    def _exclusive_pairs(
+        self, words: BlockWords, forms: WordForms, normal: np.ndarray, vectors: np.ndarray,
+        sides: tuple[np.ndarray, ...],
+    ) -> np.ndarray:  # fmt: skip
+        """Return the pairs of facing words that exclude each other, as facing_words has them.
+
+        Arguments:
+            words: of a block. forms: their normal forms. normal: the number of each. vectors:
+            theirs. sides: first word and words of the rules' sides, and the word at each place.
+        """
+        is_plain = np.array([any(map(str.isalnum, text.decode())) for text in words.texts], bool)
+        keys: np.ndarray = facing_words(*sides, normal, frozen(is_plain), MOST_FACING)
+        if not keys.size:
+            return keys
+        n_forms = int(normal.max()) + 1
+        of_form = np.zeros(n_forms, np.int64)
+        of_form[normal] = np.arange(normal.size)
+        text, offsets = forms.text.tobytes(), forms.offsets.tolist()
+        texts = [text[offsets[at] : offsets[at + 1]].decode() for at in of_form.tolist()]
+        found = self._exclusive.among(texts, vectors[of_form], keys >> 32, keys & 0xFFFFFFFF)
+        exclusive: np.ndarray = keys[found]
+        return exclusive
 
     def _of_words(self, words: BlockWords, forms: WordForms) -> tuple[np.ndarray, ...]:
         """Return what compare_sides takes of words: weights, content, digits, negations, vectors.
@@ -157,15 +191,16 @@ def _sim_rule(wholes: np.ndarray, parts: np.ndarray) -> np.ndarray:
     """Return sim_rule, float64[n], 0 to 1.
 
     Arguments:
-        wholes: float64[n], the cosine of the sides. parts: float64[n, 4], as compare_sides
+        wholes: float64[n], the cosine of the sides. parts: float64[n, 5], as compare_sides
             returns them.
     """
-    soft, letters, alone, moved = parts.T
+    soft, letters, alone, moved, opposed = parts.T
     total = WHOLE * np.nan_to_num(wholes) + WORDS * soft + LETTERS * letters
     values = total / (WHOLE + WORDS + LETTERS) - MOVED * moved
     values = np.where(
         values < LEAST, LEAST * np.exp(np.minimum(values, LEAST) / LEAST - 1.0), values
     )
     held = (alone > 0) | (moved >= MOSTLY)
-    similarity: np.ndarray = np.where(held, MOST_ALONE * np.tanh(values / MOST_ALONE), values)
+    values = np.where(held, MOST_ALONE * np.tanh(values / MOST_ALONE), values)
+    similarity: np.ndarray = np.where(opposed > 0, MOST_OPPOSED * values, values)
     return similarity

@@ -3,7 +3,7 @@
 The text of a sentence reaches to the beginning of the next one in the same frame.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -134,6 +134,19 @@ class WrittenText:
             n += len(found[-1])
             first, frame = last, frame + 1
         return b"".join(found), np.concatenate(starts)
+
+    def samples(self, n_bytes: int) -> Iterator[bytes]:
+        """Yield frames of the text, evenly spaced, of about so many bytes in all.
+
+        Arguments:
+            n_bytes: maximum number of bytes, rounded up to a frame.
+
+        Raises:
+            ValueError: the text is damaged.
+        """
+        wanted = max(1, n_bytes // _FRAME_BYTES)
+        for frame in range(0, self._firsts.size, max(1, -(-self._firsts.size // wanted))):
+            yield self._unpacked(frame)
 
     def _unpacked(self, frame: int) -> bytes:
         import zstandard

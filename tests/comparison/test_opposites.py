@@ -4,6 +4,7 @@ import json
 import math
 import pickle
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from distsim import (
 )
 from distsim.comparison import Language, Opposites
 from distsim.comparison.kernels import joins as kernel
+from distsim.comparison.opposites.exclusive import ExclusiveWords, index_around
 from distsim.comparison.opposites.opposites import without_shared
 from distsim.grammar import PairFeatures, RuleScorer
 from distsim.kernels.compiled import frozen
@@ -192,3 +194,81 @@ def test_paraphrases_without_opposites(signed, run):
     dropped = set(everything.splitlines()) - set(kept.splitlines())
     assert any("\tunhappy\t" in line for line in dropped)
     assert re.search(r"\d+ answers? left out: opposites", err)
+
+
+PATTERNS = [(0, (1,), 0), (2, (3,), 0), (0, (3,), 1), (2, (1, 3), 0), (0, (4, 1), 1)]
+WORDS = frozenset({5, 6, 7, 8})
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(0, 8), min_size=3, max_size=30))
+def test_joined_words_are_those_of_the_definition(tokens):
+    first, following = np.full(9, -1, np.int32), []
+    for number, (_, between, _) in reversed(list(enumerate(PATTERNS))):
+        following.insert(0, first[between[0]])
+        first[between[0]] = number
+    betweens = [[*between, *[-1] * (4 - len(between))] for _, between, _ in PATTERNS]
+    passed, is_word = np.zeros(9, bool), np.zeros(9, bool)
+    passed[4] = is_word[list(WORDS)] = True
+    keys, of = np.empty(40, np.int64), np.empty(40, np.uint8)
+    arrays = (
+        np.array(tokens, np.uint32), first, np.array(following, np.int32),
+        np.array([one[0] for one in PATTERNS]), np.array(betweens),
+        np.array([one[2] for one in PATTERNS], np.uint8), passed, is_word,
+    )  # fmt: skip
+    n = kernel.join_words(*map(frozen, arrays), keys, of)
+    found = [
+        (key >> 32, key & 0xFFFFFFFF, kind) for key, kind in zip(keys[:n], of[:n], strict=True)
+    ]
+    assert found == naive.joined_words(tokens, PATTERNS, {4}, WORDS)
+
+
+def test_words_within_sentences_and_their_capitals():
+    text = "Peter saw Anna. Then anna, Émile and PAUL-marie; ok".encode()
+    words, ends = np.empty(len(text), np.uint8), np.zeros(len(text), np.int64)
+    is_capital = np.empty(len(text), bool)
+    n = kernel.words_within(frozen(np.frombuffer(text, np.uint8)), words, ends, is_capital)
+    blob = words.tobytes()
+    found = [blob[a:b].decode() for a, b in zip([0, *ends[: n - 1]], ends[:n], strict=True)]
+    assert found == ["saw", "anna", "anna", "Émile", "and", "paul"]
+    assert is_capital[:n].tolist() == [False, True, False, False, False, True]
+
+
+NAMES = "she met Anna in Rome . he saw Peter in Paris . we know Anna and her town .\n"
+JOINED = "either wet or dry\nfrom wet to the dry\nwet rather than dry\nwet , soaked\n"
+
+
+def test_words_exclude_each_other(tmp_path):
+    (tmp_path / "text").write_text(NAMES * 12 + JOINED * 9 + "soaked and wet\n" * 3)
+    index = CorpusIndex.build([tmp_path / "text"], tmp_path / "i", options=IndexOptions("lines"))
+    SignatureTable.build(
+        index, tmp_path / "i" / "signatures", recipe=Recipe(), selection=Selection(min_count=2)
+    )
+    table = SignatureTable.open(tmp_path / "i")
+    around = index_around(table)
+    assert around is not None and around.checksum == index.checksum
+    exclusive = ExclusiveWords(table)
+    asked = [("wet", "dry"), ("dry", "wet"), ("wet", "soaked"), ("two", "three"), ("two", "2"),
+             ("his", "her"), ("his", "him"), ("nowhere", "all"), ("wet", "wettest")]  # fmt: skip
+    told = [True, True, False, True, False, True, False, True, False]
+    assert exclusive.of_words(asked).tolist() == told
+    same = np.ones((4, 1), np.float32)
+    words = ["anna", "peter", "annabel", "town"]
+    pairs = np.array([[0, 1], [0, 2], [0, 3]])
+    assert exclusive.among(words, same, *pairs.T).tolist() == [True, False, False]
+    assert not exclusive.among(words, 0 * same, *pairs.T).any()
+
+
+def test_a_table_outside_of_an_index_tells_classes_and_affixes(signed, tmp_path):
+    index, table = signed
+    shutil.copytree(table.path, tmp_path / "table")
+    table = SignatureTable.open(tmp_path / "table")
+    exclusive = ExclusiveWords(table)
+    assert index_around(table) is None
+    pairs = [("rise", "fall"), ("her", "his"), ("happy", "unhappy"), ("spite", "despite")]
+    same = np.ones((8, 1), np.float32)
+    words = [word for pair in pairs for word in pair]
+    told = exclusive.among(words, same, np.arange(0, 8, 2), np.arange(1, 8, 2))
+    assert told.tolist() == [False, True, True, False]
+    inside = ExclusiveWords(table, index)
+    assert inside.of_words([("rise", "fall"), ("rise", "growth")]).tolist() == [True, False]

@@ -566,6 +566,23 @@ HELD = [
 ]
 
 
+OPPOSED = [
+    ("his city", "her city"),
+    ("two cities", "three cities"),
+    ("in 1990 [X,1]", "in 1991 [X,1]"),
+    ("the city is big", "the city is not big"),
+    ("always [X,1]", "never [X,1]"),
+    ("[X,1] with a city", "[X,1] without a city"),
+]
+
+
+@pytest.mark.parametrize(("source", "target"), OPPOSED)
+def test_opposed_sides_are_last(learnt, source, target):
+    scorer = RuleScorer([("s", learnt)], rule=True, aligner=RuleAligner("none"))
+    assert max(scorer.score(*x)[1].similarity for x in ((source, target), (target, source))) <= 0.1
+    assert scorer.score("not happy", "unhappy")[1].similarity is not None
+
+
 @pytest.mark.parametrize(("source", "target"), HELD)
 def test_what_must_not_stand_among_the_best_is_held_down(learnt, source, target):
     scorer = RuleScorer([("s", learnt)], rule=True, aligner=RuleAligner("none"))

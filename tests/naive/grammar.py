@@ -155,7 +155,7 @@ def naive_sim_rule(table, source, target):
         return any(map(str.isdigit, word))
 
     a, b = (" ".join(words) for words in sides)
-    alone = bool(sides[0]) != bool(sides[1])
+    alone, opposed = bool(sides[0]) != bool(sides[1]), False
     whole = soft = letters = moved = 0.0
     if a and b:
         found = 1.0 if a == b else measure.similarity(a, b)
@@ -178,10 +178,15 @@ def naive_sim_rule(table, source, target):
         alone = any(value < constants.LIKE for value in closest.values())
         if all(v < constants.LIKE for v in closest.values()) and own and whole >= constants.LIKE:
             alone = False
-        alone |= any(v < constants.LIKE for (w, _), v in closest.items() if has_digit(w))
+        numbers = [
+            any(has_digit(w) and w not in two for w in one) for one, two in (sides, sides[::-1])
+        ]
+        alone |= any(numbers)
         symbols = [symbol.lower() for side in (source, target) for symbol in side.split()]
+        symbols = [one for one in symbols if not gap_index(one)]
         negated = [one in constants.NEGATIONS or one.endswith("n't") for one in symbols]
-        alone |= sum(negated) % 2 == 1
+        opposed = naive_opposed(table, sides, negated, cosine) != (sum(negated) % 2 == 1)
+        opposed |= all(numbers)
         total = partners = 0
         for k in (0, 1):
             for word, before in zip(sides[k], places[k], strict=True):
@@ -201,4 +206,28 @@ def naive_sim_rule(table, source, target):
         value = c.LEAST * math.exp(value / c.LEAST - 1)
     if alone or moved >= c.MOSTLY:
         value = c.MOST_ALONE * math.tanh(value / c.MOST_ALONE)
-    return value
+    return c.MOST_OPPOSED * value if opposed else value
+
+
+def naive_opposed(table, sides, negated, cosine):
+    """Whether a word that one side alone has and one of the other exclude each other."""
+    from distsim.comparison.opposites.exclusive import ExclusiveWords
+    from distsim.grammar.rule_similarity import MOST_FACING, NEAR
+
+    if max(map(len, sides)) > MOST_FACING:
+        return False
+    negations = dict(zip([*sides[0], *sides[1]], negated, strict=True))
+    free = [
+        [w for w in one if w not in two and not negations[w]] for one, two in (sides, sides[::-1])
+    ]
+    exclusive = ExclusiveWords(table)
+    for words, others in (free, free[::-1]):
+        for word in words:
+            excluding = [
+                cosine(word, w) for w in others
+                if any(map(str.isalnum, word)) and any(map(str.isalnum, w))
+                and exclusive.of_words([(word, w)])[0]
+            ]  # fmt: skip
+            if excluding and max(excluding) >= max(cosine(word, w) for w in others) - NEAR:
+                return True
+    return False

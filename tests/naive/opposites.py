@@ -32,3 +32,36 @@ def joins(
             told = between if len(between) <= 4 else []
             found.append((side * (len(between) + 1), before, parallel, *told))
     return found
+
+
+def joined_words(tokens, patterns, passed, is_word):
+    """(word, word, kind) of each place where a pattern joins two words, the lowest kind of all.
+
+    patterns: (word before or 0, words between, kind). passed, is_word: sets of words.
+    """
+
+    def after(place):
+        while place < len(tokens) and tokens[place] in passed:
+            place += 1
+        return place
+
+    found = []
+    for place in range(len(tokens) - 2):
+        word, joined = tokens[place], []
+        for before, between, kind in patterns:
+            at = place + 1
+            for number, other in enumerate(between):
+                while number and at < len(tokens) and tokens[at] in passed and tokens[at] != other:
+                    at += 1
+                at = at + 1 if at < len(tokens) and tokens[at] == other else len(tokens)
+            at = after(at)
+            first = place - 1
+            if first >= 0 and tokens[first] in passed:
+                first -= 1
+            fits = not before or (first >= 0 and tokens[first] == before)
+            if fits and at < len(tokens) and tokens[at] in is_word and tokens[at] != word:
+                joined.append((kind, tokens[at]))
+        if word in is_word and joined:
+            kind, other = min(joined, key=lambda one: one[0])
+            found.append((min(word, other), max(word, other), kind))
+    return found

@@ -138,3 +138,96 @@ def _is_pattern(between, n, before, befores, betweens):
         if same:
             return 1
     return 0
+
+
+@compiled
+def join_words(tokens, first, following, befores, betweens, kinds, passed, is_word, keys, of):
+    """Return the number of pairs of words that a pattern joins; written while there is room.
+
+    Arguments:
+        tokens: uint32, of the shard.
+        first: int32[n_words], the first pattern whose words between begin with a word, -1: none.
+        following: int32[m], the next pattern that begins so, -1: none.
+        befores: int64[m], the word before the first of the two, 0 for any.
+        betweens: int64[m, k], the words between the two, then -1.
+        kinds: uint8[m], the kind of each pattern; where several match, the lowest counts.
+        passed: bool[n_words], words that are skipped before the second of the two.
+        is_word: bool[n_words], words that can be one of the two.
+        keys: int64, filled: the lower word's id << 32, and the higher one's.
+        of: uint8, filled: the kind of the pattern.
+    """
+    n = 0
+    for place in range(tokens.size - 2):
+        word = np.int64(tokens[place])
+        pattern = first[tokens[place + 1]]
+        if pattern < 0 or not is_word[word]:
+            continue
+        kind = np.uint8(255)
+        other = np.int64(0)
+        while pattern >= 0:
+            at = place + 1
+            fits = True
+            for k in range(betweens.shape[1]):
+                between = betweens[pattern, k]
+                if between < 0:
+                    break
+                while at < tokens.size and passed[tokens[at]] and tokens[at] != between:
+                    at += 1
+                if at >= tokens.size or tokens[at] != between:
+                    fits = False
+                    break
+                at += 1
+            while at < tokens.size and passed[tokens[at]]:
+                at += 1
+            fits = fits and at < tokens.size and is_word[tokens[at]] and tokens[at] != word
+            if fits and befores[pattern] > 0:
+                before = place - 1
+                if before >= 0 and passed[tokens[before]]:
+                    before -= 1
+                fits = before >= 0 and tokens[before] == befores[pattern]
+            if fits and kinds[pattern] < kind:
+                kind = kinds[pattern]
+                other = np.int64(tokens[at])
+            pattern = following[pattern]
+        if kind < 255:
+            if n < keys.size:
+                keys[n] = (min(word, other) << 32) | max(word, other)
+                of[n] = kind
+            n += 1
+    return n
+
+
+@uncounted
+def _is_letter(byte):
+    """Return whether a byte of UTF-8 is of a letter; all beyond ASCII are taken for letters."""
+    return 97 <= (byte | 32) <= 122 or byte >= 128
+
+
+@compiled
+def words_within(text, words, ends, is_capital):
+    """Return the number of words that begin no sentence: a word or a comma, and a blank are before.
+
+    Arguments:
+        text: uint8, UTF-8.
+        words: uint8, filled: the words end to end, capitals of ASCII made small; as long as text.
+        ends: int64, filled: where each ends; at most half as many as bytes of text.
+        is_capital: bool, filled: whether it begins with a capital of ASCII.
+    """
+    n = 0
+    end = 0
+    place = 2
+    while place < text.size:
+        before = text[place - 2]
+        begins = text[place - 1] == 32 and (_is_letter(before) or before == 44)
+        if not begins or not _is_letter(text[place]):
+            place += 1
+            continue
+        is_capital[n] = 65 <= text[place] <= 90
+        while place < text.size and _is_letter(text[place]):
+            byte = text[place]
+            words[end] = byte | 32 if 65 <= byte <= 90 else byte
+            end += 1
+            place += 1
+        ends[n] = end
+        n += 1
+    return n

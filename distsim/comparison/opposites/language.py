@@ -42,7 +42,9 @@ class Language:
 
     patterns: words between two opposites in a text. passed: words ignored in these patterns.
     prefixes: of negation. suffixes: (ending, opposite ending). paired: opposite prefixes (`up-`)
-    and endings (`-on`). weights: of the kinds of evidence. opposite: lowest score of opposites.
+    and endings (`-on`). classes: words of a closed class exclude each other, unless they have one
+    place in it: (class, place) by word. weights: of the kinds of evidence. opposite: lowest score
+    of opposites.
 
     >>> english = Language.open()
     >>> english.weights["joined"] > 0, "un" in english.prefixes
@@ -58,6 +60,7 @@ class Language:
     paired: tuple[tuple[str, str], ...]
     weights: dict[str, float]
     opposite: float
+    classes: dict[str, tuple[int, int]]
 
     @classmethod
     def open(cls, name: str | Path = DEFAULT) -> "Language":
@@ -84,6 +87,8 @@ class Language:
         paired: list[tuple[str, str]] = []
         weights = dict.fromkeys(EVIDENCE, 0.0)
         opposite = float("inf")
+        classes: dict[str, tuple[int, int]] = {}
+        n_classes = 0
         for number, raw in read_lines(path):
             line = raw.decode(errors="replace").rstrip("\r\n")
             if not line.strip() or line.startswith("#"):
@@ -102,6 +107,11 @@ class Language:
             elif kind == "passed" and len(fields) == 1:
                 passed |= set(fields[0].split())
                 continue
+            elif kind == "class" and len(fields) == 1 and len(fields[0].split()) > 1:
+                for place, members in enumerate(fields[0].split()):
+                    classes |= dict.fromkeys(members.split("/"), (n_classes, place))
+                n_classes += 1
+                continue
             elif kind == "prefix" and len(fields) == 1 and fields[0].strip():
                 prefixes.append(fields[0].strip())
                 continue
@@ -119,13 +129,13 @@ class Language:
                 opposite = value
                 continue
             raise InputError(
-                f"{path}, line {number}: {line!r} is none of pattern, passed, prefix, suffix, "
-                "paired, weight, opposite with what they want, separated by tabs: see "
+                f"{path}, line {number}: {line!r} is none of pattern, passed, class, prefix, "
+                "suffix, paired, weight, opposite with what they want, separated by tabs: see "
                 "distsim/data/opposites/english.txt"
             )
         return cls(
             tuple(patterns), frozenset(passed), tuple(prefixes), tuple(suffixes), tuple(paired),
-            weights, opposite,
+            weights, opposite, classes,
         )  # fmt: skip
 
     def negated(self, word: str) -> tuple[str, ...]:

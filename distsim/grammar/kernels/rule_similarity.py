@@ -136,16 +136,105 @@ def _moved(a, n, b, m, words, forms, vectors, before, in_order, lanes):
     return total, partners
 
 
+@uncounted
+def _has(word, b, m, words, forms):
+    """Return whether a span has a word, in any spelling of its normal form."""
+    for j in range(b, b + m):
+        if forms[words[j]] == forms[word]:
+            return True
+    return False
+
+
+@compiled
+def facing_words(firsts, lengths, words, forms, is_plain, most):
+    """Return the pairs of words that only one side of a rule has each, int64, ascending, once each.
+
+    A pair is the lower form << 32, and the higher one.
+
+    Arguments:
+        firsts, lengths: int64[n, 2], first word and words of the source and the target side.
+        words: int64, the word at each place, without gaps.
+        forms: int64 per word, the number of its normal form.
+        is_plain: bool per word, whether it has letters or digits.
+        most: maximum number of words of a side that is looked at.
+    """
+    size = 0
+    for r in range(firsts.shape[0]):
+        if max(lengths[r, 0], lengths[r, 1]) <= most:
+            size += lengths[r, 0] * lengths[r, 1]
+    keys = np.empty(size, np.int64)
+    n = 0
+    for r in range(firsts.shape[0]):
+        a, b = firsts[r]
+        n_a, n_b = lengths[r]
+        if max(n_a, n_b) > most:
+            continue
+        for i in range(a, a + n_a):
+            if not is_plain[words[i]] or _has(words[i], b, n_b, words, forms):
+                continue
+            for j in range(b, b + n_b):
+                if is_plain[words[j]] and not _has(words[j], a, n_a, words, forms):
+                    one, other = forms[words[i]], forms[words[j]]
+                    keys[n] = (min(one, other) << 32) | max(one, other)
+                    n += 1
+    keys = np.sort(keys[:n])
+    distinct = 0
+    for k in range(n):
+        if k == 0 or keys[k] != keys[k - 1]:
+            keys[distinct] = keys[k]
+            distinct += 1
+    return keys[:distinct].copy()
+
+
+@uncounted
+def _opposed(a, n, b, m, words, numbers, forms, negates, vectors, exclusive, near, lanes):
+    """Return whether a word of a span and a word of another exclude each other.
+
+    Words that stand on both sides are no such words, nor negations, which are counted; of the
+    others one must be nearly the closest of its side to the other.
+
+    Arguments:
+        a, n, b, m: first word and words of either span.
+        words, forms, vectors: as compare_sides takes them.
+        numbers: int64 per word, the number of its normal form.
+        negates: bool per word.
+        exclusive: int64, ascending, pairs as facing_words returns them.
+        near: how much lower than the closest word's a cosine may be.
+        lanes: float32[8], overwritten.
+    """
+    if exclusive.size == 0:
+        return False
+    for i in range(a, a + n):
+        if negates[words[i]] or _has(words[i], b, m, words, forms):
+            continue
+        best = -1.0
+        best_exclusive = -1.0
+        for j in range(b, b + m):
+            if negates[words[j]] or _has(words[j], a, n, words, forms):
+                continue
+            cosine = _cosine(words[i], words[j], forms, vectors, lanes)
+            best = max(best, cosine)
+            one, other = numbers[words[i]], numbers[words[j]]
+            key = (min(one, other) << 32) | max(one, other)
+            at = np.searchsorted(exclusive, key)
+            if at < exclusive.size and exclusive[at] == key:
+                best_exclusive = max(best_exclusive, cosine)
+        if best_exclusive > -1.0 and best_exclusive >= best - near:
+            return True
+    return False
+
+
 @compiled
 def compare_sides(
-    firsts, lengths, words, before, n_gaps, in_order, forms, weights, content, has_digit, negates,
-    vectors, text, ends, sides, has_own, wholes, like,
+    firsts, lengths, words, before, n_gaps, in_order, forms, numbers, weights, content, has_digit,
+    negates, vectors, text, ends, sides, has_own, wholes, exclusive, like, near,
 ):  # fmt: skip
-    """Return the parts of the similarity of rules' sides, float64[n, 4].
+    """Return the parts of the similarity of rules' sides, float64[n, 5].
 
     Columns: the soft cosine of the sides as sets of words; Dice's coefficient of their pairs of
-    letters; 1 where a content word has no counterpart on the other side, or one side alone is
-    negated, else 0; the share of gaps with which words of both sides changed places.
+    letters; 1 where a content word has no counterpart on the other side, else 0; the share of gaps
+    with which words of both sides changed places; 1 where the sides are opposed: words that exclude
+    each other, other numbers, a negation on one side.
 
     Arguments:
         firsts, lengths: int64[n, 2], first word and words of the source and the target side.
@@ -155,16 +244,19 @@ def compare_sides(
             in one order.
         forms, weights, content, has_digit, negates: uint64, float64 and bool per word: the hash of
             its normal form, its weight, and what it is.
+        numbers: int64 per word, the number of its normal form.
         vectors: float32[words, n_dimensions], of length 1, or zeros without one.
         text, ends: uint8 and int64[s + 1], the distinct sides end to end.
         sides: int64[n, 2], the number of each side of a rule among the distinct ones.
         has_own: bool[s], sides that have contexts of their own.
         wholes: float64[n], the cosine of the whole sides, NaN without one.
+        exclusive: int64, pairs of words that exclude each other, as facing_words returns them.
         like: the cosine from which a word is a counterpart, and one phrase that of another with
             which it shares no like word.
+        near: how much less alike than the closest word one may be that excludes a word.
     """
     n_rules = firsts.shape[0]
-    out = np.zeros((n_rules, 4))
+    out = np.zeros((n_rules, 5))
     longest = 1
     for s in range(ends.size - 1):
         longest = max(longest, ends[s + 1] - ends[s])
@@ -188,10 +280,11 @@ def compare_sides(
         negations = 0
         is_alone = False
         has_close = False
-        differs_in_digits = False
+        differs_in_digits = 0  # sides with a number of their own
         for side in range(2):
             start, count = (a, n) if side == 0 else (b, m)
             facing, n_facing = (b, m) if side == 0 else (a, n)
+            has_number = False
             for i in range(start, start + count):
                 word = words[i]
                 negations += negates[word]
@@ -200,10 +293,19 @@ def compare_sides(
                 cosine = _closest(word, has_digit, facing, n_facing, words, forms, vectors, lanes)
                 is_alone = is_alone or cosine < like
                 has_close = has_close or cosine >= like
-                differs_in_digits = differs_in_digits or (has_digit[word] and cosine < like)
+                has_number = has_number or (has_digit[word] and cosine < like)
+            differs_in_digits += has_number
         is_phrasal = not has_close and has_own[p] and has_own[q] and wholes[r] >= like
-        if (is_alone and not is_phrasal) or differs_in_digits or negations % 2 == 1:
+        if (is_alone and not is_phrasal) or differs_in_digits > 0:
             out[r, 2] = 1.0
+        forward = _opposed(
+            a, n, b, m, words, numbers, forms, negates, vectors, exclusive, near, lanes
+        )
+        opposed = forward or _opposed(
+            b, m, a, n, words, numbers, forms, negates, vectors, exclusive, near, lanes
+        )
+        if opposed != (negations % 2 == 1) or differs_in_digits == 2:
+            out[r, 4] = 1.0
         if n_gaps[r] > 0:
             first, n_first = _moved(a, n, b, m, words, forms, vectors, before, in_order[r], lanes)
             second, n_second = _moved(b, m, a, n, words, forms, vectors, before, in_order[r], lanes)

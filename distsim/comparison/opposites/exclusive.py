@@ -1,0 +1,293 @@
+"""Words that exclude each other: opposites, members of a series, numbers, names.
+
+`north` and `south` have nearly the same contexts, and so have words that mean the same. A text
+tells them apart: it joins words that exclude each other by `or`, `from - to`, `rather than` far
+more often than chance (Lin, Zhao, Qin and Zhou 2003, Identifying Synonyms among Distributionally
+Similar Words), and hardly ever words that mean the same.
+"""
+
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim import storage
+from distsim.comparison.kernels import joins as kernel
+from distsim.comparison.opposites.language import MOST_BETWEEN, Language
+from distsim.corpus.vocabulary import hash_blob, hash_texts
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.shard import damaged
+from distsim.kernels.compiled import frozen
+from distsim.signatures.estimates import Estimator
+from distsim.signatures.table import StoredTable
+from distsim.storage.manifest import signatures_inside
+
+# Chosen by pairs of words of our own and the train part of gold-antsyn (bench/exclusive_words.py).
+STRONG, WEAK = 0.5, 0.3  # weights of patterns of the two kinds: `X or Y`, `X and Y`
+WEAKER = 0.25  # what a join by a weak pattern counts of one by a strong one
+FROM = 2.25  # ln of how much more often than chance from which words exclude each other
+FEWEST = 2  # joins by a strong pattern
+NAME = 0.9  # share of a name's occurrences within sentences that begin with a capital
+FEWEST_CAPITALS = 3
+NOUNS = 0.25  # share of capitals within sentences from which a language writes nouns so
+LIKE = 0.3  # cosine from which names, or a word and its negation, exclude each other
+SAME_START = 3  # letters at the beginning that forms of one name share
+_MOST_TOKENS = 100_000_000  # that are read, of the beginnings of all shards
+_SAMPLE = 24_000_000  # bytes of text whose capitals are counted
+_UNSURE = "de"  # a prefix that seldom negates: `despite`, `define`
+
+
+class JoinedWords(NamedTuple):
+    """How often patterns join two words.
+
+    keys: int64[n], ascending, the lower word id << 32, and the higher one. counts: int32[n, 2], by
+    strong and weak patterns. totals: int64[2], of all pairs. n_tokens: that were read.
+    """
+
+    keys: np.ndarray
+    counts: np.ndarray
+    totals: np.ndarray
+    n_tokens: int
+
+
+class ExclusiveWords:
+    """Detector of pairs of words that exclude each other; may be shared by threads.
+
+    Arguments:
+        table: the signatures. index: where patterns and capitals are counted; the one that contains
+            the table where None. Without any, affixes and the language's classes tell.
+        language: patterns, affixes and classes; English where None.
+
+    >>> found = ExclusiveWords(table).of_words([("up", "down"), ("alice", "rabbit")])
+    >>> found.tolist()
+    [True, False]
+    """
+
+    def __init__(
+        self,
+        table: StoredTable,
+        index: CorpusIndex | None = None,
+        language: Language | None = None,
+    ) -> None:
+        self._table = table
+        self._index = index or index_around(table)
+        self._language = language or Language.open()
+        self._lock = Lock()
+
+    def of_words(self, pairs: list[tuple[str, str]]) -> np.ndarray:
+        """Return whether two words exclude each other, bool[n].
+
+        Arguments:
+            pairs: words in normal form.
+        """
+        words = list(dict.fromkeys(word for pair in pairs for word in pair))
+        places = {word: place for place, word in enumerate(words)}
+        first = np.array([places[a] for a, _ in pairs], np.int64)
+        second = np.array([places[b] for _, b in pairs], np.int64)
+        stored = Estimator(self._table).known(words)
+        vectors = np.array(stored.unit_vectors, np.float32)
+        vectors[~stored.known] = 0.0
+        return self.among(words, vectors, first, second)
+
+    def among(
+        self, words: list[str], vectors: np.ndarray, first: np.ndarray, second: np.ndarray
+    ) -> np.ndarray:
+        """Return whether pairs of words exclude each other, bool[n].
+
+        Arguments:
+            words: m words in normal form. vectors: float32[m, d], theirs, of length 1 or zeros.
+            first, second: int64[n], the two of each pair among the words.
+        """
+        ids = self._ids(words)
+        found = self._joined(ids[first], ids[second])
+        classes = [self._language.classes.get(word, (-1, -1)) for word in words]
+        of_class, places = np.array(classes, np.int64).reshape(-1, 2).T
+        found |= (
+            (of_class[first] >= 0)
+            & (of_class[first] == of_class[second])
+            & (places[first] != places[second])
+        )
+        is_name = self._names(ids)
+        names = is_name[first] & is_name[second]
+        open_pairs = np.flatnonzero(~found & (names | _have_one_edge(words, first, second)))
+        for at in open_pairs.tolist():
+            a, b = first[at], second[at]
+            if float(vectors[a] @ vectors[b]) >= LIKE:
+                found[at] = self._are_opposed(words[a], words[b], bool(names[at]))
+        return found
+
+    def _are_opposed(self, a: str, b: str, are_names: bool) -> bool:
+        """Return whether two names, or two words by their affixes, exclude each other."""
+        if are_names:
+            return a[:SAME_START] != b[:SAME_START]
+        if _UNSURE in (a.removesuffix(b), b.removesuffix(a)):
+            return False
+        return self._language.are_opposed(a, b)
+
+    def _ids(self, words: list[str]) -> np.ndarray:
+        """Return the ids of words in the index, int64, -1 and less of those that it lacks."""
+        if self._index is None:
+            return np.full(len(words), -1, np.int64)
+        ids: np.ndarray = self._index.vocabulary.find(hash_texts([w.encode() for w in words]))
+        return ids
+
+    def _joined(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Return whether the text joins pairs of words as it does those that exclude each other.
+
+        Arguments:
+            a, b: int64[n], ids of the two of each pair.
+        """
+        none = np.zeros(a.size, bool)
+        if self._index is None:
+            return none
+        with self._lock:
+            joins, occurrences = self._joins, self._counts
+        if not joins.keys.size:
+            return none
+        known = (a > 0) & (b > 0)
+        a, b = np.maximum(a, 0), np.maximum(b, 0)
+        keys = (np.minimum(a, b) << 32) | np.maximum(a, b)
+        at = np.minimum(np.searchsorted(joins.keys, keys), joins.keys.size - 1)
+        counts = np.where((joins.keys[at] == keys)[:, None], joins.counts[at], 0)
+        chance = 2.0 * occurrences[a] * occurrences[b] / float(self._index.n_tokens) ** 2
+        more = np.log((counts + 0.5) / (chance[:, None] * joins.totals + 0.5))
+        is_joined: np.ndarray = known & (counts[:, 0] >= FEWEST)
+        is_joined &= more[:, 0] + WEAKER * more[:, 1] >= FROM
+        return is_joined
+
+    @cached_property
+    def _counts(self) -> np.ndarray:
+        assert self._index is not None
+        counts = [shard.word_counts(self._index.n_words) for shard in self._index.shards]
+        total: np.ndarray = np.sum(counts, axis=0).astype(np.float64)
+        return total
+
+    @cached_property
+    def _joins(self) -> JoinedWords:
+        """The pairs of words that the language's patterns join."""
+        index, language = self._index, self._language
+        assert index is not None
+        patterns = [one for one in language.patterns if one.weight >= WEAK]
+        n_words = index.n_words
+
+        def ids(words: tuple[str, ...]) -> list[int]:
+            found: list[int] = index.vocabulary.find(
+                hash_texts([w.encode() for w in words])
+            ).tolist()
+            return found
+
+        first, is_word = np.full(n_words, -1, np.int32), np.ones(n_words, bool)
+        is_word[index.vocabulary.without_letters()] = is_word[0] = False
+        following: list[int] = []
+        befores: list[int] = []
+        betweens: list[list[int]] = []
+        kinds: list[int] = []
+        for pattern in patterns:
+            before, between = ids((pattern.before,) if pattern.before else ()), ids(pattern.between)
+            if min(before + between) <= 0:
+                continue
+            following.append(int(first[between[0]]))
+            first[between[0]] = len(kinds)
+            befores.append(before[0] if before else 0)
+            betweens.append([*between, *(-1 for _ in range(MOST_BETWEEN - len(between)))])
+            kinds.append(0 if pattern.weight >= STRONG else 1)
+            is_word[between] = False
+        passed = np.zeros(n_words, bool)
+        passed[[one for one in ids(tuple(sorted(language.passed))) if one > 0]] = True
+        arrays: list[np.ndarray] = [
+            first, np.array(following, np.int32), np.array(befores, np.int64),
+            np.array(betweens, np.int64).reshape(-1, MOST_BETWEEN), np.array(kinds, np.uint8),
+            passed, is_word,
+        ]  # fmt: skip
+        keys, of, n_tokens = [np.empty(0, np.int64)], [np.empty(0, np.uint8)], 0
+        for shard in index.shards:
+            tokens = shard.tokens[: max(1, _MOST_TOKENS // len(index.shards))]
+            room = np.empty(tokens.size // 2, np.int64), np.empty(tokens.size // 2, np.uint8)
+            n = kernel.join_words(frozen(tokens), *(frozen(one) for one in arrays), *room)
+            keys.append(room[0][:n].copy())
+            of.append(room[1][:n].copy())
+            n_tokens += tokens.size
+        return _counted(np.concatenate(keys), np.concatenate(of), n_tokens)
+
+    def _names(self, ids: np.ndarray) -> np.ndarray:
+        """Return which words the text writes with a capital within sentences, bool.
+
+        Arguments:
+            ids: int64, of the words, 0 and less of those that the index lacks.
+        """
+        if self._index is None:
+            return np.zeros(ids.size, bool)
+        with self._lock:
+            names: np.ndarray = self._capitalised[np.maximum(ids, 0)]
+        return names
+
+    @cached_property
+    def _capitalised(self) -> np.ndarray:
+        """Which words are names, bool[n_words]."""
+        assert self._index is not None
+        n_words, known = self._index.n_words, [np.empty(0, np.int64)]
+        written = [shard.written for shard in self._index.shards if shard.written is not None]
+        for text in written:
+            try:
+                known += map(self._known_words, text.samples(_SAMPLE // len(written)))
+            except ValueError:
+                raise damaged(self._index.path) from None
+        counts = np.bincount(np.concatenate(known), minlength=2 * n_words)
+        small, large = counts[:n_words], counts[n_words:]
+        if large.sum() >= NOUNS * counts.sum():  # also of a text without capitals or words
+            return np.zeros(n_words, bool)
+        names: np.ndarray = (large >= FEWEST_CAPITALS) & (large >= NAME * (large + small))
+        return names
+
+    def _known_words(self, text: bytes) -> np.ndarray:
+        """Return the ids of a text's words within sentences, + n_words where capital.
+
+        Arguments:
+            text: UTF-8.
+        """
+        assert self._index is not None
+        words, ends = np.empty(len(text), np.uint8), np.zeros(len(text) + 1, np.int64)
+        is_capital = np.empty(len(text), bool)
+        n = kernel.words_within(frozen(np.frombuffer(text, np.uint8)), words, ends[1:], is_capital)
+        ids = self._index.vocabulary.find(hash_blob(words, ends[: n + 1]))
+        numbers: np.ndarray = (ids + self._index.n_words * is_capital[:n])[ids > 0]
+        return numbers
+
+
+def index_around(table: StoredTable) -> CorpusIndex | None:
+    """Return the index that contains a table, None where it is in none."""
+    inside = Path(table.path)
+    around = inside.parent
+    if signatures_inside(around) != inside or not (around / "manifest.json").exists():
+        return None
+    if storage.Artifact(around).kind is not storage.INDEX:
+        return None
+    return CorpusIndex.open(around)
+
+
+def _counted(keys: np.ndarray, of: np.ndarray, n_tokens: int) -> JoinedWords:
+    order = np.argsort(keys, kind="stable")
+    keys, of = keys[order], of[order]
+    if not keys.size:
+        return JoinedWords(keys, np.zeros((0, 2), np.int32), np.zeros(2, np.int64), n_tokens)
+    starts: np.ndarray = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    counts = np.stack(
+        [np.add.reduceat((of == kind).astype(np.int32), starts) for kind in (0, 1)], axis=1
+    )
+    return JoinedWords(keys[starts], counts, counts.sum(axis=0, dtype=np.int64), n_tokens)
+
+
+def _have_one_edge(words: list[str], first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return which pairs of words begin or end alike, as those do that affixes oppose; bool[n]."""
+    edges = [(word[:3], word[-3:]) for word in words]
+    numbers: dict[str, int] = {}
+
+    def numbered(side: int) -> np.ndarray:
+        pieces = [f"{side}{edge[side]}" for edge in edges]
+        return np.array([numbers.setdefault(one, len(numbers)) for one in pieces], np.int64)
+
+    starts, stops = numbered(0), numbered(1)
+    alike: np.ndarray = (starts[first] == starts[second]) | (stops[first] == stops[second])
+    return alike
