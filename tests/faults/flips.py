@@ -242,7 +242,8 @@ def _flip(file: Path, at: int, draw: random.Random) -> Iterator[None]:
 
 def flips_of(path: Path, stride: int, draw: random.Random) -> list[Callable[[], Any]]:
     """Return changes of single bytes of all files of a folder, or of one file."""
-    files = sorted(path.glob("*.*")) if path.is_dir() else [path]
+    below = sorted(path.rglob("*.*")) if path.is_dir() else [path]
+    files = [file for file in below if file.is_file()]
     size = sum(file.stat().st_size for file in files)
     stride = max(stride, -(-size // _MOST_BYTES))
     return [
