@@ -77,14 +77,15 @@ def rules(
     why: Annotated[
         str | None,
         typer.Option(
-            metavar="TABLE", help="Also print the phrase pairs behind sim_ngram, indented."
+            metavar="TABLE", help="Also print what sim_ngram and sim_rule are made of, indented."
         ),
     ] = None,
 ) -> None:
     """Show the rules of a packed grammar for source sides, the best first.
 
     With --why a line for each phrase pair follows: source, target, similarity, occurrences of
-    each, and whether both are stored, one is composed of its words, or one is unknown.
+    each, and whether both are stored, one is composed of its words, or one is unknown; then the
+    parts of sim_rule.
     With --tree or --by, cost is -ln p(e|f,LHS) of the labels (Callison-Burch 2008, 8 to 10).
     """
     from distsim.comparison.table import SignatureTable
@@ -99,7 +100,7 @@ def rules(
     if why is not None:
         table = SignatureTable.open(why)
         options = ScoreOptions(compose=table.parts is not None)
-        scorer = RuleScorer([("sim_ngram", table)], options=options)
+        scorer = RuleScorer([("sim_ngram", table)], options=options, rule=True)
     for asked in asked_phrases(sources, batch):
         if tree is None and by is None:
             found = index.rules(asked.phrase, label=label, size=size, most=most)
@@ -120,7 +121,7 @@ def _put_rule(rule: "PackedRule", scorer: "RuleScorer | None") -> None:
     from distsim.grammar.explanation import explain_rule
 
     evidence = [] if scorer is None else explain_rule(scorer, rule.source, rule.target, rule.links)
-    row = rule._asdict()
+    row = rule._asdict() | {"cost": round(rule.cost, 6)}
     shown = ("source", "target", "label", "cost", "size", "kind", "pair_kind")
     more = {} if scorer is None else {"why": [pair._asdict() for pair in evidence]}
     put_row(

@@ -10,6 +10,7 @@ from distsim.comparison.table import SignatureTable
 from distsim.grammar.block import TERMINAL, RuleBlock, single_rule
 from distsim.grammar.decomposition import span_text
 from distsim.grammar.pair_features import without_gaps
+from distsim.grammar.rule_similarity import SideScores
 from distsim.grammar.scoring import (
     COMPOSED,
     DROPPED,
@@ -27,6 +28,9 @@ KINDS = {
     TOO_WEAK: "rare", DROPPED: "dropped", SKIPPED: "skipped",
 }  # fmt: skip
 NO_PAIR = "no pair"
+SIM_RULE = "sim_rule"
+# Columns of what compare_sides returns, after the cosine of the sides as wholes.
+PARTS = ("words", "letters", "alone", "moved", "opposed")
 HEADER = ("line", "score", "source", "target", "similarity", "source_count", "target_count", "kind")
 
 
@@ -40,7 +44,10 @@ class PairEvidence(NamedTuple):
         source_count, target_count: the occurrences behind their signatures, 0 where the table has
             none.
         kind: `identical`, `stored` (both have contexts of their own), `composed` (one is made of
-            its words), `unknown`, `rare`, `dropped` or `no pair`.
+            its words), `unknown`, `rare`, `dropped` or `no pair`. Of sim_rule the name of a part
+            of it: `whole`, `words` and `letters` are likenesses of the sides; `alone` (a content
+            word without a counterpart), `moved` (share of words behind other gaps) and `opposed`
+            hold it down, and are left out where they are 0.
     """
 
     score: str
@@ -53,13 +60,17 @@ class PairEvidence(NamedTuple):
 
 
 def explain_block(
-    block: RuleBlock, scores: BlockScores, tables: Sequence[tuple[str, SignatureTable]]
+    block: RuleBlock,
+    scores: BlockScores,
+    tables: Sequence[tuple[str, SignatureTable]],
+    has_rule: bool = False,
 ) -> list[list[PairEvidence]]:
     """Return the phrase pairs behind the scores of each rule, and its words in no pair.
 
     Arguments:
         block: of rules. scores: theirs.
         tables: the names and tables of the first of the scores, which phrase pairs make.
+        has_rule: whether sim_rule is among the scores; its parts are told.
     """
     begins = np.concatenate([[0], scores.pair_stops])
     spans = scores.spans.tolist()
@@ -91,8 +102,32 @@ def explain_block(
                 phrases = ("", word) if is_target else (word, "")
                 numbers = (0, counts[word]) if is_target else (counts[word], 0)
                 rows.append(PairEvidence(name, *phrases, None, *numbers, NO_PAIR))
+        if has_rule and scores.sides is not None and block.status[rule] == 0:
+            rows += _parts_of(block, scores.sides, rule, tables[0][1])
         evidence.append(rows)
     return evidence
+
+
+def _parts_of(
+    block: RuleBlock, sides: SideScores, rule: int, table: SignatureTable
+) -> list[PairEvidence]:
+    """Return what sim_rule of a rule is made of, a row for each part.
+
+    Arguments:
+        rule: its number in the block.
+        table: whose occurrences of the sides are told.
+    """
+    texts = [without_gaps(side) for side in block.side_texts(rule)]
+    counts = _counts(table, texts)
+    whole = float(sides.wholes[rule])
+    parts = [("whole", None if math.isnan(whole) else whole)]
+    for name, value in zip(PARTS, sides.parts[rule].tolist(), strict=True):
+        if value or name in ("words", "letters"):
+            parts.append((name, value))
+    return [
+        PairEvidence(SIM_RULE, texts[0], texts[1], value, counts[texts[0]], counts[texts[1]], name)
+        for name, value in parts
+    ]
 
 
 def explain_rule(
@@ -114,7 +149,7 @@ def explain_rule(
     """
     block = single_rule(source, target, links or ())
     tables = list(zip(scorer.names, (one.table for one in scorer.tables), strict=False))
-    return explain_block(block, scorer.score_block(block), tables)[0]
+    return explain_block(block, scorer.score_block(block), tables, SIM_RULE in scorer.names)[0]
 
 
 def explanation_lines(block: RuleBlock, evidence: list[list[PairEvidence]]) -> bytes:

@@ -127,7 +127,7 @@ class LearnedWeights:
 
 @cache
 def rule_order() -> LearnedWeights:
-    """Return the weights of the default order of rules: the pivot's probabilities and sim_rule.
+    """Return the weights of the default order: the pivot's probabilities; opposed rules last.
 
     Features that a rule lacks add nothing; a rule needs one of ORDER_NEEDS.
     """

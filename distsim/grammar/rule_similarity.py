@@ -30,7 +30,7 @@ LIKE = 0.3  # cosine from which a word is a counterpart of another
 MOST_ALONE = 0.5  # rules with a word alone, or with most words moved, stay below this
 MOVED = 0.3  # lost where all words change sides with all gaps
 MOSTLY = 0.5  # share of such changes from which a rule stays below MOST_ALONE
-MOST_OPPOSED = 0.1  # rules whose sides are opposed stay below this
+MOST_OPPOSED = 0.001  # rules whose sides are opposed stay below this
 NEAR = 0.1  # how much less alike than the closest word one may be that excludes a word
 MOST_FACING = 16  # words of a side that is looked through for words that exclude each other
 LEAST = 0.1  # lower values are squeezed between 0 and this
@@ -45,12 +45,14 @@ class SideScores(NamedTuple):
     """Similarities of the whole sides of a block's rules.
 
     wholes: float64[n], the cosine of the sides without their gaps, NaN without one. rules:
-    float64[n], sim_rule, 0 to 1. composed: bool[n], whether a side is made of its words. has_both:
+    float64[n], sim_rule, 0 to 1. parts: float64[n, 5], as compare_sides returns them.
+    composed: bool[n], whether a side is made of its words. has_both:
     bool[n], whether both sides have words.
     """
 
     wholes: np.ndarray
     rules: np.ndarray
+    parts: np.ndarray
     composed: np.ndarray
     has_both: np.ndarray
 
@@ -89,7 +91,8 @@ class RuleSimilarity:
         if not has_words.any():
             rules = np.where(in_order, 1.0, MOST_ALONE)
             none = np.zeros(len(block), bool)
-            return SideScores(np.full(len(block), np.nan), rules, none, none)
+            nothing = np.zeros((len(block), 5))
+            return SideScores(np.full(len(block), np.nan), rules, nothing, none, none)
         filled = np.flatnonzero(has_words.ravel())
         starts, counts = frozen(firsts.ravel()[filled]), frozen(lengths.ravel()[filled])
         number, seen = HashNumbering().number(hash_spans(starts, counts, numbers, text, offsets)[0])
@@ -123,7 +126,7 @@ class RuleSimilarity:
         without = ~has_words.any(axis=1)  # gaps alone
         rules[without] = np.where(in_order[without], 1.0, MOST_ALONE)
         has_both: np.ndarray = lengths.min(axis=1) > 0
-        return SideScores(wholes, rules, composed & ~np.isnan(wholes), has_both)
+        return SideScores(wholes, rules, parts, composed & ~np.isnan(wholes), has_both)
 
     def _wholes(self, stored: Stored, pairs: np.ndarray) -> np.ndarray:
         """Return the cosine of the sides of each rule, float64[n], NaN where one is unknown.

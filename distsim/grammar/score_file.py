@@ -15,7 +15,7 @@ from distsim.corpus.lines import LineBlock, read_line_blocks
 from distsim.corpus.sources import spooled
 from distsim.grammar.alignment import RuleAligner, TrainingSample
 from distsim.grammar.block import RuleBlock, parse_block
-from distsim.grammar.explanation import HEADER, explain_block, explanation_lines
+from distsim.grammar.explanation import HEADER, SIM_RULE, explain_block, explanation_lines
 from distsim.grammar.formats import find_format
 from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.score_report import ScoredBlock, ScoreReport
@@ -127,7 +127,7 @@ def score_grammar(
                     packed = out.pack(b"".join(written.lines))
                     explanation = b""
                     if evidence is not None:
-                        rows = explain_block(block, scores, tables)
+                        rows = explain_block(block, scores, tables, SIM_RULE in scorer.names)
                         explanation = evidence.pack(explanation_lines(block, rows))
                     return ScoredBlock.of(block, scores, packed, explanation, written.replaced)
 

@@ -21,7 +21,7 @@ from distsim.grammar.alignment import Alignment, RuleAligner
 from distsim.grammar.block import TERMINAL, RuleBlock, single_rule
 from distsim.grammar.decomposition import LONGEST_SPAN, decompose_block
 from distsim.grammar.kernels.phrase_pairs import has_unknown_alone, hash_spans
-from distsim.grammar.rule_similarity import RuleSimilarity
+from distsim.grammar.rule_similarity import RuleSimilarity, SideScores
 from distsim.grammar.tokens import UNKNOWN, BlockWords, TokenForms, distinct_words
 from distsim.kernels.compiled import frozen
 from distsim.signatures.estimates import Estimator, checked_estimate
@@ -98,12 +98,14 @@ class BlockScores(NamedTuple):
         pair_stops: int64[n], phrase pairs up to the end of each rule.
         spans: int64[pairs, 4], first symbol and number of symbols of either phrase.
         tables: scores by each table.
+        sides: similarities of the whole sides and what they are made of, where asked for.
     """
 
     alignment: Alignment
     pair_stops: np.ndarray
     spans: np.ndarray
     tables: list[TableScores]
+    sides: SideScores | None = None
 
 
 class RuleScore(NamedTuple):
@@ -321,8 +323,10 @@ class SideScorer:
         self.table = table
         self._similarity = RuleSimilarity(table, estimate)
 
-    def score(self, block: RuleBlock, words: BlockWords) -> tuple[TableScores, TableScores]:
-        """Return the cosines of a block's whole sides, and sim_rule; the pairs are the rules.
+    def score(
+        self, block: RuleBlock, words: BlockWords
+    ) -> tuple[TableScores, TableScores, SideScores]:
+        """Return the cosines of a block's whole sides, sim_rule, and its parts; pairs are rules.
 
         Arguments:
             block: parsed rules. words: those of the block.
@@ -343,7 +347,7 @@ class SideScorer:
             rules, np.where(fine & scores.composed, COMPOSED, SCORED).astype(np.uint8)[fine], rules,
             None, ones, ones, fine & scores.composed, (0, 0, 0),
         )  # fmt: skip
-        return whole, of_rule
+        return whole, of_rule, scores
 
 
 class GapScorer:
@@ -489,11 +493,13 @@ class RuleScorer:
         tables = [table.score(block, words, pair_stops, spans) for table in self.tables]
         if self.opposites is not None:
             tables.append(self.opposites.score(words, pair_stops, spans))
-        whole, rule = (None, None) if self.sides is None else self.sides.score(block, words)
+        whole, rule, sides = (
+            (None, None, None) if self.sides is None else self.sides.score(block, words)
+        )
         if whole is not None and "sim_whole" in self.names:
             tables.append(whole)
         if self.gaps is not None:
             tables.append(self.gaps.score(block))
         if rule is not None and "sim_rule" in self.names:
             tables.append(rule)
-        return BlockScores(alignment, pair_stops, spans, tables)
+        return BlockScores(alignment, pair_stops, spans, tables, sides)

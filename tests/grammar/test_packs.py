@@ -115,14 +115,14 @@ def test_one_probability_orders_where_the_other_is_not_there(tmp_path, name):
     assert manifest["order"]["learned"] == list(rule_order().notes)
 
 
-def test_similarity_counts_beside_the_probabilities(tmp_path):
+def test_opposed_rules_are_last(tmp_path):
     features = {"likes": "p(e|f)=1 sim_rule=0.8", "nones": "p(e|f)=1",
-                "unlikes": "p(e|f)=1 sim_rule=0.1", "likely": "p(e|f)=0.9 sim_rule=0"}  # fmt: skip
+                "unlike": "p(e|f)=1.1 sim_rule=0.1", "likely": "p(e|f)=0.9 sim_rule=0"}  # fmt: skip
     rules = [f"[X] ||| a ||| {name} ||| {text} |||\n" for name, text in features.items()]
     (tmp_path / "grammar").write_text("".join(rules))
     pack_grammar(tmp_path / "grammar", tmp_path / "packs")
     found = GrammarIndex.open(tmp_path / "packs").rules("a")
-    assert [rule.target for rule in found] == ["likes", "nones", "unlikes", "likely"]
+    assert [rule.target for rule in found] == ["likes", "nones", "unlike", "likely"]
 
 
 def test_rules_without_a_probability_are_refused(tmp_path, run):

@@ -27,7 +27,7 @@ from distsim.storage.manifest import signatures_inside
 # Chosen by pairs of words of our own and the train part of gold-antsyn (bench/exclusive_words.py).
 STRONG, WEAK = 0.5, 0.3  # weights of patterns of the two kinds: `X or Y`, `X and Y`
 WEAKER = 0.25  # what a join by a weak pattern counts of one by a strong one
-FROM = 2.25  # ln of how much more often than chance from which words exclude each other
+FROM = 2.5  # ln of how much more often than chance from which words exclude each other
 FEWEST = 2  # joins by a strong pattern
 NAME = 0.9  # share of a name's occurrences within sentences that begin with a capital
 FEWEST_CAPITALS = 3
