@@ -71,7 +71,7 @@ TABLE = (
     Home("comparison", "comparison.mapping", "",
          "MapOptions Translation VectorMap WordPair"),
     Home("comparison", "comparison.measures", "EstimatedCosine ExactCosine similarities similarity",
-         "Estimate LearnedCosine Similarity StoredCosine"),
+         "Estimate LearnedCosine Similarity StoredCosine cosine"),
     Home("comparison", "comparison.nearest", "neighbours",
          "Neighbour NeighbourSearch rerank_neighbours"),
     Home("comparison", "comparison.opposites.language", "", "Language"),

@@ -410,10 +410,9 @@ def say_no_finder(table: "StoredTable") -> None:
     Arguments:
         table: of the command.
     """
-    from distsim.signatures.table import finder_of
 
     of = table.fingerprint
-    if not (of.is_syntactic or of.is_of_vectors) and finder_of(table) is None:
+    if not (of.is_syntactic or of.is_of_vectors) and table.finder is None:
         say("this table has no finder of substitutes: distsim sign INDEX makes one that has")
 
 

@@ -14,8 +14,7 @@ from distsim.cli.options import EstimateOption, SetOption, chosen
 from distsim.cli.rows import put_object
 
 if TYPE_CHECKING:
-    from distsim.comparison.measures import Similarity
-    from distsim.comparison.table import SignatureTable
+    from distsim.comparison.measures import CosineName, Similarity
     from distsim.evaluation.correlations import Result
     from distsim.evaluation.gold import GoldSet
 
@@ -35,7 +34,7 @@ class EvaluateSettings:
     seed: int = 1
 
 
-_MEASURES = {
+_MEASURES: "dict[str, tuple[Literal['table'] | CosineName, ...]]" = {
     "table": ("table",),
     "exact": ("exact",),
     "both": ("table", "exact"),
@@ -83,6 +82,7 @@ def evaluate(
     Results of several tables are in one table, each under the name of its folder.
     --set seed=N draws other samples and other random pairs.
     """
+    from distsim.comparison.measures import cosine
     from distsim.comparison.table import SignatureTable
     from distsim.evaluation import correlations as engine
     from distsim.evaluation.correlations import signature_line
@@ -95,9 +95,9 @@ def evaluate(
     contrary = read_gold(antonyms) if antonyms is not None else None
     opened = [SignatureTable.open(table) for table in tables]
     measures: list[Similarity] = []
-    for label, table, path in zip(_labels(tables), opened, tables, strict=True):
+    for label, table in zip(_labels(tables), opened, strict=True):
         for name in _MEASURES[by]:
-            measure = _measure(name, table, path, index, estimate)
+            measure = cosine(table, how=estimate if name == "table" else name, index=index)
             shown = label if name == "table" else f"{label}:{name}"
             measures.append(measure if len(tables) == 1 else engine.Named(shown, measure))
     if common:
@@ -142,23 +142,6 @@ def _labels(tables: list[str]) -> list[str]:
     """Return the names of the tables' folders, or their paths where names are the same."""
     names = [Path(table).name or table for table in tables]
     return names if len(set(names)) == len(names) else tables
-
-
-def _measure(
-    name: str,
-    table: "SignatureTable",
-    path: str,
-    index: str | None,
-    estimate: str | None,
-) -> "Similarity":
-    from distsim.cli import opened
-    from distsim.comparison.measures import EstimatedCosine
-
-    if name == "table":
-        return EstimatedCosine(table, estimate=estimate)
-    if name == "vectors":
-        return opened.learned_cosine(table, path, index)
-    return opened.exact_cosine(table, path, index)
 
 
 def _require_some(sets: "list[GoldSet]", results: "list[Result]", table: str) -> None:

@@ -252,10 +252,10 @@ def _search(
     composes = opened.fingerprint.composition is not None
     least = usual_strength(opened) if hides and composes else 0
     if by == "exact":
-        from distsim.cli.opened import exact_cosine
+        from distsim.comparison.measures import cosine
         from distsim.comparison.nearest import RERANKED, rerank_neighbours
 
-        measure = exact_cosine(opened, table, how.index)
+        measure = cosine(opened, how="exact", index=how.index)
 
         def reranked(phrase: str) -> "NeighbourList | None":
             found = search.found(phrase, k=RERANKED)
@@ -300,12 +300,11 @@ def _by_finder(
     from distsim.comparison.measures import EstimatedCosine
     from distsim.comparison.opposites.opposites import SPARE, Opposites, opposites_last
     from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
-    from distsim.signatures.table import finder_of
 
     if how.by == "finder":
         say_no_finder(opened)
     in_index = storage.Artifact(table).kind is storage.INDEX
-    if finder_of(opened) is None or (how.by is None and how.index is None and not in_index):
+    if opened.finder is None or (how.by is None and how.index is None and not in_index):
         return None
     corpus = index_of(table, how.index)
     words = WordSubstitutes.open(corpus, opened, weights=weights)

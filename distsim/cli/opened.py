@@ -8,9 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from distsim.comparison.gapped.signatures import GappedCosine
-    from distsim.comparison.measures import ComposedCosine, ExactCosine, LearnedCosine, StoredCosine
     from distsim.comparison.opposites.opposites import Opposites
-    from distsim.comparison.table import SignatureTable
     from distsim.grammar.pair_features import PairFeatures
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.rewriting.language_model import LanguageModel
@@ -112,39 +110,6 @@ def index_of(table_path: str, index_path: str | None, otherwise: str = "") -> "C
     return CorpusIndex.open(index_path or table_path)
 
 
-def exact_cosine(
-    table: "SignatureTable", table_path: str, index_path: str | None
-) -> "ExactCosine | StoredCosine":
-    """Return exact cosines for a table, from its stored features or from its index.
-
-    Arguments:
-        index_path: the index whose contexts are counted; None takes the stored features, or the
-            index that contains the table.
-
-    Raises:
-        ParameterError: the table is one of word vectors; or it stores no features and is syntactic;
-            or it stores none, is in no index, and no index is named.
-    """
-    from distsim.comparison.measures import ExactCosine, StoredCosine
-    from distsim.signatures.feature_store import has_features
-
-    if table.fingerprint.is_of_vectors:
-        raise ParameterError(
-            f"{table_path}: is a table of word vectors, which have no counted contexts: measure it "
-            "by its bits, or by vectors"
-        )
-    counts_in_index = not table.fingerprint.is_syntactic
-    if has_features(table.artifact) and (index_path is None or not counts_in_index):
-        return StoredCosine(table)
-    if not counts_in_index:
-        raise ParameterError(
-            f"{table_path}: no index contains the contexts of a syntactic table: sign it again "
-            "with --set keep_features=true"
-        )
-    otherwise = ", or sign it again with --set keep_features=true"
-    return ExactCosine(index_of(table_path, index_path, otherwise), table)
-
-
 def opened_opposites(index: str, table: str | None = None) -> "Opposites":
     """Return the measure of opposites of an index, by its own table or another of the same words.
 
@@ -204,28 +169,3 @@ def pair_features(
         syntax=None if syntax is None else SignatureTable.open(syntax),
         opposites=None if opposites is None else opened_opposites(opposites, ngram),
     )
-
-
-def learned_cosine(
-    table: "SignatureTable", table_path: str, index_path: str | None
-) -> "LearnedCosine | ComposedCosine":
-    """Return cosines of real-valued vectors for a table with a learned projection.
-
-    A table of word vectors needs no index.
-
-    Arguments:
-        index_path: of the index; the one that contains the table where None.
-
-    Raises:
-        ParameterError: the table has no learned projection; or it is in no index and none is named.
-    """
-    from distsim.comparison.measures import ComposedCosine, LearnedCosine
-
-    if not table.fingerprint.is_learned:
-        raise ParameterError(
-            f"{table_path}: was not signed with a learned projection and has no real-valued "
-            "vectors: sign it with --preset learned, or leave out vectors"
-        )
-    if table.fingerprint.is_of_vectors:
-        return ComposedCosine(table)
-    return LearnedCosine(index_of(table_path, index_path), table)

@@ -227,7 +227,6 @@ def _store_finder(source: Any, table: "SignatureTable", how: Any, jobs: int | No
     from distsim.corpus.inflections import Inflections
     from distsim.paraphrase.finder.space import open_space
     from distsim.paraphrase.finder.word_profiles import build_finder
-    from distsim.signatures.table import finder_of
     from distsim.storage import remove_artifact
     from distsim.storage.manifest import finder_inside
 
@@ -236,7 +235,7 @@ def _store_finder(source: Any, table: "SignatureTable", how: Any, jobs: int | No
         return
     rules = Inflections.open(how.inflections).checksum
     try:
-        stored = finder_of(table)
+        stored = table.finder
     except ArtifactError as error:
         say(f"{error}: it is built again")
         stored = None
@@ -247,7 +246,7 @@ def _store_finder(source: Any, table: "SignatureTable", how: Any, jobs: int | No
         except ParameterError as error:
             say(f"no finder of substitutes: {error}")
             return
-    stored = finder_of(table)
+    stored = table.finder
     assert stored is not None
     n, megabytes = stored.parameters["lemmas"], stored.size() / 1e6
     say(f"{n:,} lemmas with their profiles, {megabytes:,.0f} MB, to find substitutes")

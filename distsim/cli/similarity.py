@@ -57,6 +57,7 @@ def similarity(
     """
     from distsim.cli.evidence import opened_evidence
     from distsim.cli.opened import opened_opposites
+    from distsim.comparison.measures import cosine
     from distsim.comparison.table import SignatureTable
 
     if exact and estimate is not None:
@@ -64,7 +65,8 @@ def similarity(
     single, asked = _asked_pairs(a, b, pairs)
     opened = SignatureTable.open(table)
     filled = [pair for pair in asked if pair[0].strip() and pair[1].strip()]
-    values = iter(_measure(opened, table, index, exact, estimate).estimates(filled))
+    measure = cosine(opened, how="exact" if exact else estimate, index=index)
+    values = iter(measure.estimates(filled))
     evidence = iter(opened_opposites(index or table, table).evidence(filled) if opposite else ())
     evidence_of = opened_evidence(opened, table, index) if why else None
     n_composed = 0
@@ -83,15 +85,6 @@ def similarity(
     _say_totals(n_composed, missing, 0 if single else len(asked))
     if n_composed:
         say_left_out(opened, chain(*filled))
-
-
-def _measure(opened: Any, path: str, index: str | None, exact: bool, estimate: Any) -> Any:
-    """Return the measure that is asked for."""
-    from distsim.cli.opened import exact_cosine
-    from distsim.comparison.measures import EstimatedCosine
-
-    of_table = EstimatedCosine(opened, estimate=estimate)
-    return exact_cosine(opened, path, index) if exact else of_table
 
 
 def _put_pair(

@@ -160,7 +160,6 @@ def _substituter(
     from distsim.paraphrase.finder.word_finder import WordOptions
     from distsim.paraphrase.substitution.mix import FINDING
     from distsim.paraphrase.substitution.substituter import Substituter
-    from distsim.signatures.table import finder_of
 
     ranking, finding, how = mixes
     table = SignatureTable.open(given.table or index)
@@ -174,7 +173,7 @@ def _substituter(
     )  # fmt: skip
     if targets and substituter.is_calibrated is False:
         say_shares()
-    if targets and finding != FINDING and finder_of(table) is not None:
+    if targets and finding != FINDING and table.finder is not None:
         say("words are ordered by the weights that were set, not by those of `--set weights`")
     return substituter
 

@@ -13,6 +13,7 @@ from distsim.comparison.measures import ExactCosine as ExactCosine
 from distsim.comparison.measures import LearnedCosine as LearnedCosine
 from distsim.comparison.measures import Similarity as Similarity
 from distsim.comparison.measures import StoredCosine as StoredCosine
+from distsim.comparison.measures import cosine as cosine
 from distsim.comparison.measures import similarities as similarities
 from distsim.comparison.measures import similarity as similarity
 from distsim.comparison.nearest import Neighbour as Neighbour

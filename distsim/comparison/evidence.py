@@ -56,7 +56,7 @@ class SimilarityEvidence:
         self.of_phrase = lru_cache(_KEPT_PHRASES)(self._of_phrase)
 
     def _of_phrase(self, phrase: str) -> PhraseEvidence:
-        evidence = self._table.evidence(phrase)
+        evidence = self._table.vector(phrase).evidence
         if evidence.occurrences or self._index is None:
             return evidence
         return evidence._replace(occurrences=int(self._index.count(phrase)))

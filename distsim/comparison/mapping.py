@@ -24,6 +24,7 @@ from distsim.corpus.sources import file_label
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.signatures.composition import PartVectors
+from distsim.signatures.projections.learn import unit_rows
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
 MapMethod = Literal["ridge", "orthogonal"]
@@ -144,16 +145,6 @@ def require_vectors(table: StoredTable) -> PartVectors:
             "vectors, and keep its parts"
         )
     return table.parts
-
-
-def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return vectors divided by their lengths, float32[n, d]; zeros stay zeros.
-
-    Arguments:
-        vectors: float32[n, d].
-    """
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.maximum(lengths, 1e-9), np.float32)
 
 
 def fit_map(

@@ -7,11 +7,12 @@ pickled and opened again in another process, they map the same files.
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath, Pair, one_or_many_texts, one_text, shown
+from distsim import storage
+from distsim.base.arguments import AnyPath, Pair, one_of, one_or_many_texts, one_text, shown
 from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.contexts.ngram import NgramModel, PhraseWeigher, feature_space, phrase_contexts
 from distsim.contexts.sources.source import PhraseBatch
@@ -19,15 +20,17 @@ from distsim.contexts.weights import Weigher
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.kernels.compiled import frozen
-from distsim.kernels.contexts import cosine
+from distsim.kernels.contexts import cosine as cosine_of_contexts
 from distsim.signatures.composition import Composer
 from distsim.signatures.estimates import Estimator, Stored, estimate_of
-from distsim.signatures.feature_store import FeatureStore
+from distsim.signatures.feature_store import FeatureStore, has_features
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import Recipe
 from distsim.signatures.signer import Signer
 from distsim.signatures.table import StoredTable, TableLike, opened_table
+from distsim.storage.manifest import signatures_inside
 
+CosineName = Literal["bits", "restored", "exact", "vectors"]
 _CACHED_VECTORS = 1 << 12
 _FIRST = frozen(np.zeros(1, np.int64))
 
@@ -254,12 +257,12 @@ class EstimatedCosine(Similarity):
         """
         if self.estimate != "restored":
             raise ParameterError(f"`estimate` {self.estimate}: has no vectors: choose restored")
-        found = []
+        sides = []
         for stored, numbers in self._sides(checked_pairs(pairs)):
             rows = stored.vectors[numbers]
             rows[~stored.known[numbers]] = np.nan
-            found.append(rows)
-        return found[0], found[1]
+            sides.append(rows)
+        return sides[0], sides[1]
 
     def similarity(self, a: str, b: str) -> float | None:
         """Return the similarity of two phrases, -1 to 1, None where it has none.
@@ -282,17 +285,13 @@ class EstimatedCosine(Similarity):
     def _sides(self, given: list[Pair]) -> list[tuple[Stored, np.ndarray]]:
         """Return the stored data of each side's distinct phrases, and their numbers by pair."""
         if len(self._tables) == 1:
-            stored, numbers = self._stored(0, [phrase for pair in given for phrase in pair])
+            phrases = [phrase for pair in given for phrase in pair]
+            stored, numbers = self._estimators[0].look_up(phrases, self._compose)
             return [(stored, numbers[0::2]), (stored, numbers[1::2])]
-        return [self._stored(side, [pair[side] for pair in given]) for side in range(2)]
-
-    def _stored(self, side: int, given: list[str]) -> tuple[Stored, np.ndarray]:
-        table = self._tables[side]
-        texts = {phrase: table.normal_form(phrase) for phrase in dict.fromkeys(given)}
-        numbers = {text: number for number, text in enumerate(dict.fromkeys(texts.values()))}
-        stored = self._estimators[side].known(list(numbers), self._compose)
-        of_phrase = {phrase: numbers[text] for phrase, text in texts.items()}
-        return stored, np.fromiter(map(of_phrase.__getitem__, given), np.int64, len(given))
+        return [
+            estimator.look_up([pair[side] for pair in given], self._compose)
+            for side, estimator in enumerate(self._estimators)
+        ]
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
         """Return the estimated cosine of every pair, and whether it was composed.
@@ -320,6 +319,74 @@ def _estimated_cosine(
     table: StoredTable, other: StoredTable, compose: bool, estimate: str
 ) -> EstimatedCosine:
     return EstimatedCosine(table, other=other, compose=compose, estimate=estimate)
+
+
+def cosine(
+    table: TableLike, *, how: CosineName | None = None, index: CorpusIndex | AnyPath | None = None
+) -> Similarity:
+    """Return the measure of cosines of a table's phrases that is asked for.
+
+    Arguments:
+        table: a table, an index that was signed, or the path of either.
+        how: `bits`, estimated from signatures; `restored`, from the posterior means of vectors;
+            `exact`, of the counted contexts, which the table keeps or the index has; `vectors`, of
+            the real-valued vectors of a learned table, made from the index. None: `restored` where
+            the table stores its words' vectors, else `bits`.
+        index: where contexts are counted; None: the index that contains the table.
+
+    Raises:
+        ParameterError: there is no such measure, the table does not allow it, or it is in no index
+            and none is named.
+        IncompatibleError: the index is not that of the table.
+
+    >>> cosine(table).similarity("alice", "alice"), cosine(learned, how="bits").name
+    (1.0, 'table')
+    """
+    opened = opened_table(table)
+    if how is not None:
+        one_of(how, get_args(CosineName), "`how`")
+    path = opened.path if isinstance(table, StoredTable) else getattr(table, "path", table)
+    of = opened.fingerprint
+    if how == "exact":
+        if of.is_of_vectors:
+            raise ParameterError(
+                f"{path}: is a table of word vectors, which have no counted contexts: measure it "
+                "by its bits, or by vectors"
+            )
+        if has_features(opened.artifact) and (index is None or of.is_syntactic):
+            return StoredCosine(opened)
+        if of.is_syntactic:
+            raise ParameterError(
+                f"{path}: no index contains the contexts of a syntactic table: sign it again with "
+                "--set keep_features=true"
+            )
+        otherwise = ", or sign it again with --set keep_features=true"
+        return ExactCosine(_index_around(opened, index, otherwise), opened)
+    if how == "vectors":
+        if not of.is_learned:
+            raise ParameterError(
+                f"{path}: was not signed with a learned projection and has no real-valued "
+                "vectors: sign it with --preset learned, or leave out vectors"
+            )
+        if of.is_of_vectors:
+            return ComposedCosine(opened)
+        return LearnedCosine(_index_around(opened, index), opened)
+    return EstimatedCosine(opened, estimate=how)
+
+
+def _index_around(
+    table: StoredTable, index: CorpusIndex | AnyPath | None, otherwise: str = ""
+) -> CorpusIndex:
+    """Return the index that is given, or else the one whose folder contains the table."""
+    if index is not None:
+        return opened_index(index)
+    around = table.path.parent
+    if signatures_inside(around) != table.path or not storage.holds_artifact(around):
+        raise ParameterError(
+            f"{table.path}: the table contains no contexts: name its index with --index INDEX"
+            + otherwise
+        )
+    return CorpusIndex.open(around)
 
 
 class ExactCosine(Similarity):
@@ -634,7 +701,7 @@ def _of_unit_vectors(
 
 
 def _of_vectors(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]) -> Estimate:
-    value = cosine(*a, *b)
+    value = cosine_of_contexts(*a, *b)
     return Estimate(None if value < -1.5 else min(1.0, float(value)))
 
 

@@ -15,7 +15,7 @@ from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import PhraseSource
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.signatures import merge, signing
-from distsim.signatures.estimates import Estimator, Stored
+from distsim.signatures.estimates import Stored
 from distsim.signatures.recipe import Recipe
 from distsim.signatures.table import StoredTable
 
@@ -122,38 +122,15 @@ class SignatureTable(StoredTable):
         ((512,), True)
         """
         phrases = one_or_many_texts(phrase, "phrase")
-        found = self.vectors(phrases)
-        for one, vector in zip(phrases, found, strict=True):
+        rows = self.vectors(phrases)
+        for text, vector in zip(phrases, rows, strict=True):
             if np.isnan(vector[0]):
-                reason = measures.reason_without_signature(self, one)
+                reason = measures.reason_without_signature(self, text)
                 raise UnknownPhraseError(
-                    f"{one!r} has no vector: {reason}, nor its words: ask `phrase in table` first, "
-                    "or sign with a lower `min_count`"
+                    f"{text!r} has no vector: {reason}, nor its words: ask `phrase in table` "
+                    "first, or sign with a lower `min_count`"
                 )
-        return found[0] if isinstance(phrase, str) else found
-
-    def vectors(self, phrases: Texts) -> NDArray[np.float32]:
-        """Return a unit vector for each phrase, float32[n, n_dimensions].
-
-        For a word the stored vector; for a phrase the posterior mean given its bits and its words'
-        vectors (the words alone where it is not in the table). Where the table keeps no
-        words' vectors, the signs of the bits, float32[n, n_bits]. A row of NaN where neither the
-        phrase nor any of its words is known.
-
-        Arguments:
-            phrases: one or several.
-
-        Raises:
-            ParameterError: a phrase is empty.
-
-        >>> learned.vectors(["king", "the queen"]).shape, table.vectors("king").shape
-        ((2, 512), (1, 256))
-        """
-        estimator = Estimator(self)
-        stored = estimator.known([self.normal_form(one) for one in one_or_many_texts(phrases)])
-        found: NDArray[np.float32] = stored.unit_vectors
-        found[~stored.known] = np.nan
-        return found
+        return rows[0] if isinstance(phrase, str) else rows
 
     def most_similar(
         self, positive: Terms = (), *, negative: Terms = (), topn: int = 10
@@ -227,9 +204,8 @@ class SignatureTable(StoredTable):
         >>> table.n_similarity(["king", "queen"], ["king", "queen"])
         1.0
         """
-        estimator = Estimator(self)
-        a, b = (self._sum(estimator, phrases)[1] for phrases in (first, second))
-        return float(estimator.cosines(a, b, _FIRST, _FIRST)[0])
+        a, b = (self._sum(phrases)[1] for phrases in (first, second))
+        return float(self.estimator.cosines(a, b, _FIRST, _FIRST)[0])
 
     def doesnt_match(self, phrases: Texts) -> str:
         """Return the phrase least similar to the sum of all of them; gensim's name.
@@ -244,18 +220,20 @@ class SignatureTable(StoredTable):
         >>> learned.doesnt_match(["king", "queen", "duchess", "said"])
         'said'
         """
-        phrases, estimator = one_or_many_texts(phrases, "phrases"), Estimator(self)
-        each, total = self._sum(estimator, phrases)
+        phrases = one_or_many_texts(phrases, "phrases")
+        each, total = self._sum(phrases)
         order = np.arange(len(phrases))
-        return phrases[int(estimator.cosines(each, total, order, np.zeros_like(order)).argmin())]
+        return phrases[
+            int(self.estimator.cosines(each, total, order, np.zeros_like(order)).argmin())
+        ]
 
-    def _sum(self, estimator: Estimator, phrases: Texts) -> tuple[Stored, Stored]:
+    def _sum(self, phrases: Texts) -> tuple[Stored, Stored]:
         """Return what is stored of phrases, and of their sum."""
         given = one_or_many_texts(phrases, "phrases")
         if not given:
             raise ParameterError("no phrase is given: give at least one")
         _ = self[given]  # refuses what is not known
-        stored = estimator.known([self.normal_form(one) for one in given])
+        stored = self.estimator.known([self.normal_form(one) for one in given])
         return stored, stored.sum(np.ones(len(given)))
 
     @property

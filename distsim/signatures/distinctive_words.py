@@ -16,7 +16,7 @@ from distsim.corpus.vocabulary import hash_texts
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import number_hashes
 from distsim.signatures.kernels import distinctive_words as kernel
-from distsim.signatures.table import StoredTable, finder_of
+from distsim.signatures.table import StoredTable
 
 _COMMON_SHARE = 1 / 1000
 _RAREST_BASE = 100  # a base word occurs at least a hundredth as often as its form
@@ -56,7 +56,7 @@ class DistinctiveWords:
     @cached_property
     def _inflections(self) -> Inflections | None:
         """The rules by which the table's finder knows forms; None where it has none that ship."""
-        finder = finder_of(self._table)
+        finder = self._table.finder
         ships = finder is not None and finder.parameters["inflections"] == DEFAULT
         return Inflections.open() if ships else None
 

@@ -156,6 +156,18 @@ class Estimator:
         text = np.frombuffer(b"".join(data), np.uint8)
         return self.stored(rows, text, bounds[:-1], bounds[1:], compose)
 
+    def look_up(self, phrases: Sequence[str], compose: bool = True) -> tuple[Stored, np.ndarray]:
+        """Return the stored data of distinct phrases, and the number of each given one in it.
+
+        Arguments:
+            phrases: n phrases as typed.
+            compose: make those that are not in the table of their words.
+        """
+        texts = {phrase: self._table.normal_form(phrase) for phrase in dict.fromkeys(phrases)}
+        numbers = {text: number for number, text in enumerate(dict.fromkeys(texts.values()))}
+        stored = self.known(list(numbers), compose)
+        return stored, np.array([numbers[texts[phrase]] for phrase in phrases], np.int64)
+
     def stored_phrase(self, phrase: str) -> Stored | None:
         """Return the stored data of one phrase as `known` does; None where it is not in the table.
 

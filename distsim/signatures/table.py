@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distsim import storage
-from distsim.base.arguments import AnyPath, check_opened, shown, utf8_phrase
+from distsim.base.arguments import (
+    AnyPath,
+    Texts,
+    check_opened,
+    one_or_many_texts,
+    shown,
+    utf8_phrase,
+)
 from distsim.base.errors import ArtifactError, IncompatibleError, ParameterError
 from distsim.contexts.selection import Selection
 from distsim.corpus.normaliser import Normaliser
@@ -22,6 +29,7 @@ from distsim.indexes.build import OF_SENTENCES
 from distsim.indexes.corpus_index import CorpusIndex, knows_text_of
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import Composition, OwnVectors, PartVectors
+from distsim.signatures.estimates import Estimator
 from distsim.signatures.fingerprint import Fingerprint
 from distsim.signatures.kernels.projection import cut_bits
 from distsim.signatures.layout import PhraseColumns
@@ -44,7 +52,7 @@ class PhraseEvidence(NamedTuple):
     vector, 0 to 1; the rest is of its words. origin: `stored`; `composed`, made of its words alone;
     or `unknown`, without a vector.
 
-    >>> learned.evidence("king").origin
+    >>> learned.vector("king").evidence.origin
     'stored'
     """
 
@@ -52,6 +60,20 @@ class PhraseEvidence(NamedTuple):
     occurrences: int
     own_share: float
     origin: Origin
+
+
+class PhraseVector(NamedTuple):
+    """The vector of a phrase, and what it rests on.
+
+    values: float32[n_dimensions], of length 1; NaN where the phrase and all its words are unknown.
+    evidence: whether it is stored, composed or unknown, by how many occurrences.
+
+    >>> learned.vector("the old king").evidence.origin, learned.vector("king").values.shape
+    ('composed', (512,))
+    """
+
+    values: NDArray[np.float32]
+    evidence: PhraseEvidence
 
 
 class StoredTable:
@@ -291,8 +313,13 @@ class StoredTable:
         """
         return self._phrases.row(utf8_phrase(phrase))
 
-    def evidence(self, phrase: str) -> PhraseEvidence:
-        """Return what the table's vector of a phrase rests on.
+    @cached_property
+    def estimator(self) -> Estimator:
+        """What restores the vectors of phrases, in the best way that the table allows."""
+        return Estimator(self)
+
+    def vector(self, phrase: str) -> PhraseVector:
+        """Return the vector of a phrase, stored or composed of its words, and what it rests on.
 
         Arguments:
             phrase: words separated by spaces.
@@ -300,17 +327,48 @@ class StoredTable:
         Raises:
             ParameterError: the phrase is empty.
 
-        >>> learned.evidence("zeppelin")
+        >>> learned.vector("zeppelin").evidence
         PhraseEvidence(phrase='zeppelin', occurrences=0, own_share=0.0, origin='unknown')
         """
         normal = self.normal_form(phrase)
-        row = self.row(normal)
+        (values,), row = self.vectors(phrase), self.row(normal)
         if row < 0:
-            vector = self.composed_vector(phrase)
-            return PhraseEvidence(normal, 0, 0.0, "unknown" if vector is None else "composed")
+            origin: Origin = "unknown" if np.isnan(values[0]) else "composed"
+            return PhraseVector(values, PhraseEvidence(normal, 0, 0.0, origin))
         share = 255 if self.own_shares is None else int(self.own_shares[row])
-        origin: Origin = "stored" if share else "composed"
-        return PhraseEvidence(normal, int(self.strengths[row]), round(share / 255, 3), origin)
+        count, origin = int(self.strengths[row]), "stored" if share else "composed"
+        return PhraseVector(values, PhraseEvidence(normal, count, round(share / 255, 3), origin))
+
+    def vectors(self, phrases: Texts) -> NDArray[np.float32]:
+        """Return a unit vector for each phrase, float32[n, n_dimensions].
+
+        For a word the stored vector; for a phrase the posterior mean given its bits and its words'
+        vectors (the words alone where it is not in the table). Where the table keeps no
+        words' vectors, the signs of the bits, float32[n, n_bits]. A row of NaN where neither the
+        phrase nor any of its words is known.
+
+        Arguments:
+            phrases: one or several.
+
+        Raises:
+            ParameterError: a phrase is empty.
+
+        >>> learned.vectors(["king", "the queen"]).shape, table.vectors("king").shape
+        ((2, 512), (1, 256))
+        """
+        stored, numbers = self.estimator.look_up(one_or_many_texts(phrases))
+        rows: NDArray[np.float32] = stored.unit_vectors[numbers]
+        rows[~stored.known[numbers]] = np.nan
+        return rows
+
+    @property
+    def finder(self) -> storage.Artifact | None:
+        """The stored finder of substitutes that belongs to this very table; None without one."""
+        folder = finder_inside(self.path)
+        if not storage.holds_artifact(folder):
+            return None
+        artifact = storage.Artifact(folder, storage.FINDER)
+        return artifact if artifact.parameters.get("table") == self.artifact.checksum else None
 
     def composed_bits(self, phrase: str) -> np.ndarray | None:
         """Return the bits of a phrase made of its words, uint64[n_bits / 64].
@@ -415,19 +473,6 @@ class StoredTable:
             offsets: int64[n + 1], where each begins in `text`.
         """
         return self._phrases.find(text, offsets)
-
-
-def finder_of(table: StoredTable) -> storage.Artifact | None:
-    """Return the stored finder of a table's substitutes; None where there is none for it.
-
-    Arguments:
-        table: a table of signatures.
-    """
-    folder = finder_inside(table.path)
-    if not storage.holds_artifact(folder):
-        return None
-    artifact = storage.Artifact(folder, storage.FINDER)
-    return artifact if artifact.parameters.get("table") == table.artifact.checksum else None
 
 
 def opened_table(given: TableLike, argument: str = "table") -> StoredTable:

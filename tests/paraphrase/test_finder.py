@@ -52,7 +52,6 @@ from distsim.paraphrase.substitution.learning import (
     read_judged,
 )
 from distsim.paraphrase.substitution.substitute_candidates import ParaphraseGrammar
-from distsim.signatures.table import finder_of
 from tests.conftest import RECIPE, index_of
 from tests.naive import finder as naive
 
@@ -573,7 +572,7 @@ def test_opposites_are_labelled_and_can_stay(signed):
 def test_a_table_without_a_finder_answers_by_likeness(signed, tmp_path):
     index, table = signed
     other = SignatureTable.build(index, tmp_path / "t", recipe=RECIPE, selection=table.selection)
-    assert finder_of(other) is None
+    assert other.finder is None
     with_finder, without = Substituter(index, table), Substituter(index, other)
     assert WordSubstitutes.open(index, other) is None
     assert {one.origin for one in without.substitutes("the", "queen", "said")} == {"words"}
@@ -590,7 +589,7 @@ def test_a_finder_of_another_table_is_not_used(signed, tmp_path):
     again = SignatureTable.build(
         index, tmp_path / "t", recipe=RECIPE, selection=Selection(min_count=9), force=True
     )
-    assert finder_of(again) is None
+    assert again.finder is None
 
 
 def test_other_forms_of_a_phrase_are_no_neighbours_where_the_language_is_known(signed, tmp_path):

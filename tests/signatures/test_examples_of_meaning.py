@@ -33,5 +33,5 @@ def test_the_same_is_nearer_than_its_topic(table, phrase, same, of_its_topic):
 
 
 def test_idioms_have_contexts_of_their_own(table):
-    idiom, free = table.evidence("in order to"), table.evidence("the old man")
+    idiom, free = table.vector("in order to").evidence, table.vector("the old man").evidence
     assert idiom.own_share > 0.9 > free.own_share

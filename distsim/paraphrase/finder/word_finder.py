@@ -23,7 +23,7 @@ from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.weights import FinderWeights
 from distsim.paraphrase.finder.word_profiles import SPACES, SparseRows, levels
 from distsim.paraphrase.kernels import finder as kernel
-from distsim.signatures.table import StoredTable, finder_of
+from distsim.signatures.table import StoredTable
 
 POOL = 400
 _SIMILARITY = {"vectors": 1.0, "words": 2.0, "frames": 2.0}
@@ -122,7 +122,7 @@ class WordFinder:
     @classmethod
     def open(cls, index: CorpusIndex, table: StoredTable, forms: Forms) -> "WordFinder | None":
         """Return the finder that `sign` stored beside a table; None where there is none for it."""
-        artifact = finder_of(table)
+        artifact = table.finder
         return None if artifact is None else cls(index, artifact, forms)
 
     def lemma(self, word_id: int) -> int:

@@ -16,7 +16,7 @@ from distsim.paraphrase.finder.shared import shared
 from distsim.paraphrase.finder.space import LearnedSpace, open_space
 from distsim.paraphrase.finder.weights import RANKS, SHIPPED, FinderWeights
 from distsim.paraphrase.finder.word_finder import LemmaPool, WordFinder
-from distsim.signatures.table import StoredTable, finder_of
+from distsim.signatures.table import StoredTable
 
 _RARE = 20  # a form is shown that occurs at least so many times less than the one most like
 _SPARE = 5  # more than are wanted are looked at at once, since two lemmas may share a form
@@ -112,7 +112,7 @@ class WordSubstitutes:
         Raises:
             InputError: there are no such weights.
         """
-        if finder_of(table) is None:
+        if table.finder is None:
             return None
 
         def opened() -> "WordSubstitutes | None":

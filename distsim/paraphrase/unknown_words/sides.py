@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distsim.base.errors import InputError
-from distsim.comparison.mapping import MapOptions, WordSpace, fit_map, unit_rows
+from distsim.comparison.mapping import MapOptions, WordSpace, fit_map
 from distsim.paraphrase.unknown_words.known_words import KnownWords
 from distsim.paraphrase.unknown_words.similar_spelling import (
     common_prefix,
@@ -17,6 +17,7 @@ from distsim.paraphrase.unknown_words.similar_spelling import (
     scripts_of,
     trigrams,
 )
+from distsim.signatures.projections.learn import unit_rows
 from distsim.signatures.table import StoredTable
 
 FOLDS = 5
