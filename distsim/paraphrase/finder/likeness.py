@@ -56,7 +56,7 @@ class LemmaVectors:
         """Return the vectors of phrases, float64[n, n_dimensions], zeros where there is none.
 
         Arguments:
-            phrases: words separated by spaces.
+            phrases: the words of each.
         """
         rows = np.zeros((len(phrases), self.space.n_dimensions))
         for row, words in zip(rows, phrases, strict=True):
@@ -75,10 +75,10 @@ def likeness_by_bits(table: StoredTable, target: Words, candidates: Sequence[Wor
         candidates: the words of each.
     """
     cosines = np.zeros(len(candidates))
-    some = [number for number, words in enumerate(candidates) if words]
-    pairs = [(" ".join(target), " ".join(candidates[n])) for n in some]
-    found = EstimatedCosine(table, compose=False).similarities(pairs)
-    cosines[some] = [value or 0.0 for value in found]
+    with_words = [number for number, words in enumerate(candidates) if words]
+    pairs = [(" ".join(target), " ".join(candidates[n])) for n in with_words]
+    values = EstimatedCosine(table, compose=False).similarities(pairs)
+    cosines[with_words] = [value or 0.0 for value in values]
     return cosines
 
 

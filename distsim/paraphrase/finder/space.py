@@ -59,7 +59,7 @@ class LearnedSpace:
         """Return the unit vectors of phrases, float64[n, n_dimensions], zeros where unknown.
 
         Arguments:
-            phrases: words separated by spaces.
+            phrases: the words of each.
         """
         rows = np.zeros((len(phrases), self.n_dimensions))
         for row, words in zip(rows, phrases, strict=True):
