@@ -107,6 +107,7 @@ TABLE = (
     Home("paraphrase", "paraphrase.kinds", "", "KindCosine"),
     Home("paraphrase", "paraphrase.paraphrasing_options", "ParaphraseOptions"),
     Home("paraphrase", "paraphrase.paraphraser", "Paraphraser", "Answer Paraphrase"),
+    Home("paraphrase", "paraphrase.stream", "", "ParaphraseStream"),
     Home("paraphrase", "paraphrase.rewriting.language_model", "", "ArpaModel IndexModel"),
     Home("paraphrase", "paraphrase.rewriting.rewriting_options", "RewriteOptions"),
     Home("paraphrase", "paraphrase.rewriting.rewriter", "Rewriter", "Rewriting"),

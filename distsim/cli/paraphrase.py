@@ -23,7 +23,7 @@ from distsim.cli.console import (
 )
 from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import AsIsOption, HeldMemoryOption, SetOption, chosen
-from distsim.cli.rows import ALL_ROWS, NOTE, lists_rows, put_row
+from distsim.cli.rows import ALL_ROWS, NOTE, lists_rows, prints_csv, put_object, put_row
 
 if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
@@ -84,6 +84,13 @@ class AnswerOptions(OptionGroup):
     why: Annotated[
         bool, typer.Option("--why", help="Also where it was found, shared contexts, two examples.")
     ] = False
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="Answer each line of --input, or standard input, by a JSON line, at once.",
+        ),
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -134,6 +141,13 @@ def paraphrase(
         comparable = replace(options, finder=False, opposites="ranked")
         _batch(_opened(index, table, comparable), found, unknown.output, jobs)
         return
+    if answers.stream:
+        if phrases or rules.tree is not None or prints_csv():
+            raise typer.BadParameter("--stream reads lines of --input or standard input, and "
+                                     "writes JSON: leave out phrases, --tree, --csv")  # fmt: skip
+        opened = _opened(index, table, options, rules.grammar)
+        _stream(opened, file or "-", answers.why, jobs)
+        return
     asked = asked_phrases(phrases, file)
     if rules.tree is not None and rules.grammar is None:
         raise typer.BadParameter("--tree chooses among rules: give --grammar PACKS too")
@@ -170,6 +184,28 @@ def _put_answers(
         say(f"{counted(n_opposites, 'answer')} left out: opposites, or contrasted in the text")
     else:
         say_opposites(labels, n_opposites)
+
+
+def _stream(paraphraser: "Paraphraser", file: str, why: bool, jobs: int | None) -> None:
+    """Answer each line of a file by a JSON line, before the next is read."""
+    import sys
+    from contextlib import nullcontext
+
+    from distsim.corpus.sources import file_label, find_file, open_source
+    from distsim.paraphrase.stream import ParaphraseStream
+
+    stream = ParaphraseStream(paraphraser, contexts=why, jobs=jobs)
+    n_faulty = 0
+    standard = nullcontext(sys.stdin.buffer)
+    with standard if file == "-" else open_source(find_file(file)) as lines:
+        for number, answer in enumerate(stream.answer_lines(lines), 1):
+            put_object(**answer)
+            sys.stdout.flush()
+            if "error" in answer:
+                n_faulty += 1
+                say(f"{file_label(file)}, line {number}: {answer['error']}")
+    if n_faulty:
+        raise typer.Exit(1)
 
 
 def _put_paraphrases(

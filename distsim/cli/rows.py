@@ -96,6 +96,11 @@ def prints_json() -> bool:
     return _format.json
 
 
+def prints_csv() -> bool:
+    """Return whether the running command prints CSV."""
+    return _format.csv
+
+
 def choose_format(as_json: bool, as_csv: bool, header: bool) -> None:
     """Set how the rows of a command are printed.
 

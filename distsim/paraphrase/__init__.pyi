@@ -16,6 +16,7 @@ from distsim.paraphrase.rewriting.rewriter import Rewriter as Rewriter
 from distsim.paraphrase.rewriting.rewriter import Rewriting as Rewriting
 from distsim.paraphrase.rewriting.rewriting_options import RewriteOptions as RewriteOptions
 from distsim.paraphrase.rewriting.rewriting_options import Weights as Weights
+from distsim.paraphrase.stream import ParaphraseStream as ParaphraseStream
 from distsim.paraphrase.substitution.mix import Mix as Mix
 from distsim.paraphrase.substitution.substituter import Substitute as Substitute
 from distsim.paraphrase.substitution.substituter import Substituter as Substituter

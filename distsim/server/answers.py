@@ -490,6 +490,48 @@ class Paraphrases:
 
 
 @dataclass(frozen=True)
+class Replacement:
+    """What may stand for an unknown phrase.
+
+    rank: from 1. phrase: a paraphrase; or a word that is written like one that the corpus lacks.
+    score: of the paraphrase; None of the others. count: its occurrences in the corpus.
+    found_by: source of the candidate; `spelling` or `stem` of words that are written alike.
+    note: `opposite`, `contrasted` or empty.
+    """
+
+    rank: int
+    phrase: str
+    score: float | None
+    count: int
+    found_by: tuple[str, ...]
+    note: str
+
+
+@dataclass(frozen=True)
+class UnknownPhrase:
+    """What may stand for a phrase that another system does not know.
+
+    phrase, count: as given, and its number of occurrences. rows: best first.
+    reason: why it has no paraphrases, else None.
+    """
+
+    phrase: str
+    count: int
+    rows: tuple[Replacement, ...]
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class UnknownPhrases:
+    """The answers to several unknown phrases.
+
+    rows: in the order of the phrases.
+    """
+
+    rows: tuple[UnknownPhrase, ...]
+
+
+@dataclass(frozen=True)
 class RulePart:
     """A pair of contiguous phrases in a rule that its links hold together.
 

@@ -38,6 +38,7 @@ from distsim.server.answers import (
     Passage,
     PhraseCount,
     Point,
+    Replacement,
     Rewritings,
     Rewritten,
     RulePart,
@@ -47,6 +48,8 @@ from distsim.server.answers import (
     Substituted,
     Substitutes,
     TableTold,
+    UnknownPhrase,
+    UnknownPhrases,
 )
 from distsim.server.corpus_questions import asked, count_of, shown_phrase
 from distsim.server.limits import LIMITS, shortened
@@ -261,6 +264,36 @@ def paraphrases(opened: Opened, phrase: str, k: int) -> Paraphrases:
         shortened(answer.focal), answer.count, answer.n_contexts, answer.n_candidates, tuple(rows),
         answer.reason, n_below,
     )  # fmt: skip
+
+
+def unknown(opened: Opened, phrase: Sequence[str], k: int) -> UnknownPhrases:
+    """Return what may stand for phrases that another system does not know, best first.
+
+    Words that the corpus lacks have their nearest spellings and words that begin alike.
+
+    Arguments:
+        phrase: phrases, words separated by spaces.
+        k: maximum number of answers to each.
+    """
+    from distsim.paraphrase.stream import ParaphraseStream
+
+    stream = opened.kept("stream", lambda: ParaphraseStream(opened.paraphraser(), jobs=1))
+    answers = [stream.answer(one) for one in phrase]
+    rows = (
+        UnknownPhrase(
+            shortened(one["phrase"]), one["count"],
+            tuple(
+                Replacement(
+                    rank, shortened(row["answer"]), row["score"], row["count"],
+                    tuple(row["origin"]), row.get("note", ""),
+                )
+                for rank, row in enumerate(one["answers"][:k], 1)
+            ),
+            one["reason"],
+        )
+        for one in answers
+    )  # fmt: skip
+    return UnknownPhrases(tuple(rows))
 
 
 def rules(opened: Opened, source: str, k: int) -> Rules:

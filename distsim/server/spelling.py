@@ -1,18 +1,18 @@
 """The nearest spellings of a phrase that does not occur; how phrases are written in the text."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.nearest_spellings import NearestSpellings
 from distsim.server.answers import Completion, Spellings
 from distsim.server.limits import shortened
 from distsim.server.session import Opened
 
 _TRIED = 4  # spellings of each word of a phrase
-_SHORTEST = 4  # letters of a word of which two may be wrong
 _LONGEST = 24
 _READ, _LOOKED_AT = 5, 20  # occurrences of a phrase
 _KEPT = 20_000  # phrases
@@ -49,46 +49,11 @@ def _near(opened: Opened, word: str) -> list[str]:
     """Return the nearest words that occur, the most frequent first, and cuts into two words."""
     if len(word) > _LONGEST:
         return []
-    letters = opened.kept("letters", lambda: _letters(opened))
-    once = set(_edits(word, letters))
-    found = _known(opened, once)
-    if not found and len(word) >= _SHORTEST:
-        found = _known(opened, {two for one in once for two in _edits(one, letters)})
+    near = opened.kept("spellings", lambda: NearestSpellings(opened.index))
     cuts = [f"{word[:i]} {word[i:]}" for i in range(1, len(word))]
     n = opened.index.count(cuts) if cuts else np.empty(0)
-    return found + [cuts[i] for i in np.argsort(-n, kind="stable")[:2].tolist() if n[i] > 1]
-
-
-def _edits(word: str, letters: str) -> Iterable[str]:
-    """Yield the words at an edit distance of one."""
-    for i in range(len(word) + 1):
-        head, tail = word[:i], word[i:]
-        for letter in letters:
-            yield head + letter + tail
-            if tail:
-                yield head + letter + tail[1:]
-        if tail:
-            yield head + tail[1:]
-        if len(tail) > 1:
-            yield head + tail[1] + tail[0] + tail[2:]
-
-
-def _known(opened: Opened, words: set[str]) -> list[str]:
-    """Return those of some words that occur, the most frequent first."""
-    tried = [word for word in sorted(words) if word]
-    ids = opened.index.vocabulary.find(
-        hash_texts([word.encode(errors="replace") for word in tried])
-    )
-    counts = np.where(ids > 0, opened.word_counts()[ids], 0)
-    order = np.argsort(-counts, kind="stable")[:_TRIED]
-    return [tried[i] for i in order.tolist() if counts[i] > 0]
-
-
-def _letters(opened: Opened) -> str:
-    """Return the letters of frequent words."""
-    best = np.argsort(-opened.word_counts()[1:], kind="stable")[:2000] + 1
-    found = Counter("".join(opened.index.vocabulary.words(best)) + "'-").most_common()
-    return "".join(one for one, _ in found if one.isalpha() or one in "'-")[:60]
+    best = [cuts[i] for i in np.argsort(-n, kind="stable")[:2].tolist() if n[i] > 1]
+    return [one.word for one in near.nearest(word, _TRIED)] + best
 
 
 def as_found(opened: Opened, phrases: Sequence[str]) -> dict[str, str]:
