@@ -32,7 +32,9 @@ ExportFormat = Literal["w2v", "w2v-bin", "parquet", "csv"]
 
 # Bitexts and the rules made of them.
 Symmetrisation = Literal["grow-diag-final-and", "intersection"]
-ExtractPreset = Literal["phrases", "hiero", "samt", "ppdb"]
+ExtractPreset = Literal["phrases", "moses", "hiero", "samt", "ppdb"]
+RuleFormat = Literal["joshua", "moses"]
+TargetSide = Literal["first", "second"]  # of a bitext's two texts
 Labels = Literal["none", "thesis", "slashes", "constituents", "every"]
 LabelChoice = Literal["best", "average", "any"]
 Unlabelled = Literal["keep", "drop-gappy", "drop"]

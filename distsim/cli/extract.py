@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from distsim.base.choices import ExtractPreset as Preset
+from distsim.base.choices import RuleFormat, TargetSide
 from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.groups import grouped
 from distsim.cli.options import FineSettings, MemoryOption
@@ -22,7 +23,21 @@ def extract(
         str | None,
         typer.Option(metavar="FOLDER", help="Write rules as numbers, for pivot, not as text."),
     ] = None,
-    preset: Annotated[Preset, typer.Option(help="Which rules are extracted.")] = "hiero",
+    preset: Annotated[
+        Preset | None,
+        typer.Option(help="Which rules are extracted.  [default: hiero; of a Moses table: moses]"),
+    ] = None,
+    rule_format: Annotated[
+        RuleFormat,
+        typer.Option("--format", help="moses: a sorted phrase table, for augment too."),
+    ] = "joshua",
+    target: Annotated[
+        TargetSide | None,
+        typer.Option(
+            help="Of a Moses table: its target is the first text of align, or the second. "
+            "Default: first."
+        ),
+    ] = None,
     features: Annotated[
         str | None,
         typer.Option(metavar="NAME;...", help="Write only these features, separated by ;."),
@@ -30,20 +45,35 @@ def extract(
     memory: MemoryOption = "1G",  # type: ignore[assignment]
     jobs: JobsOption = None,
 ) -> None:
-    """Extract translation rules with all features; English is the target side."""
-    from distsim.grammar.extraction.extract import extract_rules
+    """Extract translation rules with all features; English is the target side.
+
+    A Moses phrase table has four scores: p(f|e), lex(f|e), p(e|f), lex(e|f), e the target.
+    """
+    from distsim.grammar.extraction.extract import extract_phrase_table, extract_rules
     from distsim.grammar.extraction.extract_options import PRESETS
     from distsim.grammar.extraction.rule_features import FeatureChoice
 
+    is_moses = rule_format == "moses"
+    if target is not None and not is_moses:
+        raise typer.BadParameter("--target goes with --format moses: rules have English targets")
+    if is_moses and (numeric is not None or features is not None):
+        raise typer.BadParameter("--format moses goes with neither --numeric nor --features")
     options, choice = fine.chosen(
-        PRESETS[preset], FeatureChoice(tuple(features.split(";")) if features else None)
+        PRESETS[preset or ("moses" if is_moses else "hiero")],
+        FeatureChoice(tuple(features.split(";")) if features else None),
     )
     if output is None and numeric is None:
         output = "-"
     with progress_bar("sentences") as bar:
-        report = extract_rules(
-            bitexts, output, options=options, numeric=numeric, features=choice, memory=memory,
-            jobs=jobs, progress=bar,
-        )  # fmt: skip
+        if is_moses:
+            report = extract_phrase_table(
+                bitexts, output or "-", target=target or "first", options=options, memory=memory,
+                jobs=jobs, progress=bar,
+            )  # fmt: skip
+        else:
+            report = extract_rules(
+                bitexts, output, options=options, numeric=numeric, features=choice, memory=memory,
+                jobs=jobs, progress=bar,
+            )  # fmt: skip
     for line in report.lines():
         say(line)

@@ -31,6 +31,8 @@ def unescape(token: str) -> str:
 
 
 _ESCAPES = {character: name for name, character in reversed(_ENTITIES.items())}
+_SEPARATOR = re.compile(rb"[|\[\]]")
+_OF_SEPARATOR = {one: _ESCAPES[one.decode()].encode() for one in (b"|", b"[", b"]")}
 _PENN_OF: dict[str, list[str]] = {}
 for _name, _character in _PENN.items():
     _PENN_OF.setdefault(_character, []).append(_name)
@@ -61,13 +63,27 @@ def escape(token: str) -> str:
     return "".join(_ESCAPES.get(character, character) for character in token)
 
 
-def has_escapes(text: str) -> bool:
+def escape_separators(text: bytes) -> bytes:
+    """Return a text with the escapes without which Moses reads it otherwise: of `|`, `[` and `]`.
+
+    Arguments:
+        text: UTF-8.
+
+    >>> escape_separators(b"l' [a|b]")
+    b"l' &#91;a&#124;b&#93;"
+    """
+    return _SEPARATOR.sub(lambda found: _OF_SEPARATOR[found[0]], text)
+
+
+def has_escapes(text: str, of_all: bool = False) -> bool:
     """Return whether a text has escapes of Moses.
 
     Arguments:
         text: tokenised.
+        of_all: of other characters than separators, which Moses' tokenizer escapes as well.
     """
-    return _ENTITY.search(text) is not None
+    found = _ENTITY.findall(text) if "&" in text else []
+    return any(_ENTITIES[one] not in "|[]" for one in found) if of_all else bool(found)
 
 
 def undo_moses_escapes(text: bytes) -> bytes:

@@ -2,6 +2,7 @@ from distsim.grammar.alignment import RuleAligner as RuleAligner
 from distsim.grammar.alignment import TrainingOptions as TrainingOptions
 from distsim.grammar.decomposition import decompose as decompose
 from distsim.grammar.extraction.extract import ExtractReport as ExtractReport
+from distsim.grammar.extraction.extract import extract_phrase_table as extract_phrase_table
 from distsim.grammar.extraction.extract import extract_rules as extract_rules
 from distsim.grammar.extraction.extract_options import ExtractOptions as ExtractOptions
 from distsim.grammar.learned_weights import LearnedWeights as LearnedWeights

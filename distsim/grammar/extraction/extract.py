@@ -6,14 +6,16 @@ from pathlib import Path
 
 import numpy as np
 
+from distsim.base.choices import TargetSide
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, Run, no_progress, ordered_map
 from distsim.bitext.bitext import Bitext
 from distsim.grammar.extraction.column_files import scratch_folder
 from distsim.grammar.extraction.counted_rules import RuleChunk, count_all
-from distsim.grammar.extraction.extract_options import ExtractOptions
+from distsim.grammar.extraction.extract_options import PRESETS, ExtractOptions
 from distsim.grammar.extraction.instances import MEMORY, extract_instances
 from distsim.grammar.extraction.linked_text import LinkedText
+from distsim.grammar.extraction.moses_table import moses_lines, require_phrases, sorted_lines
 from distsim.grammar.extraction.numeric import write_numeric
 from distsim.grammar.extraction.rule_features import FeatureChoice, features_of, lexical_weights
 from distsim.grammar.kernels.rule_text import C, WordCosts, rule_lines
@@ -102,6 +104,70 @@ def extract_rules(
     )
 
 
+def extract_phrase_table(
+    bitexts: Sequence[str | Path | Bitext],
+    path: str | Path,
+    *,
+    target: TargetSide = "first",
+    options: ExtractOptions | None = None,
+    memory: int = MEMORY,
+    jobs: int | None = None,
+    progress: Progress = no_progress,
+) -> ExtractReport:
+    """Write the phrase pairs of bitexts as a Moses phrase table, sorted; return the report.
+
+    `source ||| target ||| p(f|e) lex(f|e) p(e|f) lex(e|f) ||| links ||| counts |||`, where f is the
+    source and e the target; the lexical weights are those of Moses (Koehn 2010, 5.3.3).
+
+    Arguments:
+        bitexts: artifacts of kind bitext; their second languages become one.
+        path: compressed where it ends in .gz or .zst; `-` for standard output.
+        target: `first`, the first text of the bitexts is the target; or `second`.
+        options: which pairs are extracted; those of the preset `moses` where None.
+        memory: bytes that counting may take. jobs, progress: as of extract_rules.
+
+    Raises:
+        ArtifactError: a bitext cannot be read.
+        InputError: there is no sentence pair, or the output's folder does not exist.
+        ParameterError: the options ask for gaps or labels.
+
+    >>> from distsim import build_bitext
+    >>> from distsim.grammar import extract_phrase_table
+    >>> _ = (folder / "en").write_text("the king\nthe queen\n" * 9)
+    >>> _ = (folder / "de").write_text("der könig\ndie königin\n" * 9)
+    >>> bitext = build_bitext(folder / "en", folder / "de", folder / "talk")
+    >>> _ = extract_phrase_table([bitext], folder / "phrases", target="second")
+    >>> (folder / "phrases").read_text().splitlines()[0]
+    'king ||| könig ||| 1 1 1 1 ||| 0-0 ||| 9 9 9 |||'
+    """
+    options = options or PRESETS["moses"]
+    require_phrases(options)
+    text = LinkedText.join(
+        [one if isinstance(one, Bitext) else Bitext.open(one) for one in bitexts]
+    )
+    run = Run(jobs, memory, progress)
+    report = ExtractReport(len(text), text.bounds.size - 1)
+    maker = _LineMaker(text, lexical_weights(text, as_moses=True), options, FeatureChoice(()))
+    with scratch_folder(path) as folder:
+        runs = extract_instances(text, options, folder, run)
+        report.instances = runs.instances
+        counted = count_all(text, runs, folder, run)
+        report.labels = counted.codes.size
+
+        def blocks() -> Iterator[list[bytes]]:
+            for rules in counted.chunks(_CHUNK_RULES):
+                chosen = frequent(rules, options.min_count)
+                report.rules += len(chosen)
+                report.rare += len(rules) - len(chosen)
+                run.progress("writing", report.rules + report.rare, counted.size)
+                yield moses_lines(*maker.parts(chosen), chosen.counts, target)
+
+        with open_output(path) as out:
+            for line in sorted_lines(blocks(), folder, (run.memory or MEMORY) // 4):
+                out.write(line)
+    return report
+
+
 def write_rules(
     text: LinkedText,
     output: str | Path | None,
@@ -183,6 +249,10 @@ class _LineMaker:
 
     def lines(self, rules: RuleChunk) -> bytes:
         """Return the lines of rules."""
+        return self.parts(rules)[0]
+
+    def parts(self, rules: RuleChunk) -> tuple[bytes, np.ndarray]:
+        """Return (the lines of rules; all features, float64[n, 32])."""
         text = self._text
         values = features_of(rules, text, self._costs, self._options, self._choice)
         lines: bytes = rule_lines(
@@ -190,4 +260,4 @@ class _LineMaker:
             self._columns, self._names, text.arrays,
             int(self._options.settings(text.has_trees)[6]), self._labels,
         ).tobytes()  # fmt: skip
-        return lines
+        return lines, values

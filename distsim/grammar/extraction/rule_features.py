@@ -75,8 +75,13 @@ class FeatureChoice:
         return texts_of([f"{name}=".encode() for name in names])
 
 
-def lexical_weights(text: LinkedText) -> WordCosts:
-    """Return the lexical weights of a text's tokens; words without links are linked to NULL."""
+def lexical_weights(text: LinkedText, as_moses: bool = False) -> WordCosts:
+    """Return the lexical weights of a text's tokens; words without links are linked to NULL.
+
+    Arguments:
+        as_moses: w(word|other) is a share of all occurrences of `other`, where it has no link, too
+            (Koehn 2010, 5.3.3), rather than of its links.
+    """
     n_links = np.diff(text.link_starts)
     f_at, e_at = (
         np.repeat(side.starts[:-1], n_links) + text.links[:, column]
@@ -86,8 +91,12 @@ def lexical_weights(text: LinkedText) -> WordCosts:
     keys = f_word.astype(np.uint64) << np.uint64(32) | e_word.astype(np.uint64)
     _, pairs, counts = np.unique(keys, return_inverse=True, return_counts=True)
     together = counts[pairs]
-    f_costs, f_unlinked = _costs(text.foreign, f_at, together / np.bincount(e_word)[e_word])
-    e_costs, e_unlinked = _costs(text.english, e_at, together / np.bincount(f_word)[f_word])
+    n_e, n_f = np.bincount(e_word), np.bincount(f_word)
+    if as_moses:
+        n_e = n_e + _unlinked(text.english, e_at)[: n_e.size]
+        n_f = n_f + _unlinked(text.foreign, f_at)[: n_f.size]
+    f_costs, f_unlinked = _costs(text.foreign, f_at, together / n_e[e_word])
+    e_costs, e_unlinked = _costs(text.english, e_at, together / n_f[f_word])
     return WordCosts(f_costs, e_costs, f_unlinked, e_unlinked)
 
 
@@ -123,7 +132,17 @@ def _costs(
     """
     n_links = np.bincount(linked, minlength=side.tokens.size)
     is_free = n_links == 0
-    null = np.bincount(side.tokens[is_free], minlength=side.words.lengths.size)
+    null = _unlinked(side, linked)
     sums = np.bincount(linked, weights, side.tokens.size)
     costs = word_costs(side.tokens, sums, n_links, null / max(1, null.sum()))
     return frozen(costs), frozen(is_free)
+
+
+def _unlinked(side: LinkedSide, linked: np.ndarray) -> np.ndarray:
+    """Return how often each word of a side has no link, int64[n_words].
+
+    Arguments:
+        linked: int64, the token of each link.
+    """
+    is_free = np.bincount(linked, minlength=side.tokens.size) == 0
+    return np.bincount(side.tokens[is_free], minlength=side.words.lengths.size)

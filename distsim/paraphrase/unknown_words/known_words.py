@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from distsim.base.errors import ParameterError
-from distsim.corpus.escapes import escape, has_escapes
+from distsim.corpus.escapes import escape, escape_separators, has_escapes
 from distsim.grammar.fields import LineFaultError, tokens
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
 from distsim.grammar.formats.rules import RuleEntry, gap_of
@@ -43,7 +43,7 @@ class KnownWords:
             has no counts.
         target_words: tokens of target sides, with the number of rules that have them.
         labels: left-hand sides of single words' rules, with their numbers.
-        escaped: whether target sides have the escapes of Moses.
+        escaped: whether target sides have the escapes of Moses. separators: of separators alone.
         template: the first rule; new rules are written like it.
 
     Arguments:
@@ -57,6 +57,7 @@ class KnownWords:
     target_words: Counter[str] = field(default_factory=Counter)
     labels: Counter[bytes] = field(default_factory=Counter)
     escaped: bool = False
+    separators: bool = False
     template: Entry | None = None
 
     def add(self, entry: Entry) -> None:
@@ -73,7 +74,8 @@ class KnownWords:
         source, target = entry.source.decode(), entry.target.decode()
         words = target.split()
         self.target_words.update(words)
-        self.escaped = self.escaped or has_escapes(target)
+        self.escaped = self.escaped or has_escapes(target, of_all=True)
+        self.separators = self.separators or has_escapes(target)
         of_grammar = isinstance(entry, RuleEntry)
         if len(source.split()) > 1 or not words:
             return
@@ -116,6 +118,8 @@ class KnownWords:
         Arguments:
             word: of plain text.
         """
+        if self.separators and not self.escaped:
+            return escape_separators(word.encode()).decode()
         return escape(word) if self.escaped else word
 
     def new_line(self, source: str, target: str, p: float) -> bytes:
