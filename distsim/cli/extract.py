@@ -1,19 +1,48 @@
 """`distsim extract BITEXT... -o RULES`: translation rules from linked sentence pairs."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from distsim.base.choices import ExtractPreset as Preset
-from distsim.base.choices import RuleFormat, TargetSide
+from distsim.base.choices import RuleFormat, TargetText
 from distsim.cli.console import JobsOption, progress_bar, say
-from distsim.cli.groups import grouped
+from distsim.cli.groups import OptionGroup, grouped
 from distsim.cli.options import FineSettings, MemoryOption
+
+
+@dataclass
+class TableOptions(OptionGroup):
+    """How rules are written."""
+
+    rule_format: Annotated[
+        RuleFormat,
+        typer.Option("--format", help="moses: a sorted phrase table, for augment too."),
+    ] = "joshua"
+    target: Annotated[
+        TargetText | None,
+        typer.Option(
+            help="Of a Moses table: its target is the first text of align, or the second. "
+            "Default: first."
+        ),
+    ] = None
+
+    def is_moses(self) -> bool:
+        """Return whether a Moses phrase table is asked for.
+
+        Raises:
+            typer.BadParameter: its target is named, but it is not.
+        """
+        if self.target is not None and self.rule_format != "moses":
+            raise typer.BadParameter("--target goes with --format moses: rules are into English")
+        return self.rule_format == "moses"
 
 
 @grouped
 def extract(
     bitexts: Annotated[list[str], typer.Argument(metavar="BITEXT...", help="Made by align.")],
+    table: TableOptions,
     fine: FineSettings,
     output: Annotated[
         str | None,
@@ -26,17 +55,6 @@ def extract(
     preset: Annotated[
         Preset | None,
         typer.Option(help="Which rules are extracted.  [default: hiero; of a Moses table: moses]"),
-    ] = None,
-    rule_format: Annotated[
-        RuleFormat,
-        typer.Option("--format", help="moses: a sorted phrase table, for augment too."),
-    ] = "joshua",
-    target: Annotated[
-        TargetSide | None,
-        typer.Option(
-            help="Of a Moses table: its target is the first text of align, or the second. "
-            "Default: first."
-        ),
     ] = None,
     features: Annotated[
         str | None,
@@ -53,9 +71,7 @@ def extract(
     from distsim.grammar.extraction.extract_options import PRESETS
     from distsim.grammar.extraction.rule_features import FeatureChoice
 
-    is_moses = rule_format == "moses"
-    if target is not None and not is_moses:
-        raise typer.BadParameter("--target goes with --format moses: rules have English targets")
+    is_moses = table.is_moses()
     if is_moses and (numeric is not None or features is not None):
         raise typer.BadParameter("--format moses goes with neither --numeric nor --features")
     options, choice = fine.chosen(
@@ -67,8 +83,8 @@ def extract(
     with progress_bar("sentences") as bar:
         if is_moses:
             report = extract_phrase_table(
-                bitexts, output or "-", target=target or "first", options=options, memory=memory,
-                jobs=jobs, progress=bar,
+                bitexts, output or "-", target=table.target or "first", options=options,
+                memory=memory, jobs=jobs, progress=bar,
             )  # fmt: skip
         else:
             report = extract_rules(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim.base.choices import TargetSide
+from distsim.base.choices import TargetText
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, Run, no_progress, ordered_map
 from distsim.bitext.bitext import Bitext
@@ -108,7 +108,7 @@ def extract_phrase_table(
     bitexts: Sequence[str | Path | Bitext],
     path: str | Path,
     *,
-    target: TargetSide = "first",
+    target: TargetText = "first",
     options: ExtractOptions | None = None,
     memory: int = MEMORY,
     jobs: int | None = None,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim.base.choices import TargetSide
+from distsim.base.choices import TargetText
 from distsim.base.errors import ParameterError
 from distsim.corpus.escapes import escape_separators
 from distsim.grammar.extraction.extract_options import ExtractOptions
@@ -38,7 +38,7 @@ def require_phrases(options: ExtractOptions) -> None:
 
 
 def moses_lines(
-    lines: bytes, features: np.ndarray, counts: np.ndarray, target: TargetSide
+    lines: bytes, features: np.ndarray, counts: np.ndarray, target: TargetText
 ) -> list[bytes]:
     """Return the lines of rules in a Moses phrase table.
 
