@@ -53,6 +53,7 @@ ASKED = {
     "contexts": {"phrase": "mock"},
     "compare": {"a": "alice", "b": "the queen"},
     "paraphrases": {"phrase": "the queen"},
+    "unknown": {"phrase": ["the queen", "quen"]},
     "rules": {"source": "the queen"},
     "find-rules": {"text": "queen"},
     "rewrite": {"text": "The queen said so. The rabbit ran."},
