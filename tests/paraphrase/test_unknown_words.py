@@ -1,6 +1,7 @@
 """Rules for unknown words: both formats, what is hidden, the ranking, resuming, errors."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -170,14 +171,14 @@ def test_edit_similarity(one, other, edits):
 def test_the_gradient_is_that_of_the_likelihood():
     rng = np.random.default_rng(4)
     right = [np.array(one) for one in ([True, False], [False] * 3, [True, True, False])]
-    objective = _NegativeLogLikelihood(rng.normal(size=(8, 3)), right)
+    objective = _NegativeLogLikelihood(rng.normal(size=(8, 3)), right, 10.0, np.array([1.0, 0, 0]))
     at = rng.normal(size=3)
     value, gradient = objective(at)
     for k in range(3):
         step = np.eye(3)[k] * 1e-6
         slope = (objective(at + step)[0] - objective(at - step)[0]) / 2e-6
         assert gradient[k] == pytest.approx(slope, abs=1e-4)
-    naive = 5.0 * at @ at
+    naive = 5.0 * (at - [1, 0, 0]) @ (at - [1, 0, 0])
     for rows, good in zip(np.split(objective._rows, [2, 5]), right, strict=True):
         powers = np.exp(rows @ at)
         p = powers / (1 + powers.sum())
@@ -189,9 +190,37 @@ def test_a_ranker_prefers_what_was_right():
     rng = np.random.default_rng(5)
     features = [rng.normal(size=(6, 2)).astype(np.float32) for _ in range(200)]
     right = [np.arange(6) == np.argmax(one[:, 0]) for one in features]
-    ranker = Ranker.learn(features, right)
-    p = ranker.probabilities(np.array([[2, 0], [0, 2], [-2, 0]], np.float32))
+    none = [np.zeros(6, bool)] * len(features)
+    ranker = Ranker.learn(features, right, none)
+    p = ranker.probabilities(np.array([[2, 0], [0, 2], [-2, 0]], np.float32), np.zeros(3, bool))
     assert p[0] > 0.9 and 0.1 > p[1] > p[2] and p.sum() < 1
+
+
+def test_copies_have_a_slope_of_their_own():
+    rng = np.random.default_rng(6)
+    copy = np.array([True, False, False])
+
+    def drawn(n):
+        """Return features and right ones: a copy's score says less than another's."""
+        scores = rng.normal(scale=2.5, size=(n, 3))
+        powers = np.exp(np.where(copy, 0.2 * scores, scores))
+        shares = np.cumsum(powers / (1 + powers.sum(axis=1, keepdims=True)), axis=1)
+        places = (rng.random((n, 1)) > shares).sum(axis=1)  # 3: none of them
+        return [one[:, None].astype(np.float32) for one in scores], np.arange(3) == places[:, None]
+
+    def error(ranker, features, right):
+        """Return the mean distance of p from the rates of copies, in four bands of scores."""
+        p = np.array([ranker.probabilities(one, copy)[0] for one in features])
+        scores = np.array([one[0, 0] for one in features])
+        bands = np.digitize(scores, [-3, 0, 3])
+        return np.mean([abs(np.mean((p - right[:, 0])[bands == n])) for n in range(4)])
+
+    features, right = drawn(1000)
+    ranker = Ranker.learn(features, list(right), [copy] * len(features))
+    as_it_is = replace(ranker, calibration=np.array([1.0, 0, 0, 0]))
+    others = drawn(2000)
+    assert ranker.calibration[3] < -0.2
+    assert error(ranker, *others) < 0.6 * error(as_it_is, *others)
 
 
 def test_a_stopped_run_continues_to_the_same_bytes(files, texts, monkeypatch):

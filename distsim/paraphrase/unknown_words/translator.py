@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from distsim.base.arguments import check_types
 from distsim.base.choices import Copies, OnError
@@ -43,13 +44,14 @@ from distsim.signatures.table import StoredTable, TableLike, opened_table
 from distsim.storage import checksum_of_settings, resumable_part, scratch_folder
 from distsim.storage.files import STANDARD_OUTPUT, is_stream, open_output, part_of
 
-_VERSION = 2
+_VERSION = 3
 _BLOCK = 64  # words whose cosines are computed at once, always the same ones
 _SHORTEST_HIDDEN = 3  # characters
 _FEWEST_HIDDEN = 20
 _SURE = 0.25  # p(e|f) of a hidden word's right translations
 _SURE_LINK = 0.2  # their Lex(e|f)
 _SHOWN_BEHIND = 3
+_LEARNED = ("means", "scales", "weights", "calibration")
 
 
 class RankedTranslation(NamedTuple):
@@ -419,7 +421,7 @@ class _Translator:
             InputError: there are too few such words.
         """
         hidden = self._hidden()
-        features, right = [], []
+        features, right, copies = [], [], []
         for begin in range(0, len(hidden), _BLOCK):
             check_interrupted()
             self._progress("learning", begin, len(hidden))
@@ -428,21 +430,20 @@ class _Translator:
                 if one.candidates:
                     features.append(one.features)
                     right.append(np.array([target in good for target in one.candidates]))
+                    copies.append(_copies(one))
         if len(features) < _FEWEST_HIDDEN:
             raise InputError(
                 f"the table has {len(features)} single words from which the ranking can be learned"
                 f", wanted {_FEWEST_HIDDEN} or more: give a larger table"
             )
-        ranker = Ranker.learn(features, right)
+        ranker = Ranker.learn(features, right, copies)
         return {name: values.tolist() for name, values in vars(ranker).items()} | {
             "learned_from": len(features)
         }
 
     def use(self, learned: Mapping[str, Any]) -> None:
         """Take the ranking that `learn` returned."""
-        self._ranker = Ranker(
-            *(np.array(learned[name], np.float64) for name in ("means", "scales", "weights"))
-        )
+        self._ranker = Ranker(*(np.array(learned[name], np.float64) for name in _LEARNED))
 
     def answers(self, words: list[tuple[str, int]]) -> list[UnknownWord]:
         """Return the rules of a block of unknown words."""
@@ -456,7 +457,7 @@ class _Translator:
         if not one.candidates:
             return []
         assert self._ranker is not None
-        p = self._ranker.probabilities(one.features)
+        p = self._ranker.probabilities(one.features, _copies(one))
         cosine, edits = FEATURES.index("cosine"), FEATURES.index("edits")
         rules: list[RankedTranslation] = []
         for n in np.argsort(-p, kind="stable").tolist():
@@ -492,6 +493,11 @@ class _Translator:
             if rule.probability >= _SURE and rule.lexical >= _SURE_LINK and " " not in rule.target
         }
         return sure or {rules[0].target}
+
+
+def _copies(one: TranslationFeatures) -> NDArray[np.bool_]:
+    """Return which of a word's candidates is the word itself, bool[n]."""
+    return np.array([target == one.word for target in one.candidates], bool)
 
 
 @contextmanager
