@@ -220,8 +220,8 @@ class Paraphraser:
             phrase: words separated by spaces.
             tree: of its sentence. The candidates are then the grammar's alone, those that a rule
                 has under a label of the phrase in the tree (Callison-Burch 2008, 3.2).
-            contexts: count and name the contexts shared by words of the finder, which takes about
-                half of the time; they are none otherwise.
+            contexts: count and name the contexts shared by words of the finder, which takes a
+                fifth of the time; they are none otherwise.
 
         Raises:
             ParameterError: the phrase is empty, or not in the tree, the tree is broken, or there is

@@ -22,7 +22,7 @@ class ParaphraseStream:
 
     Arguments:
         paraphraser: finds the paraphrases; its options say how many.
-        contexts: also count and name shared contexts of words, which takes about half of the time.
+        contexts: also count and name shared contexts of words, which takes a fifth of the time.
         jobs: threads for the phrases of one request; all cores where None.
 
     >>> stream = ParaphraseStream(Paraphraser(index))
