@@ -7,7 +7,8 @@ import os
 
 import pytest
 
-from distsim import EstimatedCosine, SignatureTable
+from distsim import CorpusIndex, EstimatedCosine, SignatureTable
+from distsim.paraphrase.kinds import KindCosine
 
 INDEX = os.environ.get("DISTSIM_LARGE_INDEX")
 pytestmark = pytest.mark.skipif(not INDEX, reason="DISTSIM_LARGE_INDEX names no signed index")
@@ -35,3 +36,20 @@ def test_the_same_is_nearer_than_its_topic(table, phrase, same, of_its_topic):
 def test_idioms_have_contexts_of_their_own(table):
     idiom, free = table.vector("in order to").evidence, table.vector("the old man").evidence
     assert idiom.own_share > 0.9 > free.own_share
+
+
+@pytest.mark.parametrize(
+    ("phrase", "same", "of_its_topic"),
+    [
+        ("disease", "illness", "cystic"),
+        ("big", "large", "daddy"),
+        ("killed", "murdered", "civilians"),
+    ],
+)
+def test_places_near_a_word_tell_substitutes_from_the_topic_better(
+    table, phrase, same, of_its_topic
+):
+    pairs = [(phrase, same), (phrase, of_its_topic)]
+    by_kind = KindCosine(CorpusIndex.open(INDEX), table, "substitutes")
+    near, far = by_kind.similarities(pairs)
+    assert near > 1.2 * far
