@@ -9,7 +9,7 @@ import numpy as np
 
 from distsim.base.arguments import check_types, one_of
 from distsim.base.choices import InlineTags, PairDedup, TextFormat
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Run, ordered_map
 from distsim.bitext.bitext import MAX_TOKENS
 from distsim.bitext.pair_files import pair_sources
@@ -17,7 +17,14 @@ from distsim.corpus.blocks import Block, read_blocks
 from distsim.corpus.escapes import undo_moses_escapes
 from distsim.corpus.kernels.text import hash_lines
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.sources import STANDARD_INPUT, Source, find_file, find_sources, find_texts
+from distsim.corpus.sources import (
+    STANDARD_INPUT,
+    Source,
+    find_file,
+    find_sources,
+    find_texts,
+    in_encoding,
+)
 from distsim.corpus.tokeniser import TEXT_FORMATS, cut
 from distsim.corpus.vocabulary import DROPPED, VocabularyBuilder, WordNumbering
 from distsim.kernels.compiled import frozen
@@ -38,6 +45,7 @@ class BitextOptions:
         inline_tags: of a translation memory: `drop` leaves out the text of inline tags (`<b>` in a
             `bpt`, `{1}` in a `ph`), `keep` takes it.
         unescape: undo the entities of Moses' tokenizer (`&apos;`) before anything else.
+        encoding: of both texts, such as cp1252, or of each: `utf-8,cp1251`; UTF-8 where None.
 
     >>> BitextOptions(dedup="exact").text_format
     'lines'
@@ -50,6 +58,7 @@ class BitextOptions:
     unescape: bool = False
     inline_tags: InlineTags = "drop"
     as_is: bool = False
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -66,6 +75,7 @@ class BitextOptions:
             "unescape": self.unescape,
             **({"as_is": True} if self.as_is else {}),
             **({"inline_tags": self.inline_tags} if self.inline_tags != "drop" else {}),
+            **({"encoding": self.encoding} if self.encoding is not None else {}),
         }
 
 
@@ -147,7 +157,9 @@ def read_pairs(
             differ; both are one file or one text; no pair is left.
     """
     options = options or BitextOptions()
-    sources = find_texts(find_pair(english, other, options.inline_tags), options.as_is)
+    sources = find_texts(
+        find_pair(english, other, options.inline_tags, options.encoding), options.as_is
+    )
     left, right = (
         _read_side(source, f"reading {name}", options, run)
         for source, name in zip(sources, ("english", "other"), strict=True)
@@ -198,26 +210,43 @@ def describe_left_out(counts: PairCounts) -> str:
 
 
 def find_pair(
-    english: str | Path, other: str | Path, inline_tags: InlineTags = "drop"
+    english: str | Path,
+    other: str | Path,
+    inline_tags: InlineTags = "drop",
+    encoding: str | None = None,
 ) -> list[Source]:
     """Return the two files, checked to be two, or two sides of one file: `memory.tmx:en`.
 
     Arguments:
         english, other: paths of the files.
         inline_tags: of a translation memory.
+        encoding: of both files, or of each: `utf-8,cp1251`; UTF-8 where None.
 
     Raises:
         InputError: one is missing or a folder, or both are one.
+        ParameterError: Python knows no such encoding, or there are more than two.
     """
     sides = pair_sources(english, other, inline_tags)
     if sides is not None:
+        if encoding is not None:
+            raise ParameterError(
+                "`encoding` is of two files of text: a table of pairs is UTF-8, and a translation "
+                "memory names its own: leave it out"
+            )
         return sides
     for path in (english, other):
         find_file(path, "a file with a sentence a line")
     sources = find_sources([english, other])
     if STANDARD_INPUT not in (str(english), str(other)) and Path(english).samefile(other):
         raise InputError(f"{other}: is both sides of the bitext: give a text and its translation")
-    return sources
+    encodings = (encoding or "").split(",")
+    if len(encodings) > 2:
+        raise ParameterError(f"`encoding` is {encoding!r}: name one, or one for each of two files")
+    return [
+        recoded
+        for source, name in zip(sources, (encodings[0], encodings[-1]), strict=True)
+        for recoded in in_encoding([source], name.strip() or None)
+    ]
 
 
 def refuse_nul(block: Block, path: str) -> None:

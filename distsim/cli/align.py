@@ -58,6 +58,10 @@ def align(
         typer.Option("--format", help="lines: tokenised; text: running text.  [default: by marks]"),
     ] = None,
     as_is: AsIsOption = False,
+    encoding: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of text that is not UTF-8: cp1252, or utf-8,cp1251."),
+    ] = None,
     jobs: JobsOption = None,
 ) -> None:
     """Link the words of two texts; existing links, trees and tags are taken as they are."""
@@ -72,9 +76,11 @@ def align(
     fine.chosen(BitextOptions(), AlignerOptions())  # before anything is opened
     cut = text_format
     if cut is None:
-        cut = _format_of(english, other, given, fine)
+        cut = _format_of(english, other, encoding, given, fine)
     options, aligner = fine.chosen(
-        BitextOptions(cut, as_is=as_is), AlignerOptions(), text_format=text_format
+        BitextOptions(cut, as_is=as_is, encoding=encoding),
+        AlignerOptions(),
+        text_format=text_format,
     )
     with ExitStack() as opened:
         # Opened first: an output that cannot be written is refused before hours of work.
@@ -93,14 +99,16 @@ def align(
     _report(bitext)
 
 
-def _format_of(english: str, other: str, given: GivenOptions, fine: FineSettings) -> TextFormat:
+def _format_of(
+    english: str, other: str, encoding: str | None, given: GivenOptions, fine: FineSettings
+) -> TextFormat:
     """Return how two texts are cut, and print it."""
     from distsim.bitext.sentence_pairs import find_pair
 
-    sources = find_pair(english, other)  # which checks them
+    sources = find_pair(english, other, encoding=encoding)  # which checks them
     tokenised = any((given.links, given.trees, given.tags))
     if sources[0].documents is None:
-        return text_format_of([english, other], fine.settings, "text_format", tokenised)
+        return text_format_of(sources, fine.settings, "text_format", tokenised)
     cut: TextFormat = "lines" if tokenised else "text"  # both sides of one file: TMX, a table
     say_format("text", cut)
     return cut

@@ -311,14 +311,17 @@ def _by_finder(
     if words is None:
         return None
     opposites, cosine = Opposites(corpus, opened), EstimatedCosine(opened)
-    if not words.finder.is_calibrated:
-        say_shares()
+    of_shares = not words.finder.is_calibrated
 
     def listed(phrase: str) -> "_FinderList | None":
+        nonlocal of_shares
         everything = k is None or how.min_strength or how.threshold is not None
         near: Any = words.answers(phrase, k=None if everything else (k or 0) + SPARE)
         if near is None:
             return None
+        if of_shares:
+            say_shares()
+            of_shares = False  # it is said once, and only beside words
         near = [one for one in near if one.strength >= (how.min_strength or 0)]
         near = _reaching(near, how.threshold)
         placed, n_below = opposites_last(opposites, phrase, [one.phrase for one in near], k)

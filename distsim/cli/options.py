@@ -22,6 +22,7 @@ from distsim.cli.groups import OptionGroup
 from distsim.corpus.numbers import plain_number
 
 if TYPE_CHECKING:
+    from distsim.corpus.sources import Source
     from distsim.indexes.corpus_index import CorpusIndex
 
 EstimateOption = Annotated[
@@ -136,7 +137,10 @@ class FineSettings(OptionGroup):
 
 
 def text_format_of(
-    paths: Sequence[str], settings: Sequence[str] | None, key: str, tokenised: bool = False
+    paths: "Sequence[str | Source]",
+    settings: Sequence[str] | None,
+    key: str,
+    tokenised: bool = False,
 ) -> TextFormat:
     """Return how plain texts are cut, by their beginnings, and print it.
 

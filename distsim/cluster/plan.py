@@ -97,6 +97,7 @@ _VERSION = 2
 _PACKED = {".gz": 3, ".bz2": 4, ".xz": 4, ".zst": 3}
 BYTES_A_TOKEN = 5
 _RANGE_TOKENS = 2_000_000
+_FEWEST_PARTS = 4  # where there are as many files
 _MOST_RANGES = 4096
 _SPARE_BITS = 8
 _FEWEST_KEY_BITS = 24
@@ -108,7 +109,8 @@ class Division:
 
     Arguments:
         memory: bytes that a task holds at most for what it sorts.
-        part_bytes: a task reads consecutive files until they have this many bytes together.
+        part_bytes: a task reads consecutive files until they have this many bytes together, or
+            a quarter of all bytes, so that small texts use several executors, too.
         n_ranges: ranges of hashes; by the size of the text where None.
 
     >>> Division(n_ranges=64).memory
@@ -326,6 +328,8 @@ def _stamp(stats: Sequence[os.stat_result]) -> str:
 
 
 def _parts(sources: list[Source], stats: list[os.stat_result], part_bytes: int) -> list[TextPart]:
+    total = sum(stat.st_size for stat in stats)
+    part_bytes = min(part_bytes, -(-total // _FEWEST_PARTS))
     parts, first, held = [], 0, 0
     for number, stat in enumerate(stats):
         size = stat.st_size

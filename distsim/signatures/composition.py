@@ -38,6 +38,7 @@ from distsim.signatures.projections.projection import BYTES
 from distsim.signatures.spelling import spelt
 from distsim.storage.checksums import from_stored, to_stored
 
+_ROWS_AT_ONCE = 4096
 _ARRAYS = {
     "part_hashes": np.uint64,
     "part_weights": np.float64,
@@ -408,9 +409,14 @@ class OwnVectors(NamedTuple):
 
 def _quantised(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (scales float32[n], vectors int8[n, dimensions]) of unit vectors."""
-    largest = np.maximum(np.abs(vectors).max(axis=1, keepdims=True, initial=0), np.float32(1e-30))
-    whole = np.rint(vectors * (np.float32(127) / largest)).astype(np.int8)
-    squares = np.square(whole.astype(np.int64)).sum(axis=1)
+    whole = np.empty(vectors.shape, np.int8)
+    squares = np.empty(len(vectors), np.int64)
+    for begin in range(0, len(vectors), _ROWS_AT_ONCE):
+        here = slice(begin, begin + _ROWS_AT_ONCE)
+        some = vectors[here]
+        largest = np.maximum(np.abs(some).max(axis=1, keepdims=True, initial=0), np.float32(1e-30))
+        whole[here] = np.rint(some * (np.float32(127) / largest))
+        squares[here] = np.square(whole[here].astype(np.int64)).sum(axis=1)
     return (1.0 / np.sqrt(np.maximum(squares, 1))).astype(np.float32), whole
 
 

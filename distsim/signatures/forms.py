@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from distsim.corpus.inflections import Inflections
-from distsim.signatures.projections.learn import unit_rows
+from distsim.signatures.projections.learn import make_unit
 from distsim.signatures.projections.singular import times
 
 _RAREST_BASE = 20  # occurrences
@@ -44,7 +44,10 @@ def with_other_forms(
     weights = np.sqrt(counts[others].astype(np.float64)).astype(np.float32)
     related = sparse.csr_matrix((weights, (rows, others)), shape=shape)
     related.sort_indices()
-    return unit_rows(vectors + np.float32(share) * unit_rows(times(related, vectors, jobs)))
+    sums = make_unit(times(related, vectors, jobs))
+    sums *= np.float32(share)
+    sums += vectors
+    return make_unit(sums)
 
 
 def other_forms(

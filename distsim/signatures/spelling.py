@@ -11,7 +11,7 @@ import numpy as np
 
 from distsim.kernels.compiled import frozen
 from distsim.signatures.kernels.spelling import word_grams
-from distsim.signatures.projections.learn import unit_rows
+from distsim.signatures.projections.learn import make_unit
 from distsim.signatures.projections.singular import times
 
 SHORTEST, LONGEST = 4, 8  # characters, with the marks of a word's edges
@@ -40,7 +40,10 @@ def spelt(
     chosen = np.array([data[a:b].decode().isalpha() for a, b in pairwise(bounds)], bool)
     hashes, words = word_grams(frozen(text), frozen(ends), frozen(chosen), SHORTEST, LONGEST)
     others = _means_of_others(vectors, hashes, words, strengths / (strengths + _SURE_AT))
-    return unit_rows(vectors + np.float32(share) * unit_rows(others))
+    make_unit(others)
+    others *= np.float32(share)
+    others += vectors
+    return make_unit(others)
 
 
 def _means_of_others(

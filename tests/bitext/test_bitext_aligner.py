@@ -383,6 +383,20 @@ def test_align_says_what_does_not_match(run, tmp_path):
     assert "tags: 1 sentences have them, 1 have none" in err
 
 
+def test_align_reads_each_side_in_its_encoding(run, tmp_path):
+    english, other = tmp_path / "en", tmp_path / "ru"
+    english.write_text("the café sleeps .\nthe king\n", encoding="utf-8")
+    other.write_text("кафе спит .\nкороль\n", encoding="cp1251")
+    made = ("align", english, other, "-o", tmp_path / "made", "--format", "lines")
+    assert "name its encoding with --encoding" in run(*made, status=1)[1]
+    run(*made, "--encoding", "utf-8,cp1251")
+    bitext = Bitext.open(tmp_path / "made")
+    assert bitext.other.words(0) == ["кафе", "спит", "."]
+    assert bitext.english.words(0)[1] == "café"
+    _, err = run(*made, "--encoding", "a,b,c", status=1)
+    assert "name one, or one for each of two files" in err
+
+
 def test_align_refuses_in_one_sentence(run, tmp_path):
     (tmp_path / "en").write_text("a\n")
     (tmp_path / "de").write_text("x\ny\n")

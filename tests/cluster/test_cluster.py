@@ -122,6 +122,14 @@ def test_running_text_and_a_normaliser(tmp_path, alice):
     assert same_artifacts(one, many)
 
 
+def test_small_files_are_parts_of_about_equal_bytes(tmp_path):
+    for number, size in enumerate([40, 40, 40, 40, 10, 10]):
+        (tmp_path / f"{number}.txt").write_text("a b c d e\n" * size)
+    plan = planned([tmp_path])
+    assert [len(part.paths) for part in plan.parts] == [1, 1, 1, 1, 2]
+    assert [len(part.paths) for part in planned([tmp_path], part_bytes=1).parts] == [1] * 6
+
+
 def test_repeated_lines_are_dropped_across_parts(tmp_path, corpus):
     whole = b"".join(file.read_bytes() for file in corpus)
     (tmp_path / "again.txt").write_bytes(whole + b"a line of its own\n")

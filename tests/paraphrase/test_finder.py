@@ -711,6 +711,8 @@ def test_scores_cut_words_found_and_shares_are_called_so(signed, run, monkeypatc
         given = [one.format(scores[3]) for one in asked]
         out, _ = run(command, index.path, *given, "-k", 6, "--json")
         assert [json.loads(line) for line in out.splitlines()] == rows[:4]
+    _, said = run("neighbours", index.path, "the queen")
+    assert "shares" not in said  # of a phrase the table's cosines are listed
     out, said = run("paraphrase", index.path, "queen", "--set", "min_score=1")
     assert out.split("\t")[1] == "NA" and "none of its substitutes scores 1" in said
     monkeypatch.setattr("distsim.paraphrase.finder.word_finder.CALIBRATED_TOKENS", (1, 10**9))
