@@ -6,6 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from distsim import CorpusIndex, IndexOptions, Recipe
@@ -13,6 +14,11 @@ from distsim.cli.main import main
 from distsim.contexts import NgramModel, Weighting
 from distsim.signatures.composition import Composition
 from distsim.storage.manifest import MADE_FROM
+
+# The same examples in every run; others with `--hypothesis-profile=drawn`.
+hypothesis.settings.register_profile("same", derandomize=True)
+hypothesis.settings.register_profile("drawn", derandomize=False)
+hypothesis.settings.load_profile("same")
 
 collect_ignore = ["faults"]  # campaigns of minutes: `python -m tests.faults`
 PROJECT = Path(__file__).parent.parent

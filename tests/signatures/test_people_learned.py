@@ -247,7 +247,7 @@ def test_composition_is_that_of_the_definition(own, parts, strength, phrase, spe
     whole = dict(zip("abc", parts, strict=True))
     order = naive.by_hash(named)
     text = phrase.encode()
-    row = np.array([naive.unit(own)])
+    row = np.array([naive.unit(own)], float)
     lengths = np.array([max(1e-9, float(np.linalg.norm(whole[w]))) for w in order])
     weights = np.array([named[w][0] for w in order])
     shares = compose_rows(
