@@ -40,3 +40,11 @@ def test_usage(folder, arguments, wanted):
     status, _, err = run("sign", *arguments)
     assert status == 2
     assert wanted in " ".join(err.split())
+
+
+def test_less_memory_than_the_words_need_is_refused_before_the_work(folder):
+    index = folder / "index"
+    status, out, err = run("sign", index, "--min-count", "1", "--memory", "1000")
+    assert (status, out) == (1, "") and err.count("\n") == 1
+    assert "--memory: the vectors of" in err and "give at least this much" in err
+    assert not (index / "signatures").exists()
