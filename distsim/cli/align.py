@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class GivenOptions(OptionGroup):
-    """Links and annotation that exist already."""
+    """Links and annotation that exist already, and how the texts are encoded."""
 
     links: Annotated[
         str | None,
@@ -58,10 +58,6 @@ def align(
         typer.Option("--format", help="lines: tokenised; text: running text.  [default: by marks]"),
     ] = None,
     as_is: AsIsOption = False,
-    encoding: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Of text that is not UTF-8: cp1252, or utf-8,cp1251."),
-    ] = None,
     jobs: JobsOption = None,
 ) -> None:
     """Link the words of two texts; existing links, trees and tags are taken as they are."""
@@ -76,9 +72,9 @@ def align(
     fine.chosen(BitextOptions(), AlignerOptions())  # before anything is opened
     cut = text_format
     if cut is None:
-        cut = _format_of(english, other, encoding, given, fine)
+        cut = _format_of(english, other, given, fine)
     options, aligner = fine.chosen(
-        BitextOptions(cut, as_is=as_is, encoding=encoding),
+        BitextOptions(cut, as_is=as_is, encoding=given.encoding),
         AlignerOptions(),
         text_format=text_format,
     )
@@ -99,13 +95,11 @@ def align(
     _report(bitext)
 
 
-def _format_of(
-    english: str, other: str, encoding: str | None, given: GivenOptions, fine: FineSettings
-) -> TextFormat:
+def _format_of(english: str, other: str, given: GivenOptions, fine: FineSettings) -> TextFormat:
     """Return how two texts are cut, and print it."""
     from distsim.bitext.sentence_pairs import find_pair
 
-    sources = find_pair(english, other, encoding=encoding)  # which checks them
+    sources = find_pair(english, other, encoding=given.encoding)  # which checks them
     tokenised = any((given.links, given.trees, given.tags))
     if sources[0].documents is None:
         return text_format_of(sources, fine.settings, "text_format", tokenised)
