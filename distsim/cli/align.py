@@ -32,6 +32,10 @@ class GivenOptions(OptionGroup):
     tags: Annotated[
         str | None, typer.Option(metavar="FILE", help="English part-of-speech tags, line by line.")
     ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of text that is not UTF-8: cp1252, or utf-8,cp1251."),
+    ] = None
 
 
 @grouped
