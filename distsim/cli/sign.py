@@ -199,7 +199,7 @@ def sign(
     _store_finder(source, table, about_source[-1], jobs)
 
 
-def _require_memory(index: "CorpusIndex", most_words: int, min_count: int, memory: int) -> None:
+def _require_memory(index: Any, most_words: int, min_count: int, memory: int) -> None:
     """Raise a ParameterError where the vectors of an index's words alone take more memory."""
     from distsim.base.errors import ParameterError
 
