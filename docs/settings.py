@@ -29,6 +29,7 @@ SOURCES = {
     "indexes.build:IndexOptions cluster.plan:Division",
     "evaluate": "cli.evaluate:EvaluateSettings",
     "evaluate-sentences": "cli.evaluate_sentences:SentenceSettings",
+    "judge forms": "evaluation.judging:FormSettings",
     "align": "bitext.sentence_pairs:BitextOptions bitext.aligner:AlignerOptions",
     "extract": "grammar.extraction.extract_options:PRESETS[phrases] "
     "grammar.extraction.rule_features:FeatureChoice",

@@ -23,10 +23,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from frame import SHARED, distsim, parser
 
+from distsim.evaluation.compression import length_pairs
+
 REFERENCES, ASSET = range(8), range(10)
 HALVES = ("tune", "held")
 RUN = 6  # words in a row
-LEAST, MOST = 0.5, 0.8
 _SYMBOL = re.compile(r"[^\s\[\]|]+")
 _WORD = re.compile(r"[^\W_]+")
 _BRACKETS = {"lrb", "rrb", "lsb", "rsb"}
@@ -139,12 +140,7 @@ def joined(phrases: Path, pairs: dict[tuple[str, str], str], out: Path, more: Pa
 def longest_and_shortest(folder: Path) -> None:
     """Write the longest and the shortest of each held-back sentence's variants, as thesis 4.3."""
     variants = [lines_of(folder / f"held.{name}") for name in ("norm", *REFERENCES)]
-    found = []
-    for some in zip(*variants, strict=True):
-        longest = max(some, key=lambda one: len(one.split()))
-        shortest = min(some, key=lambda one: len(one.split()))
-        if LEAST < len(shortest.split()) / max(len(longest.split()), 1) <= MOST:
-            found.append((longest, shortest))
+    found = length_pairs(list(zip(*variants, strict=True)))
     for place, name in enumerate(("long", "short")):
         text = "".join(f"{one[place]}\n" for one in found)
         (folder / f"held.{name}").write_text(text, encoding="utf-8")

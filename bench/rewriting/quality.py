@@ -28,6 +28,8 @@ import numpy as np
 from frame import SHARED, distsim, parser, print_machine, print_table
 from prepare import ASSET, REFERENCES, lines_of, opened
 
+from distsim.corpus.inflections import Inflections
+from distsim.evaluation.compression import integer_compression
 from distsim.evaluation.rewriting_scores import Bleu, corpus_bleu
 from distsim.evaluation.rewritings import (
     Evaluation,
@@ -38,6 +40,7 @@ from distsim.evaluation.rewritings import (
     truncated,
     with_nonsense,
 )
+from distsim.paraphrase import IndexModel
 
 SEARCH = ("--set", "span=5", "--set", "pops=15", "--set", "rules=15")
 SAMPLES, PHI = 1000, 0.75
@@ -99,6 +102,29 @@ def simplify(folder: Path, weights: list[Path]) -> None:
         print(f"\n{person.name}: {values}\n")
 
 
+def programmed(index: Path, both: list[tuple[str, int]]) -> Iterator[str]:
+    """Yield compressions by Clarke and Lapata's integer programme, without dependencies.
+
+    Significance is the rarity of a word of letters; function words have none.
+    """
+    model, function = IndexModel(index), Inflections.open("english").function_words
+    for source, words in both:
+        tokens = source.split()
+        rarity = model.rarity([token.lower() for token in tokens]).tolist()
+        worth = [
+            value if token.isalpha() and token.lower() not in function else 0.0
+            for token, value in zip(tokens, rarity, strict=True)
+        ]
+
+        def trigram(*of_three: str) -> float:
+            known = [word.lower() for word in of_three if word not in ("<s>", "</s>")]
+            if of_three[-1] == "</s>":
+                return 0.0
+            return model.log_probability(known) - model.log_probability(known[:-1])
+
+        yield " ".join(integer_compression(tokens, words, trigram, significance=worth))
+
+
 def shorten(folder: Path, weights: list[Path]) -> None:
     lines = lines_of(folder / "held.long")
     references = [lines_of(folder / "held.short")]
@@ -108,6 +134,7 @@ def shorten(folder: Path, weights: list[Path]) -> None:
         System("copy", lines),
         System("truncation", [truncated(*one) for one in both]),
         System("random deletion", [shortened(*one, draw) for one in both]),
+        System("integer programme", list(programmed(folder / "wiki.index", both))),
         *rewritten(folder, "held.long", weights, "--length", PHI),
         System("the reference itself", references[0]),
     ]

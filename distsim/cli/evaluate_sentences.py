@@ -65,8 +65,9 @@ def evaluate_sentences(
     """Print measures of rewritten sentences.
 
     Corpus-level SARI (add, keep, delete), the mean SARI of sentences, BLEU, chrF, PRECIS, words to
-    the source's, words kept; always beside copying, nonsense for the longest word, truncation and
-    deletion to the same lengths, and one person against the others. --set changes phi and seed.
+    the source's, words kept, edits of words, pairs in another order; always beside copying,
+    nonsense for the longest word, truncation and deletion to the same lengths, and one person
+    against the others. --set changes phi and seed.
     """
     from distsim.cli.opened import language_model
     from distsim.evaluation.rewriting_scores import SARI_SIGNATURE
@@ -136,7 +137,7 @@ def _read_files(
 def _put_rows(rows: "list[SystemRow]", shown: list[str], differences: bool) -> None:
     print("\t".join(["system", *shown, *(("SARI-", "p") if differences else ())]))
     for row in rows:
-        digits = {"ratio": 3, "kept": 3, "LM": 3}
+        digits = {"ratio": 3, "kept": 3, "edits": 3, "moved": 3, "LM": 3}
         cells = [
             f"{row.values[name]:.{digits.get(name, 2)}f}" if name in row.values else ""
             for name in shown

@@ -34,6 +34,7 @@ def tune(
     from pathlib import Path
 
     from distsim.cli.opened import fit_of_words, language_model
+    from distsim.evaluation.compression import length_pairs
     from distsim.evaluation.rewritings import read_sentences
     from distsim.grammar.packs.grammar_index import GrammarIndex
     from distsim.paraphrase.rewriting.rewriter import Rewriter
@@ -46,6 +47,11 @@ def tune(
     people = [read_sentences(path, len(sentences), as_is) for path in references]
     trees = models.trees
     parsed = read_sentences(trees, len(sentences)) if trees is not None else None
+    if how.pairs and trees is not None:
+        raise typer.BadParameter("--set pairs=true takes other sentences than --trees has")
+    if how.pairs:
+        both = length_pairs(list(zip(sentences, *people, strict=True)))
+        sentences, people = [one for one, _ in both], [[other for _, other in both]]
     examples = [
         Example(text, tuple(one[k] for one in people), None if parsed is None else parsed[k])
         for k, text in enumerate(sentences)

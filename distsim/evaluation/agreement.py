@@ -128,3 +128,42 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     stops = np.cumsum(counts)
     return (stops - (counts - 1) / 2.0)[inverse]
+
+
+def weighted_kappa(a: np.ndarray, b: np.ndarray) -> float:
+    """Return Cohen's kappa of two judges with quadratic weights (Cohen 1968).
+
+    1 less the mean squared difference of their marks, divided by that of marks drawn from either
+    judge by chance. NaN where all marks are equal.
+
+    Arguments:
+        a, b: float64[n], marks of the same items.
+
+    >>> weighted_kappa(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]))
+    1.0
+    """
+    if not a.size:
+        return float("nan")
+    by_chance = np.mean((a[:, None] - b) ** 2)
+    return float(1 - np.mean((a - b) ** 2) / by_chance) if by_chance > 0 else float("nan")
+
+
+def alpha(marks: np.ndarray) -> float:
+    """Return Krippendorff's alpha for ordinal marks (Krippendorff 2011), NaN if all are equal.
+
+    Arguments:
+        marks: float64[judges, items], NaN for a missing one; items with one mark do not count.
+    """
+    values = np.unique(marks[~np.isnan(marks)])
+    of_item = (marks[:, :, None] == values).sum(axis=0).astype(float)  # items by values
+    n_marks = of_item.sum(axis=1)
+    of_item, n_marks = of_item[n_marks >= 2], n_marks[n_marks >= 2]
+    share = of_item / (n_marks[:, None] - 1)
+    together = share.T @ of_item - np.diag(share.sum(axis=0))  # coincidences of two values
+    each = together.sum(axis=1)
+    below = np.cumsum(each) - each / 2
+    distance = (below[:, None] - below) ** 2
+    expected = (np.outer(each, each) * distance).sum()
+    if not expected > 0:
+        return float("nan")
+    return float(1 - (each.sum() - 1) * (together * distance).sum() / expected)

@@ -27,7 +27,7 @@ COPY = "copy"
 NONSENSE = "zzqq"
 MEASURES = (
     "SARI", "add", "keep", "delete", "sentence-SARI", "BLEU", "chrF", "TER", "PRECIS", "ratio",
-    "kept", "LM",
+    "kept", "edits", "moved", "LM",
 )  # fmt: skip
 
 
@@ -45,7 +45,9 @@ class SystemRow(NamedTuple):
     """Measures of one system, and their differences from the baseline's.
 
     values: corpus-level SARI and its three parts, mean SARI of sentences, BLEU, chrF, TER, PRECIS:
-    times 100; ratio: words to the source's; kept: the share of the source's words that stay; LM:
+    times 100; ratio: words to the source's; kept: the share of the source's words that stay; edits:
+    insertions, deletions and replacements of words, to the source's words; moved: the share of
+    pairs of words in both that stand in the other order (both measure variation, Madsen 2006); LM:
     ln p a word.
     differences: by name, (difference, low and high end of its 95% interval, p): p is the share
     of samples in which the sign is another, twice.
@@ -193,7 +195,9 @@ class Evaluation:
         logs = np.zeros(len(tokens))
         if self._log_probability is not None:
             logs = np.array([self._log_probability(one) for one in tokens])
-        rows["words"] = np.column_stack([words, before, kept, logs, words + 1])
+        edits = [edit_distance(a, b) for a, b in zip(self._source, tokens, strict=True)]
+        moved = [reordered(a, b) for a, b in zip(self._source, tokens, strict=True)]
+        rows["words"] = np.column_stack([words, before, kept, edits, moved, logs, words + 1])
         return rows
 
     def values(self, counts: dict[str, np.ndarray], times: np.ndarray) -> list[dict[str, float]]:
@@ -216,11 +220,13 @@ class Evaluation:
                 row = sums[name][k]
                 whole = row.astype(np.int64) if name != "TER" else row
                 values[name] = float(metric._compute_score_from_stats(whole.tolist()).score)
-            words, before, kept, logs, scored = sums["words"][k].tolist()
+            words, before, kept, edits, *moved, logs, scored = sums["words"][k].tolist()
             factor = verbosity(before, words, self._phi, PRECIS_LAMBDA)
             values["PRECIS"] = values["BLEU"] * factor
             values["ratio"] = words / before if before else 0.0
             values["kept"] = kept / before if before else 0.0
+            values["edits"] = edits / before if before else 0.0
+            values["moved"] = moved[0] / moved[1] if moved[1] else 0.0
             if self._log_probability is not None:
                 values["LM"] = logs / scored
             out.append(values)
@@ -288,3 +294,38 @@ def _kept(source: Sequence[str], tokens: Sequence[str]) -> int:
             left[token] -= 1
             kept += 1
     return kept
+
+
+def edit_distance(source: Sequence[str], tokens: Sequence[str]) -> int:
+    """Return the fewest insertions, deletions and replacements of words (Levenshtein 1966).
+
+    >>> edit_distance("the old king slept".split(), "the king slept well".split())
+    2
+    """
+    row = list(range(len(tokens) + 1))
+    for i, word in enumerate(source, 1):
+        diagonal, row[0] = row[0], i
+        for j, other in enumerate(tokens, 1):
+            replaced = diagonal + (word != other)
+            diagonal = row[j]
+            row[j] = min(row[j] + 1, row[j - 1] + 1, replaced)
+    return row[-1]
+
+
+def reordered(source: Sequence[str], tokens: Sequence[str]) -> tuple[int, int]:
+    """Return (pairs of words in the other order, all pairs), of words that both have.
+
+    The n-th occurrence of a word is the n-th there.
+
+    >>> reordered("he gave the book to me".split(), "he gave me the book".split())
+    (2, 10)
+    """
+    places: dict[str, list[int]] = {}
+    for place, token in enumerate(tokens):
+        places.setdefault(token, []).append(place)
+    order = []
+    for word in source:
+        if places.get(word):
+            order.append(places[word].pop(0))
+    turned = sum(a > b for n, b in enumerate(order) for a in order[:n])
+    return turned, len(order) * (len(order) - 1) // 2

@@ -61,6 +61,8 @@ class TuneOptions:
         penalty: L2 penalty on the weights of features scaled to a standard deviation of 1.
         features: the only ones that get weights; all where empty.
         without: features that get no weight; a name that ends in * stands for all that begin so.
+        pairs: of each sentence and its references the longest is to become the shortest, where that
+            has more than half and at most .8 of its words (thesis 4.2.3); others are left out.
 
     Raises:
         ParameterError: a value is outside its range, or the objective is unknown.
@@ -75,6 +77,7 @@ class TuneOptions:
     penalty: float = _PENALTY
     features: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    pairs: bool = False
 
     def __post_init__(self) -> None:
         check_types(self)

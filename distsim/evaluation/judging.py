@@ -1,0 +1,271 @@
+"""Forms for judges of rewritten sentences or phrases, and what the judges wrote in them.
+
+Meaning and grammar from 1 to 5 (Callison-Burch 2008, 4.2; thesis 4.3.2), or one rating of both.
+"""
+
+import csv
+import io
+import json
+import random
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+import numpy as np
+
+from distsim.base.arguments import AnyPath, one_of, whole_number
+from distsim.base.errors import InputError, ParameterError
+from distsim.evaluation.agreement import alpha, weighted_kappa
+from distsim.evaluation.rewritings import COPY, System, shortened, with_nonsense
+from distsim.storage.files import open_output
+
+QUESTIONS = {
+    "meaning": "5 all of the source's meaning, nothing added; 4 a nuance is lost; 3 some of the "
+    "meaning is lost or added; 2 substantially another; 1 completely another",
+    "grammar": "5 perfect; 4 slightly awkward; 3 one error; 2 several errors; 1 not English",
+    "rating": "5 can stand in the source's place; 4 nearly; 3 in some sentences; 2 is only "
+    "related; 1 cannot",
+}
+MARKS = range(1, 6)
+NONSENSE, DELETION = "nonsense", "deletion"
+SHEET, PAGE, KEY = "judge.csv", "judge.html", "key.csv"
+_CONTROL_EVERY = 5
+_SAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class FormSettings:
+    """Settings of `judge forms`.
+
+    Arguments:
+        deletion: whether random deletion is among the controls.
+        seed: of the order, and of deletion.
+    """
+
+    deletion: bool = True
+    seed: int = 1
+
+
+class SystemMarks(NamedTuple):
+    """The marks of one system for one question: number, mean, ends of its 95% interval."""
+
+    system: str
+    question: str
+    n: int
+    mean: float
+    low: float
+    high: float
+
+
+class Agreement(NamedTuple):
+    """How judges agree on a question, controls left out.
+
+    n: lines with two marks or more. alpha: Krippendorff's, ordinal. kappa: Cohen's with quadratic
+    weights, the mean over pairs of judges. NaN where there is one judge or all marks are equal.
+    """
+
+    question: str
+    n: int
+    alpha: float
+    kappa: float
+
+
+class Judgements(NamedTuple):
+    """What judges wrote: rows by system and question; agreement by question; doubtful judges.
+
+    doubtful: of judges whose mark for a copy is not above that for nonsense, in the mean.
+    """
+
+    rows: list[SystemMarks]
+    agreement: list[Agreement]
+    doubtful: list[str]
+
+
+def write_forms(
+    sources: Sequence[str],
+    systems: Sequence[System],
+    folder: AnyPath,
+    *,
+    questions: Sequence[str] = ("meaning", "grammar"),
+    deletion: bool = True,
+    seed: int = 1,
+) -> int:
+    """Write forms for judges; return how many lines they have.
+
+    The folder gets judge.csv and judge.html, the same lines to be marked in a spreadsheet or a
+    browser, and key.csv, which judges must not see. Lines are in random order, and equal ones of
+    several systems are one. Hidden controls: for each fifth source a copy and one with nonsense for
+    its longest word; random deletion to the length of the first system's output where that is
+    shorter than the source.
+
+    Arguments:
+        sources: sentences or phrases. systems: people's references may be among them.
+        questions: of QUESTIONS. deletion: whether random deletion is among the controls.
+
+    Raises:
+        ParameterError: an unknown question, two systems of one name, or one of a control's.
+        InputError: the folder has forms already.
+    """
+    for question in questions:
+        one_of(question, QUESTIONS, "questions")
+    names = [one.name for one in systems]
+    if len({*names, COPY, NONSENSE, DELETION}) < len(names) + 3:
+        raise ParameterError(
+            f"systems {', '.join(names)}: give names that differ, none a control's"
+        )
+    draw = random.Random(whole_number(seed, "`seed`", 0))
+    lines: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for place, source in enumerate(sources):
+        for one in systems:
+            lines[source, one.sentences[place]].append(one.name)
+        words = len(systems[0].sentences[place].split()) if systems else 0
+        if deletion and 0 < words < len(source.split()):
+            lines[source, shortened(source, words, draw)].append(DELETION)
+        if place % _CONTROL_EVERY == 0:
+            lines[source, source].append(COPY)
+            lines[source, with_nonsense(source)].append(NONSENSE)
+    order = draw.sample(sorted(lines), len(lines))
+    rows = [(str(number), *pair) for number, pair in enumerate(order, 1)]
+    made = Path(folder)
+    if (made / KEY).exists():
+        raise InputError(f"{made}: has forms already: name another folder, judges may use these")
+    made.mkdir(parents=True, exist_ok=True)
+    empty = ("",) * len(questions)
+    _write(made / SHEET, _csv([("id", "source", "output", *questions), *(r + empty for r in rows)]))
+    _write(made / PAGE, _page(rows, questions, made.name))
+    keys = [(row[0], ";".join(lines[pair])) for row, pair in zip(rows, order, strict=True)]
+    _write(made / KEY, _csv([("id", "systems"), *keys]))
+    return len(rows)
+
+
+def _write(path: Path, text: str) -> None:
+    with open_output(path) as out:
+        out.write(text.encode())
+
+
+def _csv(rows: Sequence[Sequence[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def _page(rows: Sequence[Sequence[str]], questions: Sequence[str], name: str) -> str:
+    template = files("distsim").joinpath("data/judging/page.html").read_text("utf-8")
+    content = {"questions": {one: QUESTIONS[one] for one in questions}, "rows": rows}
+    shown = json.dumps(content, ensure_ascii=False).replace("<", "\\u003c")
+    return Template(template).substitute(items=shown, name=f"{name} {len(rows)}".replace('"', ""))
+
+
+def read_forms(key: AnyPath, sheets: Sequence[AnyPath]) -> Judgements:
+    """Return what judges wrote in sheets of one form.
+
+    A mark of an output that several systems have counts for each. Marks of judges are averaged by
+    line; intervals are of a bootstrap over sources.
+
+    Arguments:
+        key: key.csv. sheets: of each judge a copy of judge.csv with marks; empty ones are none.
+
+    Raises:
+        InputError: a file is none of these, ids differ, or a mark is not 1 to 5.
+    """
+    systems = {row["id"]: row["systems"].split(";") for _, row in _rows(key, ("id", "systems"))}
+    every = [_marks_of(sheet, systems) for sheet in sheets]
+    questions = [name for name in QUESTIONS if any(name in one for one in every[0][0].values())]
+    sources = every[0][1]
+    rows, agreement = [], []
+    for question in questions:
+        table = np.array([[one.get(i, {}).get(question, np.nan) for i in systems]
+                          for one, _ in every])  # fmt: skip
+        tested = [not {COPY, NONSENSE} & set(of) for of in systems.values()]
+        agreement.append(_agreement(question, table[:, tested]))
+        given = dict(zip(systems, _means(table), strict=True))
+        for name in dict.fromkeys(one for of in systems.values() for one in of):
+            mine = {i: given[i] for i, of in systems.items() if name in of}
+            rows.append(SystemMarks(name, question, *_mean_of(mine, sources)))
+    doubtful = [
+        str(path) for path, (of, _) in zip(sheets, every, strict=True) if _doubt(of, systems)
+    ]
+    return Judgements(sorted(rows, key=lambda one: one.system), agreement, doubtful)
+
+
+_Marks = dict[str, dict[str, float]]
+
+
+def _rows(path: AnyPath, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+    """Return (line, fields) of a CSV file."""
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
+    head = text.split("\n", 1)[0]
+    reader = csv.DictReader(io.StringIO(text), delimiter=";" if ";" in head else ",")
+    if not set(columns) <= set(reader.fieldnames or ()):
+        raise InputError(f"{path}, line 1: wanted the columns {', '.join(columns)}: give {SHEET}")
+    return [(reader.line_num, {k: v or "" for k, v in row.items() if k}) for row in reader]
+
+
+def _marks_of(path: AnyPath, systems: Mapping[str, object]) -> tuple[_Marks, dict[str, str]]:
+    """Return (marks by id and question, source by id) of a judge."""
+    marks: _Marks = {}
+    sources = {}
+    for line, row in _rows(path, ("id", "source", "output")):
+        own = marks[row["id"]] = {}
+        sources[row["id"]] = row["source"]
+        for name in QUESTIONS:
+            text = row.get(name, "").strip()
+            if text and text not in map(str, MARKS):
+                raise InputError(f"{path}, line {line}: {name} {text!r}: write 1 to 5, or nothing")
+            if text:
+                own[name] = float(text)
+    if marks.keys() != systems.keys():
+        raise InputError(
+            f"{path}: {len(marks)} ids, the key has {len(systems)}: give its own sheet"
+        )
+    return marks, sources
+
+
+def _means(table: np.ndarray) -> list[float]:
+    """Return the mean mark of each line over judges, NaN without one."""
+    there = ~np.isnan(table)
+    sums = np.where(there, table, 0.0).sum(axis=0)
+    means = np.where(there.any(axis=0), sums / np.maximum(1, there.sum(axis=0)), np.nan)
+    return [float(mean) for mean in means]
+
+
+def _mean_of(marks: dict[str, float], sources: dict[str, str]) -> tuple[int, float, float, float]:
+    """Return (number, mean, low, high) of marks, sources resampled."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for i, mark in marks.items():
+        if not np.isnan(mark):
+            groups[sources[i]].append(mark)
+    if not groups:
+        return 0, np.nan, np.nan, np.nan
+    sums = np.array([[sum(some), len(some)] for some in groups.values()])
+    drawn = np.random.default_rng(1).integers(0, len(sums), (_SAMPLES, len(sums)))
+    sampled = sums[drawn].sum(axis=1)
+    low, high = np.quantile(sampled[:, 0] / sampled[:, 1], (0.025, 0.975)).tolist()
+    total, n = sums.sum(axis=0).tolist()
+    return int(n), total / n, low, high
+
+
+def _agreement(question: str, table: np.ndarray) -> Agreement:
+    """table: float64[judges, lines], NaN for no mark."""
+    both = table[:, (~np.isnan(table)).sum(axis=0) >= 2]
+    kappas = [
+        weighted_kappa(*both[:, ~np.isnan(both[[a, b]]).any(axis=0)][[a, b]])
+        for a in range(len(table)) for b in range(a)
+    ]  # fmt: skip
+    kappa = float(np.mean(kappas)) if kappas else np.nan
+    return Agreement(question, both.shape[1], alpha(table), kappa)
+
+
+def _doubt(marks: _Marks, systems: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether a judge's marks for copies are not above those for nonsense."""
+    of = {name: [m for i, some in systems.items() if name in some for m in marks[i].values()]
+          for name in (COPY, NONSENSE)}  # fmt: skip
+    return all(of.values()) and bool(np.mean(of[COPY]) <= np.mean(of[NONSENSE]))
