@@ -81,7 +81,7 @@ TABLE = (
     Home("evaluation", "evaluation.gold", "read_gold", "GoldSet"),
     Home("evaluation", "evaluation.compression", "", "integer_compression length_pairs"),
     Home("evaluation", "evaluation.judging", "",
-         "Agreement Judgements SystemMarks read_forms write_forms"),
+         "JudgeAgreement Judgements SystemMarks read_forms write_forms"),
     Home("grammar", "grammar.alignment", "", "RuleAligner TrainingOptions"),
     Home("grammar", "grammar.decomposition", "", "decompose"),
     Home("grammar", "grammar.extraction.extract", "extract_rules",

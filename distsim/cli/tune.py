@@ -1,6 +1,6 @@
 """`distsim tune PACK SOURCE --references FILE -o WEIGHTS`: learns weights for rewriting."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -8,6 +8,10 @@ from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.groups import grouped
 from distsim.cli.options import AsIsOption, SetOption, chosen
 from distsim.cli.rewrite import ModelOptions
+
+if TYPE_CHECKING:
+    from distsim.paraphrase.rewriting.rewriting_options import RewriteOptions
+    from distsim.paraphrase.rewriting.tuning import TuneOptions
 
 
 @grouped
@@ -47,9 +51,9 @@ def tune(
     people = [read_sentences(path, len(sentences), as_is) for path in references]
     trees = models.trees
     parsed = read_sentences(trees, len(sentences)) if trees is not None else None
-    if how.pairs and trees is not None:
-        raise typer.BadParameter("--set pairs=true takes other sentences than --trees has")
     if how.pairs:
+        if trees is not None:
+            raise typer.BadParameter("--set pairs=true takes other sentences than --trees has")
         both = length_pairs(list(zip(sentences, *people, strict=True)))
         sentences, people = [one for one, _ in both], [[other for _, other in both]]
     examples = [
@@ -65,17 +69,24 @@ def tune(
     with progress_bar("sentences") as bar:
         tuned = tune(rewriter, examples, how, jobs=jobs, progress=bar, say=say)
     best = max(one.score for one in tuned.rounds)
-    without = ",".join(how.without)
     notes = (
         f"tuned for {how.objective}{f' at {how.phi:g}' if how.objective == 'precis' else ''} on "
         f"{len(examples):,} sentences of {Path(source).name} with {len(people)} references each: "
         f"{100 * best:.2f}",
         f"grammar {rewriter.grammar.index.artifact.checksum[:12]}, language model {model.name}",
+        _described(how, options) + (", with trees" if parsed else ""),
+    )
+    Weights(tuned.weights.values, notes=notes).write(output)
+    say(f"{output}: {len(tuned.weights.values)} weights")
+
+
+def _described(how: "TuneOptions", options: "RewriteOptions") -> str:
+    """Return the settings of a tuning, as its weights' file tells them."""
+    without = ",".join(how.without)
+    return (
         f"span {options.span}, pops {options.pops}, rules {options.rules}, "
         f"n {how.n}, penalty {how.penalty:g}"
         + (f", BLEU floor {how.bleu_floor:g}" if how.bleu_floor else "")
-        + (f", without {without}" if without else "") + (", with trees" if parsed else "")
-        + (f", length {options.length:g}" if options.length is not None else ""),
-    )  # fmt: skip
-    Weights(tuned.weights.values, notes=notes).write(output)
-    say(f"{output}: {len(tuned.weights.values)} weights")
+        + (f", without {without}" if without else "")
+        + (f", length {options.length:g}" if options.length is not None else "")
+    )

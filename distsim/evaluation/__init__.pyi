@@ -4,7 +4,7 @@ from distsim.evaluation.correlations import Result as Result
 from distsim.evaluation.correlations import evaluate as evaluate
 from distsim.evaluation.gold import GoldSet as GoldSet
 from distsim.evaluation.gold import read_gold as read_gold
-from distsim.evaluation.judging import Agreement as Agreement
+from distsim.evaluation.judging import JudgeAgreement as JudgeAgreement
 from distsim.evaluation.judging import Judgements as Judgements
 from distsim.evaluation.judging import SystemMarks as SystemMarks
 from distsim.evaluation.judging import read_forms as read_forms

@@ -37,6 +37,11 @@ def integer_compression(
 
     Raises:
         ParameterError: `words` is below 1.
+
+    >>> def trigram(a, b, c):
+    ...     return {"the": -1.0, "king": -1.0, "old": -5.0}.get(c, -2.0)
+    >>> integer_compression(["the", "old", "king", "slept"], 3, trigram)
+    ['the', 'king', 'slept']
     """
     in_range(words, "words", 1)
     n = len(tokens)

@@ -51,7 +51,11 @@ class FormSettings:
 
 
 class SystemMarks(NamedTuple):
-    """The marks of one system for one question: number, mean, ends of its 95% interval."""
+    """The marks of one system for one question: number, mean, ends of its 95% interval.
+
+    >>> SystemMarks("copy", "meaning", 20, 4.9, 4.8, 5.0).mean
+    4.9
+    """
 
     system: str
     question: str
@@ -61,11 +65,14 @@ class SystemMarks(NamedTuple):
     high: float
 
 
-class Agreement(NamedTuple):
+class JudgeAgreement(NamedTuple):
     """How judges agree on a question, controls left out.
 
     n: lines with two marks or more. alpha: Krippendorff's, ordinal. kappa: Cohen's with quadratic
     weights, the mean over pairs of judges. NaN where there is one judge or all marks are equal.
+
+    >>> JudgeAgreement("meaning", 40, 0.61, 0.63).kappa
+    0.63
     """
 
     question: str
@@ -78,10 +85,13 @@ class Judgements(NamedTuple):
     """What judges wrote: rows by system and question; agreement by question; doubtful judges.
 
     doubtful: of judges whose mark for a copy is not above that for nonsense, in the mean.
+
+    >>> Judgements([], [], []).doubtful
+    []
     """
 
     rows: list[SystemMarks]
-    agreement: list[Agreement]
+    agreement: list[JudgeAgreement]
     doubtful: list[str]
 
 
@@ -109,6 +119,9 @@ def write_forms(
     Raises:
         ParameterError: an unknown question, two systems of one name, or one of a control's.
         InputError: the folder has forms already.
+
+    >>> write_forms(["the old king slept"], [System("mine", ["the king slept"])], folder)
+    4
     """
     for question in questions:
         one_of(question, QUESTIONS, "questions")
@@ -171,6 +184,8 @@ def read_forms(key: AnyPath, sheets: Sequence[AnyPath]) -> Judgements:
 
     Raises:
         InputError: a file is none of these, ids differ, or a mark is not 1 to 5.
+
+    >>> read_forms("forms/key.csv", ["ann.csv", "ben.csv"]).agreement  # doctest: +SKIP
     """
     systems = {row["id"]: row["systems"].split(";") for _, row in _rows(key, ("id", "systems"))}
     every = [_marks_of(sheet, systems) for sheet in sheets]
@@ -253,7 +268,7 @@ def _mean_of(marks: dict[str, float], sources: dict[str, str]) -> tuple[int, flo
     return int(n), total / n, low, high
 
 
-def _agreement(question: str, table: np.ndarray) -> Agreement:
+def _agreement(question: str, table: np.ndarray) -> JudgeAgreement:
     """table: float64[judges, lines], NaN for no mark."""
     both = table[:, (~np.isnan(table)).sum(axis=0) >= 2]
     kappas = [
@@ -261,7 +276,7 @@ def _agreement(question: str, table: np.ndarray) -> Agreement:
         for a in range(len(table)) for b in range(a)
     ]  # fmt: skip
     kappa = float(np.mean(kappas)) if kappas else np.nan
-    return Agreement(question, both.shape[1], alpha(table), kappa)
+    return JudgeAgreement(question, both.shape[1], alpha(table), kappa)
 
 
 def _doubt(marks: _Marks, systems: Mapping[str, Sequence[str]]) -> bool:
