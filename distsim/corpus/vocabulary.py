@@ -241,7 +241,7 @@ class Vocabulary:
         return ids
 
     def number(self, word: str) -> int:
-        """Return the id of one word, -1 where there is none: in 5 microseconds, without a kernel.
+        """Return the id of one word, -1 where there is none, without a kernel.
 
         Arguments:
             word: in its normal form.
