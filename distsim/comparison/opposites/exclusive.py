@@ -60,7 +60,7 @@ class ExclusiveWords:
             the table where None. Without any, affixes and the language's classes tell.
         language: patterns, affixes and classes; English where None.
 
-    >>> found = ExclusiveWords(table).of_words([("up", "down"), ("alice", "rabbit")])
+    >>> found = ExclusiveWords(table).of_words([("two", "three"), ("alice", "rabbit")])
     >>> found.tolist()
     [True, False]
     """

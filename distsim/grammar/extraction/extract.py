@@ -133,8 +133,8 @@ def extract_phrase_table(
 
     >>> from distsim import build_bitext
     >>> from distsim.grammar import extract_phrase_table
-    >>> _ = (folder / "en").write_text("the king\nthe queen\n" * 9)
-    >>> _ = (folder / "de").write_text("der könig\ndie königin\n" * 9)
+    >>> _ = (folder / "en").write_text("the king\\nthe queen\\n" * 9)
+    >>> _ = (folder / "de").write_text("der könig\\ndie königin\\n" * 9)
     >>> bitext = build_bitext(folder / "en", folder / "de", folder / "talk")
     >>> _ = extract_phrase_table([bitext], folder / "phrases", target="second")
     >>> (folder / "phrases").read_text().splitlines()[0]
