@@ -15,7 +15,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.comparison.kernels import joins as kernel
-from distsim.comparison.opposites.language import MOST_BETWEEN, Language
+from distsim.comparison.opposites.language import Language, pattern_ids
 from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import damaged
@@ -160,46 +160,24 @@ class ExclusiveWords:
     @cached_property
     def _counts(self) -> np.ndarray:
         assert self._index is not None
-        counts = [shard.word_counts(self._index.n_words) for shard in self._index.shards]
-        total: np.ndarray = np.sum(counts, axis=0).astype(np.float64)
-        return total
+        counts: np.ndarray = self._index.word_counts().astype(np.float64)
+        return counts
 
     @cached_property
     def _joins(self) -> JoinedWords:
         """The pairs of words that the language's patterns join."""
         index, language = self._index, self._language
         assert index is not None
-        patterns = [one for one in language.patterns if one.weight >= WEAK]
-        n_words = index.n_words
-
-        def ids(words: tuple[str, ...]) -> list[int]:
-            found: list[int] = index.vocabulary.find(
-                hash_texts([w.encode() for w in words])
-            ).tolist()
-            return found
-
-        first, is_word = np.full(n_words, -1, np.int32), np.ones(n_words, bool)
+        patterns = pattern_ids(index, language, WEAK)
+        kinds = (patterns.weights < STRONG).astype(np.uint8)
+        first, is_word = np.full(index.n_words, -1, np.int32), np.ones(index.n_words, bool)
         is_word[index.vocabulary.without_letters()] = is_word[0] = False
-        following: list[int] = []
-        befores: list[int] = []
-        betweens: list[list[int]] = []
-        kinds: list[int] = []
-        for pattern in patterns:
-            before, between = ids((pattern.before,) if pattern.before else ()), ids(pattern.between)
-            if min(before + between) <= 0:
-                continue
-            following.append(int(first[between[0]]))
-            first[between[0]] = len(kinds)
-            befores.append(before[0] if before else 0)
-            betweens.append([*between, *(-1 for _ in range(MOST_BETWEEN - len(between)))])
-            kinds.append(0 if pattern.weight >= STRONG else 1)
-            is_word[between] = False
-        passed = np.zeros(n_words, bool)
-        passed[[one for one in ids(tuple(sorted(language.passed))) if one > 0]] = True
+        following = np.empty(kinds.size, np.int32)
+        for number, begins in enumerate(patterns.betweens[:, 0].tolist()):
+            following[number], first[begins] = first[begins], number
+        is_word[patterns.betweens[patterns.betweens >= 0]] = False
         arrays: list[np.ndarray] = [
-            first, np.array(following, np.int32), np.array(befores, np.int64),
-            np.array(betweens, np.int64).reshape(-1, MOST_BETWEEN), np.array(kinds, np.uint8),
-            passed, is_word,
+            first, following, patterns.befores, patterns.betweens, kinds, patterns.passed, is_word,
         ]  # fmt: skip
         keys, of, n_tokens = [np.empty(0, np.int64)], [np.empty(0, np.uint8)], 0
         for shard in index.shards:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -206,6 +207,45 @@ def _are_affixes(first: str, second: str) -> bool:
     return min(len(one), len(other)) > 1 and before != (one[0] == "-" and other[0] == "-")
 
 
+class PatternIds(NamedTuple):
+    """Patterns of a language in the word ids of an index, without those with a word that it lacks.
+
+    passed: bool[n_words], the words that are ignored in patterns. befores: int64[m], the word
+    before the first of the two, 0 for any. betweens: int64[m, MOST_BETWEEN], the words between the
+    two, then -1. weights: float64[m].
+    """
+
+    passed: np.ndarray
+    befores: np.ndarray
+    betweens: np.ndarray
+    weights: np.ndarray
+
+
+def pattern_ids(index: CorpusIndex, language: Language, least: float) -> PatternIds:
+    """Return the patterns of a language in the word ids of an index, in the language's order.
+
+    Arguments:
+        least: the lowest weight of a pattern.
+    """
+
+    def ids(words: Iterable[str]) -> list[int]:
+        hashes = hash_texts([word.encode() for word in words])
+        found: list[int] = index.vocabulary.find(hashes).tolist()
+        return found
+
+    passed = np.zeros(index.n_words, bool)
+    passed[[one for one in ids(sorted(language.passed)) if one > 0]] = True
+    befores, betweens, weights = [], [], []
+    for pattern in language.patterns:
+        before, between = ids([pattern.before] if pattern.before else []), ids(pattern.between)
+        if pattern.weight >= least and min(before + between) > 0:
+            befores.append(before[0] if before else 0)
+            betweens.append([*between, *(-1 for _ in range(MOST_BETWEEN - len(between)))])
+            weights.append(pattern.weight)
+    rows = np.array(betweens, np.int64).reshape(-1, MOST_BETWEEN)
+    return PatternIds(passed, np.array(befores, np.int64), rows, np.array(weights, np.float64))
+
+
 _STRONG = 1.0  # weight of a pattern of opposites from which it tells a contrast
 
 
@@ -217,21 +257,8 @@ class Contrasts:
     """
 
     def __init__(self, index: CorpusIndex, language: Language) -> None:
-        def ids(words: Iterable[str]) -> list[int]:
-            hashes = hash_texts([word.encode() for word in words])
-            found: list[int] = index.vocabulary.find(hashes).tolist()
-            return found
-
-        passed = np.zeros(index.n_words, bool)
-        passed[[one for one in ids(sorted(language.passed)) if one > 0]] = True
-        befores, betweens = [], []
-        for pattern in language.patterns:
-            before, between = ids([pattern.before] if pattern.before else []), ids(pattern.between)
-            if pattern.weight >= _STRONG and min(before + between) > 0:
-                befores.append(before[0] if before else 0)
-                betweens.append([*between, *(-1 for _ in range(MOST_BETWEEN - len(between)))])
-        rows = np.array(betweens, np.int64).reshape(-1, MOST_BETWEEN)
-        self._patterns = frozen(passed), frozen(np.array(befores, np.int64)), frozen(rows)
+        patterns = pattern_ids(index, language, _STRONG)
+        self._patterns = tuple(map(frozen, (patterns.passed, patterns.befores, patterns.betweens)))
 
     def count(
         self, shard: Shard, places: np.ndarray, numbers: np.ndarray, found: np.ndarray
