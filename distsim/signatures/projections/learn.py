@@ -211,16 +211,11 @@ def unit_rows(rows: np.ndarray) -> np.ndarray:
     Arguments:
         rows: float[n, dimensions].
     """
-    unit: np.ndarray = rows / np.maximum(
-        np.linalg.norm(rows, axis=1, keepdims=True), np.float32(1e-30)
-    )
-    return unit
+    return make_unit(rows.copy(order="K"))
 
 
 def make_unit(rows: np.ndarray) -> np.ndarray:
     """Scale the rows to length 1 in place, a block of them at a time, and return them.
-
-    The values are those of `unit_rows`, without the memory of two copies.
 
     Arguments:
         rows: float[n, dimensions].
