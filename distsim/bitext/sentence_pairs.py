@@ -242,11 +242,8 @@ def find_pair(
     encodings = (encoding or "").split(",")
     if len(encodings) > 2:
         raise ParameterError(f"`encoding` is {encoding!r}: name one, or one for each of two files")
-    return [
-        recoded
-        for source, name in zip(sources, (encodings[0], encodings[-1]), strict=True)
-        for recoded in in_encoding([source], name.strip() or None)
-    ]
+    first, last = encodings[0].strip() or None, encodings[-1].strip() or None
+    return in_encoding(sources[:1], first) + in_encoding(sources[1:], last)
 
 
 def refuse_nul(block: Block, path: str) -> None:
