@@ -4,21 +4,16 @@ import io
 import zipfile
 from collections.abc import Iterator
 
-from distsim.base.errors import InputError, how_to_install
+from distsim.base.errors import InputError
 from distsim.corpus.documents import Document
-from distsim.corpus.readers.reader import Reader, ReadOptions
+from distsim.corpus.readers.reader import Reader, ReadOptions, library
 from distsim.corpus.sources import Source, open_source, refuse_bomb
 
 _MOST_BYTES = 100_000_000
 
 
 def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
-    try:
-        import mammoth
-    except ImportError:
-        raise InputError(
-            f"{source.label}: reading docx needs mammoth: {how_to_install('docx')}"
-        ) from None
+    mammoth = library("mammoth", source, "docx", "docx")
     with open_source(source) as stream:
         data = stream.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:

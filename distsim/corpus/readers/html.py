@@ -4,9 +4,9 @@ import logging
 from collections.abc import Iterator
 from typing import Any
 
-from distsim.base.errors import InputError, how_to_install
+from distsim.base.errors import InputError
 from distsim.corpus.documents import Document
-from distsim.corpus.readers.reader import Reader, ReadOptions
+from distsim.corpus.readers.reader import Reader, ReadOptions, library
 from distsim.corpus.sources import Source, open_source
 
 _MOST_BYTES = 5_000_000  # an odd page of so many takes a minute and 1.9 GB
@@ -17,12 +17,7 @@ _DATES = {"extensive_search": False, "original_date": True}
 
 
 def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
-    try:
-        import trafilatura
-    except ImportError:
-        raise InputError(
-            f"{source.label}: reading HTML needs trafilatura: {how_to_install('html')}"
-        ) from None
+    trafilatura = library("trafilatura", source, "HTML", "html")
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
     with open_source(source) as stream:
         page = stream.read(_MOST_BYTES + 1)

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from distsim.base.errors import InputError, how_to_install
+from distsim.base.errors import InputError
 from distsim.corpus.documents import Document
-from distsim.corpus.readers.reader import Reader, ReadOptions
+from distsim.corpus.readers.reader import Reader, ReadOptions, library
 from distsim.corpus.sources import STANDARD_INPUT, Source, open_source, refuse_bomb
 from distsim.storage import scratch_folder
 
@@ -17,13 +17,8 @@ _MAGIC = b"PAR1"
 
 
 def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise InputError(
-            f"{source.label}: reading Parquet needs pyarrow: {how_to_install('parquet')}"
-        ) from None
+    pyarrow = library("pyarrow", source, "Parquet", "parquet")
+    parquet = library("pyarrow.parquet", source, "Parquet", "parquet")
     with _seekable(source) as path:
         size, n_bytes = Path(path).stat().st_size, 0
         try:

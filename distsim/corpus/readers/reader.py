@@ -1,5 +1,6 @@
 """Base of the readers of documents."""
 
+import importlib
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -7,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from distsim.base.choices import TextFormat
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, how_to_install
 from distsim.corpus.documents import ID_FIELD, NO_ID, Document, without_id
 from distsim.corpus.sources import Source, is_regular, printable
 
@@ -138,6 +139,24 @@ class Reader:
         if self.text_format is not None and is_regular(source.path):
             return self.text_format(source)
         return self.text_formats[-1]
+
+
+def library(name: str, source: Source, what: str, extra: str) -> Any:
+    """Return a module that reads a kind of files.
+
+    Arguments:
+        name: of the module. what: the kind, in the message. extra: of distsim, which installs it.
+
+    Raises:
+        InputError: it is not installed.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        package = name.partition(".")[0]
+        raise InputError(
+            f"{source.label}: reading {what} needs {package}: {how_to_install(extra)}"
+        ) from None
 
 
 def flat(values: dict[str, Any]) -> dict[str, Any]:

@@ -7,10 +7,10 @@ speakers behind dashes are lines each.
 import re
 from collections.abc import Iterator
 
-from distsim.base.errors import InputError, how_to_install
+from distsim.base.errors import InputError
 from distsim.corpus.documents import Document
 from distsim.corpus.lines import decoded
-from distsim.corpus.readers.reader import Reader, ReadOptions
+from distsim.corpus.readers.reader import Reader, ReadOptions, library
 from distsim.corpus.sources import Source, open_source
 
 _MOST_BYTES = 20_000_000  # a film has some 100 kB
@@ -22,12 +22,7 @@ _LONGEST = 20  # subtitles in one line
 
 
 def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
-    try:
-        import pysubs2
-    except ImportError:
-        raise InputError(
-            f"{source.label}: reading subtitles needs pysubs2: {how_to_install('subtitles')}"
-        ) from None
+    pysubs2 = library("pysubs2", source, "subtitles", "subtitles")
     with open_source(source) as stream:
         data = stream.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
