@@ -119,11 +119,7 @@ class ContextReader:
     def __init__(self, index: "CorpusIndex", context: ConcordanceContext) -> None:
         self._index = index
         self._context = context
-        metadata = index.metadata
-        is_divided = len(metadata) > index.n_sources and not (metadata.fields or metadata.has_ids)
-        self._by_line = (
-            context.unit == "p" and index.options.text_format == "text" and not is_divided
-        )
+        self._by_line = context.unit == "p" and index.has_line_paragraphs
 
     def sides(self, begin: int, end: int) -> tuple[str, str, str]:
         """Return the text (before, of, behind) the occurrence at positions begin..end, half-open.

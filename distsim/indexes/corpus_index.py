@@ -421,12 +421,13 @@ class CorpusIndex(IndexedText):
         def of_shards(part: CompiledQuery, which: int) -> np.ndarray:
             parts, room = [], MAX_MATCHES
             for shard in self.shards:
-                spans = shard.query(part, which, room)
+                spans = shard.query(part, which, room, compiled.n_queries)
                 if spans is None:
                     raise ParameterError(
                         f"{query!r}: takes too long in this index: name rarer words, or repeat less"
                     )
-                parts.append(spans + shard.first_position)
+                spans += shard.first_position
+                parts.append(spans)
                 room -= len(spans)
                 if room < 0:
                     raise ParameterError(

@@ -314,6 +314,27 @@ class IndexedText:
         return edges
 
     @cached_property
+    def has_line_paragraphs(self) -> bool:
+        """Whether a paragraph is a line of a file: in running text, if no blank lines divide it
+        into documents. Else it is a document."""
+        documents = self.metadata
+        is_divided = len(documents) > len(self.sources)
+        is_divided &= not (documents.fields or documents.has_ids)
+        return self.parameters["format"] == "text" and not is_divided
+
+    @cached_property
+    def paragraph_edges(self) -> np.ndarray:
+        """Where each paragraph begins, and where the last one ends, int64 positions."""
+        if not self.has_line_paragraphs:
+            return self.document_edges
+        starts = np.concatenate(
+            [one.sentence_starts.astype(np.int64) + one.first_position for one in self.shards]
+        )
+        lines = np.concatenate([one.sentence_lines for one in self.shards])
+        begins = starts[np.diff(lines.astype(np.int64), prepend=-1) != 0]
+        return np.union1d(begins, self.document_edges)
+
+    @cached_property
     def document_lengths(self) -> np.ndarray:
         """Tokens in each document, int64; also of documents that are not selected."""
         firsts, n_sentences = [], 0

@@ -6,11 +6,13 @@ array, and the sentences around its occurrences are read.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
 from operator import or_
+from time import thread_time
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from unicodedata import normalize
 
@@ -25,20 +27,21 @@ from distsim.indexes import query_language as language
 from distsim.indexes.kernels import queries as kernel
 from distsim.indexes.kernels.queries import Automaton
 from distsim.indexes.layers import LAYERS, PLURALS
-from distsim.indexes.query_language import Edge, Query, QueryParser, Regex, Repeat, Token
+from distsim.indexes.query_language import GAP, Edge, Query, QueryParser, Regex, Repeat, Token
 from distsim.indexes.word_patterns import bare
 from distsim.kernels.compiled import frozen
 
 if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
 
-GAP = "_"
 LONGEST_GAP = 6
 MAX_TOKENS = 64
 MAX_MATCHES = 10_000_000
 MATCHINGS: tuple[str, ...] = get_args(Matching)
-MATCHING_STEPS = 400_000_000  # of matching in a shard: a second or two
+MATCHING_STEPS = 40_000_000  # of a query in a shard, and one for each token: about a second
+SEARCH_SECONDS = 0.8  # CPU time in which the words of all patterns of a query are found
 _ANY_LENGTH = 1 << 40
+_RARE = 8  # one of so many tokens at most is looked up; otherwise all text is read
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,12 @@ class CompiledQuery(NamedTuple):
     filters: tuple[CompiledFilter, ...]
     layered: bool = False
 
+    @property
+    def n_queries(self) -> int:
+        """Number of queries: this one and those of its filters."""
+        inner = [one.inner for one in self.filters if isinstance(one.inner, CompiledQuery)]
+        return 1 + sum(one.n_queries for one in inner)
+
 
 def gapped_query(pattern: str, longest_gap: int = LONGEST_GAP) -> str:
     r"""Return the query with the matches of a phrase with gaps.
@@ -125,12 +134,30 @@ def compile_query(index: "CorpusIndex", query: str) -> CompiledQuery:
             word, or can match without any token.
     """
     utf8_phrase(one_text(query, "query"))
-    return _compiled(index, query, QueryParser(query, index.readings).parse())
+    return _compiled(index, query, QueryParser(query, index.readings).parse(), SearchTime())
 
 
-def _compiled(index: "CorpusIndex", text: str, query: Query) -> CompiledQuery:
+class SearchTime:
+    """The CPU time that is left for the patterns of a query."""
+
+    def __init__(self) -> None:
+        self.left = SEARCH_SECONDS
+
+    @contextmanager
+    def spent(self) -> Iterator[float]:
+        """Take the time of the block away; its value is the time left before."""
+        begin = thread_time()
+        try:
+            yield self.left
+        finally:
+            self.left -= thread_time() - begin
+
+
+def _compiled(
+    index: "CorpusIndex", text: str, query: Query, search_time: SearchTime
+) -> CompiledQuery:
     try:
-        conditions = _Conditions(index, text, query)
+        conditions = _Conditions(index, text, query, search_time)
         states = _States(text, conditions)
         whole = states.build(query.pattern)
     except RecursionError:
@@ -139,22 +166,24 @@ def _compiled(index: "CorpusIndex", text: str, query: Query) -> CompiledQuery:
         raise ParameterError(f"{text!r}: can match no token at all: add one without {{0,...}}")
     if not states.names_a_word:
         raise ParameterError(f"{text!r}: matches any words: name one")
-    states.check_edges()
+    states.check_edges(whole)
     longest, filters = _ANY_LENGTH, []
     for one in query.filters:
         if isinstance(one.inner, int):
             longest = min(longest, one.inner)
         elif isinstance(one.inner, Query):
-            inner = _compiled(index, text, one.inner)
+            inner = _compiled(index, text, one.inner, search_time)
             filters.append(CompiledFilter(one.contains, one.negated, inner))
-        elif one.inner.structure == "s":
+        elif one.inner.structure in ("s", "p"):
+            if one.inner.fields:
+                raise ParameterError(f"{text!r}: sentences and paragraphs have no fields")
             if one.negated:
                 raise ParameterError(f"{text!r}: every match is within a sentence: leave it out")
         else:
             documents = conditions.documents(one.inner)
             filters.append(CompiledFilter(one.contains, one.negated, documents))
-    on_edges = whole.anchor & states.edges
-    anchor_words = None if on_edges else conditions.words_of(whole.anchor, states.sets)
+    reads_all = whole.anchor & states.edges or whole.cost > conditions.n_tokens / _RARE
+    anchor_words = None if reads_all else conditions.words_of(whole.anchor, states.sets)
     return CompiledQuery(
         anchor_words,
         whole.anchor,
@@ -277,8 +306,13 @@ class _States:
             optional = optional._replace(nullable=True, cost=float("inf"), anchor=0)
         return self._then(whole, optional)
 
-    def check_edges(self) -> None:
+    def check_edges(self, whole: _Part) -> None:
         """Raise where a sentence begins or ends inside of matches, or a part is only edges."""
+        begins = sum(
+            1 << n for n, one in enumerate(self.sets) if isinstance(one, Edge) and not one.is_end
+        )
+        if whole.last & begins:
+            raise ParameterError(f"{self._text!r}: a match has a token: write [] behind <s> or <p>")
         follows = reduce(or_, self._follow, 0)
         for state, edge in enumerate(self.sets):
             if not isinstance(edge, Edge):
@@ -296,8 +330,7 @@ class _States:
         n_states, conditions = len(self.sets), self._conditions
         bits = np.zeros(conditions.n_types, np.uint64)
         edges = np.zeros(2, np.uint64)
-        starts = np.zeros(conditions.n_documents, np.uint64)
-        stops = np.zeros(conditions.n_documents, np.uint64)
+        places: dict[bool, list[tuple[np.ndarray, np.uint64]]] = {False: [], True: []}
         for state, matching in enumerate(self.sets):
             bit = np.uint64(1 << state)
             if not isinstance(matching, Edge):
@@ -305,24 +338,31 @@ class _States:
             elif matching.structure == "s":
                 edges[int(matching.is_end)] |= bit
             else:
-                (stops if matching.is_end else starts)[conditions.documents(matching)] |= bit
+                places[matching.is_end].append((conditions.edges(matching), bit))
         before = [
             sum(1 << one for one in range(n_states) if self._follow[one] >> state & 1)
             for state in range(n_states)
         ]
         each_follow = np.zeros(64, np.uint64)
         each_follow[:n_states] = self._follow
-        ends = conditions.document_edges if starts.any() or stops.any() else np.zeros(1, np.int64)
-        has_start, has_stop = np.flatnonzero(starts), np.flatnonzero(stops)
+        (starts, start_bits), (stops, stop_bits) = (_merged(places[end]) for end in (False, True))
         labels, program, columns = conditions.program(condition, self._labels)
         return Automaton(
             frozen(bits), frozen(_by_byte(self._follow)), frozen(_by_byte(before)),
             frozen(each_follow), frozen(np.array([whole.first], np.uint64)),
             frozen(np.array([whole.last], np.uint64)), frozen(edges),
-            frozen(ends[has_start] - 1), frozen(starts[has_start]),
-            frozen(ends[has_stop + 1] - 1 if has_stop.size else ends[:0]), frozen(stops[has_stop]),
+            frozen(starts), frozen(start_bits), frozen(stops), frozen(stop_bits),
             frozen(labels), frozen(program), frozen(columns),
         )  # fmt: skip
+
+
+def _merged(places: list[tuple[np.ndarray, np.uint64]]) -> tuple[np.ndarray, np.ndarray]:
+    """Return (places, int64 ascending, the union of the bits of each, uint64)."""
+    every = np.unique(np.concatenate([np.empty(0, np.int64), *(at for at, _ in places)]))
+    bits = np.zeros(every.size, np.uint64)
+    for at, bit in places:
+        bits[np.searchsorted(every, at)] |= bit
+    return every, bits
 
 
 def _by_byte(sets: list[int]) -> np.ndarray:
@@ -340,9 +380,12 @@ class _Conditions:
     layered: a condition asks for another attribute than the word.
     """
 
-    def __init__(self, index: "CorpusIndex", text: str, query: Query) -> None:
+    def __init__(
+        self, index: "CorpusIndex", text: str, query: Query, search_time: SearchTime
+    ) -> None:
         self._index = index
         self._text = text
+        self._search_time = search_time
         self.layered = any(one.attribute != "word" for one in _regexes(query._replace(filters=())))
         self._layers = index.layers if self.layered else None
         self._evaluated: dict[Any, np.ndarray] = {}  # repeated tokens are evaluated once
@@ -366,13 +409,27 @@ class _Conditions:
         """Return how many tokens match."""
         return float(self._counts[matching].sum())
 
+    @property
+    def n_tokens(self) -> float:
+        """The number of tokens, of the whole index."""
+        return float(self._counts[1:].sum())
+
     def n_edges(self, edge: Edge) -> float:
         """Return how many edges there are."""
+        if edge.structure != "doc" and edge.fields:
+            raise self._fault("sentences and paragraphs have no fields: ask for those of <doc>")
         if edge.structure == "s":
-            if edge.fields:
-                raise self._fault("sentences have no fields: ask for those of <doc>")
             return float(self._counts[0])
-        return float(self.documents(edge).sum())
+        return float(self.edges(edge).size)
+
+    def edges(self, edge: Edge) -> np.ndarray:
+        """Return the boundaries at paragraphs or some documents, int64, ascending."""
+        if edge.structure == "p":
+            ends = self._index.paragraph_edges
+            return (ends[1:] if edge.is_end else ends[:-1]) - 1
+        ends = self.document_edges
+        chosen: np.ndarray = (ends[1:] if edge.is_end else ends[:-1])[self.documents(edge)] - 1
+        return chosen
 
     def words_of(self, states: int, sets: list[Any]) -> np.ndarray:
         """Return the words of some states, bool."""
@@ -440,9 +497,19 @@ class _Conditions:
         if "d" in regex.flags:
             lines, pattern = lines.changed("bare", bare), bare(pattern)
         try:
-            return lines.matching(pattern, ignores_case)
+            with self._search_time.spent() as seconds:
+                matching = lines.matching(pattern, ignores_case, seconds)
+            has_blanks = (
+                " " not in pattern
+                or matching.any()
+                or (index.layers is not None and lines.matching(".+ .+").any())
+            )
         except ParameterError as error:
             raise self._fault(str(error)) from None
+        if not has_blanks:
+            apart = '" "'.join(regex.pattern.split())
+            raise self._fault(f'no {attribute} of this index has a blank: write "{apart}"')
+        return matching
 
     def _check_attribute(self, attribute: str) -> None:
         if attribute == "word":

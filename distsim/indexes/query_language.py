@@ -5,43 +5,65 @@ a pattern of tokens, then filters:
 
     pattern      parts one after another; `|` between alternatives; `( )` around a group
     part         a token or a group; behind it `?`, `*`, `+`, `{2}`, `{2,}`, `{2,5}`
-    token        take   run*   wom?n   /colou?r/   "colou?r"   []   [word="colou?r"]
-    in brackets  attributes word, lemma, tag (or pos), upos; `=`, `!=`; `&`, `|`, `!`, `( )`
+    token        take   run*   wom?n   /colou?r/   "colou?r"   'colou?r'   []   [word="colou?r"]
+    in brackets  attributes word, lemma, tag (or pos), upos, relation (or deprel); `=`, `!=`; `&`,
+                 `|`, `!`, `( )`
     flags        behind a text or token: %c ignores case, %d diacritics, %l takes it literally
-    edges        <s>, </s>, <doc>, </doc>, <doc genre="novel">
+    edges        <s>, </s>, <p>, </p>, <doc>, </doc>, <doc genre="novel">
     nearness     near(a, b, 10): both, in either order, up to 10 tokens apart
     labels       a:[] "and" b:[] :: a.word = b.word
     filters      within s, within 10, within <doc genre="novel"/>, containing "x"; !within
 
-Words without quotation marks are cut as the text of the index is.
+Words without quotation marks are cut as the text of the index is. A sign that has no meaning where
+it stands is refused, so that none is passed over: `\\` before it makes it part of a word.
 """
 
 import re
 from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import Any, NamedTuple, NoReturn
+from unicodedata import category
 
 from distsim.base.errors import ParameterError
 
 MAX_DEPTH = 50  # brackets inside brackets
+GAP = "_"  # in phrases with gaps
+_SHOWN = 40  # characters of what is refused
 _PARTS = 'a word, run*, (car|automobile), /colou?r/, [], "colou?r" or [word="colou?r"]'
-_ATTRIBUTES = {"pos": "tag", "xpos": "tag"}  # other names -> those of the layers
-_STRUCTURES = {"s": "s", "doc": "doc", "document": "doc", "text": "doc"}
+_ATTRIBUTES = {  # other names -> those of the layers
+    "pos": "tag", "xpos": "tag", "deprel": "relation", "rel": "relation", "dep": "relation",
+}  # fmt: skip
+_NAMES = {"word", "lemma", "tag", "upos", "relation", *_ATTRIBUTES}
+_STRUCTURES = {
+    "s": "s", "p": "p", "paragraph": "p", "doc": "doc", "document": "doc", "text": "doc",
+}  # fmt: skip
 
-_WORD = re.compile(r"(?:[^\s\[\]\"/(){}|\\]|\\.)+")
+_WORD = re.compile(r"(?:[^\s\[\]\"/(){}<>|\\]|\\.)+")
+# What means itself in a word: signs behind \, 3,000 and 10:30, Moses' &apos; .
+_ITSELF = re.compile(r"\\.|(?<=\d)[,:](?=\d)|(?<=\w)`(?=\w)|&(?:#\d+|[a-z]+);")
+_SIGNS_OF_WORDS = "'-.*?_‘’"
+_NO_SIGNS = (
+    "„‚＂（）［］｛｝｜"  # beside “, ” and their like, which people paste for the signs of queries
+)
 _TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'', re.DOTALL)
 _SLASHED = re.compile(r"/((?:[^/\\]|\\.)+)/", re.DOTALL)
-_FLAGS = re.compile(r"%([cdl]{1,3})")
+_QUOTED = re.compile(r"(?<![^\s(|,])'(?:[^'\\\s]|\\.)+'(?=[\s)|,%?*+{]|$)|^\s*'[^'\\]+'\s*$")
+_FLAGS = re.compile(r"%([cdl]{1,3})(?!\w)")
 _REPEAT = re.compile(r"\{\s*(\d{0,4})\s*(,?)\s*(\d{0,4})\s*\}|[?*+]")
 _EDGE = re.compile(
     r"<(/?)(\w+)((?:\s+\w+\s*!?=\s*(?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'))*)\s*(/?)>"
 )
-_LABEL = re.compile(r"(\w+)\s*:(?=\s*[\[\"(/])(?!:)")
+_LABEL = re.compile(r"(\w+)\s*:(?=\s*[\[\"'(/])")
+_COMMANDS = {  # of CQP, and those of this language that do the same
+    r"\scut\s+\d+\s*;?$": "name the number of lines with --limit",
+    r"\sexpand\s+(?:(?:left|right)\s+)?to\s+\w+\s*;?$": "widen the lines with --context",
+    r"\snot\s+(?:within|containing)\s": "write !within or !containing",
+}
 _FILTER = re.compile(r"(!?)\s*\b(within|containing)\b(?=\s|<|\()")
 _NEAR = re.compile(r"near\(")
 _NAME = re.compile(r"\w+")
 _NAMED = re.compile(r"(\w+)\s*\.\s*(\w+)")
-_NOT_CQL = re.compile(r"meet|union|\d+:|::|@.*")
+_NOT_CQL = re.compile(r"meet|union")
 
 
 class Regex(NamedTuple):
@@ -165,7 +187,10 @@ class QueryParser:
         self._readings = readings
         self._at = 0
         self._depth = 0
-        self._is_cql = re.search(r'[\["]|<\w', query) is not None
+        self._is_double = re.search(r'[\["]|</?\w|!\s*within|!\s*containing', query) is not None
+        self._is_cql = self._is_double or _QUOTED.search(query) is not None
+        self._quoted = ""  # a text in single quotation marks
+        self._bare_word = ""
 
     def parse(self) -> Query:
         """Return the query.
@@ -173,9 +198,17 @@ class QueryParser:
         Raises:
             ParameterError: it is outside the query language; the text and the place are told.
         """
+        for command, remedy in _COMMANDS.items():
+            if self._is_cql and (found := re.search(command, self._query)) is not None:
+                self._refuse(remedy, found.start() + 1)
         query = self._parsed()
         if not self._ends():
             self._refuse()
+        if self._quoted and self._bare_word and not self._is_double:
+            text = self._quoted
+            raise self.fault(
+                f"'{text}' may be a pattern or a written word: write \"{text}\", or \\'{text}\\'"
+            )
         return query
 
     def _parsed(self) -> Query:
@@ -254,13 +287,21 @@ class QueryParser:
         """Return the error of this query: its text and what is wrong."""
         return ParameterError(f"{self._query!r}: {what}")
 
-    def _refuse(self) -> NoReturn:
-        rest = self._rest
+    def _refuse(self, remedy: str = "", at: int | None = None) -> NoReturn:
+        """Raise for what stands at a place of the query, here where None."""
+        at = self._at + self._blanks if at is None else at
+        rest = self._query[at:].rstrip()
         if not rest:
-            raise self.fault("ends too early: close its brackets and quotation marks")
+            remedy = remedy or "close its brackets and quotation marks"
+            raise self.fault(f"ends too early: {remedy}")
+        shown = rest if len(rest) <= _SHOWN else f"{rest[:_SHOWN]}..."
         raise self.fault(
-            f"{rest!r} is outside the query language: write {_PARTS}, %c or %d and {{0,3}} behind "
-            "it, and \\ before a sign that is meant itself"
+            f"column {at + 1}: {shown!r} is outside the query language: "
+            + (
+                remedy
+                or f"write {_PARTS}, %c or %d and {{0,3}} behind it, and \\ before a sign that is "
+                "meant itself"
+            )
         )
 
     # Patterns.
@@ -297,16 +338,25 @@ class QueryParser:
     def _part(self, closed_by: str) -> Any:
         """Return a token or group with its repetition."""
         label = self._take(_LABEL)
+        if label is not None and label[1] in _NAMES:
+            self._refuse(f"write [{label[1]}=...] for that {label[1]}", label.start())
         if (edge := self._take(_EDGE)) is not None:
             part: Any = self._edge(edge)
         elif self._take(_NEAR) is not None:
             part = self._near()
         elif self._takes("("):
+            if re.match(r"\?[=!:<>]", self._rest):
+                self._refuse(
+                    'brackets take no ?: write a condition as [word!="regex"]', self._at - 1
+                )
             part = self._alternatives(")")
             self._want(")")
             part = _flagged(part, self._flags())
         elif self._rest[0] in '["/' or (self._is_cql and _TEXT.match(self._rest)):
+            is_single = self._rest[0] == "'"
             part = Token(self._one_token())
+            if is_single:
+                self._quoted = part.condition.pattern
         else:
             part = self._bare(closed_by)
         if label is not None:
@@ -336,36 +386,72 @@ class QueryParser:
         return self._repeated(Repeat(part, least, most))
 
     def _flags(self) -> str:
-        if not self._query.startswith("%", self._at):
-            return ""
-        flags = _FLAGS.match(self._query, self._at)
-        if flags is None:
-            self._refuse()
-        self._at = flags.end()
-        return flags[1]
+        names = ""
+        while self._rest.startswith("%"):
+            flags = self._take(_FLAGS)
+            if flags is None:
+                self._refuse("flags are %c, %d and %l; write \\% for the sign itself")
+            names += flags[1]
+        return names
 
     def _bare(self, closed_by: str) -> Token | Word:
         """Return a word without quotation marks."""
-        begin = self._at
+        begin = self._at + self._blanks
+        before = self._query[begin - 1 : begin]
         word = self._take(_WORD)
         if word is None or (self._is_cql and _NOT_CQL.fullmatch(word[0])):
-            self._at = begin
-            self._refuse()
+            self._refuse(at=begin)
         text = word[0]
         if "," in closed_by and "," in text:  # the commas of near( )
             text = re.split(r"(?<!\\),", text)[0]
-            self._at = word.start() + len(text)
-        flags = re.search(r"(?<!\\)%[cdl]{1,3}$", text)
+            self._at = begin + len(text)
+        flags = re.search(r"(?<!\\)(?:%[cdl]{1,3})+$", text)
         if flags is not None:
             text = text[: flags.start()]
-        named = flags[0][1:] if flags is not None else ""
-        if not text:
-            self._at = begin
-            self._refuse()
+            self._at = begin + len(text)
+        self._check_word(text, begin)
+        if before not in "(|,>" and not before.isspace():
+            self._refuse("put a blank before a word", begin)
+        named = self._flags()
+        behind = self._query[self._at : self._at + 1]
+        if behind and behind not in ")|{<," and not behind.isspace():
+            self._refuse("put a blank behind a word")
+        self._bare_word = text
         is_wild = re.search(r"[*?]", re.sub(r"\\.", "", text)) is not None
         if named or is_wild:
             return Token(Regex("word", text, named, glob=True))
         return Word(text)
+
+    def _check_word(self, text: str, begin: int) -> None:
+        """Raise where a word without quotation marks has a sign that has no meaning in it."""
+        if not text:
+            self._refuse(at=begin)
+        if text == GAP:
+            self._refuse("write [] for one token, []{1,6} for a gap, \\_ for the sign", begin)
+        if len(text) > 1 and (text[0], text[-1]) == ("‘", "’"):
+            self._refuse('write " for quotation marks', begin)
+        place = 0
+        while place < len(text):
+            sign = text[place]
+            if (itself := _ITSELF.match(text, place)) is not None:
+                place = itself.end()
+                continue
+            if sign == "." and text[place + 1 : place + 2] in ("*", "?", "+"):
+                self._refuse("write /run.*/ for a regular expression, run* for a beginning", begin)
+            named = text[:place]
+            if sign in ":=" and named in _NAMES:
+                value = text[place:].lstrip(":=") or "..."
+                self._refuse(f'write [{named}="{value}"]', begin)
+            if sign == "+" and place == len(text) - 1 and named:
+                self._refuse(f"write ({named})+ for a repeated word", begin)
+            if sign in _NO_SIGNS or (
+                category(sign) in ("Pi", "Pf") and sign not in _SIGNS_OF_WORDS
+            ):
+                self._refuse("write the signs of ASCII, or \\ before a sign that is meant itself",
+                             begin + place)  # fmt: skip
+            if sign.isascii() and not sign.isalnum() and sign not in _SIGNS_OF_WORDS:
+                self._refuse(f"write \\{sign} for the sign itself", begin + place)
+            place += 1
 
     def _near(self) -> Alternatives:
         """Return what stands in near(a, b, 10) as two alternatives."""
@@ -393,7 +479,9 @@ class QueryParser:
 
     def _structure(self, name: str) -> str:
         if name not in _STRUCTURES:
-            raise self.fault(f"the index has no structure {name!r}: use s (sentence) or doc")
+            raise self.fault(
+                f"the index has no structure {name!r}: use s (sentence), p (paragraph) or doc"
+            )
         return _STRUCTURES[name]
 
     def _fields(self, text: str) -> tuple[tuple[str, str, bool], ...]:
@@ -469,10 +557,7 @@ class QueryParser:
         return Not(condition) if negated else condition
 
     def _refuse_condition(self) -> NoReturn:
-        raise self.fault(
-            f'{self._rest!r} is outside the query language: write [word="regex"] or '
-            '[word!="regex"], several with & or |'
-        )
+        self._refuse('write [word="regex"] or [word!="regex"], several with & or |')
 
     def _about_labels(self) -> Any:
         named = self._take(_NAMED)
@@ -494,7 +579,7 @@ class QueryParser:
         if number is not None and not contains and not negated:
             self._take(re.compile(r"(words|tokens)\b"))
             return Filter(contains, negated, int(number[0]))
-        name = self._take(re.compile(r"(s|doc|document|text)(?=\s|$)"))
+        name = self._take(re.compile(rf"({'|'.join(_STRUCTURES)})(?=\s|$)"))
         if name is not None:
             return Filter(contains, negated, Edge(self._structure(name[0]), False))
         edge = self._take(_EDGE)

@@ -109,9 +109,11 @@ class SelectedShard(Shard):
         kept = self._keeps(found)
         return found[kept], owners[kept]
 
-    def query(self, query: CompiledQuery, which: int, most: int) -> np.ndarray | None:
+    def query(
+        self, query: CompiledQuery, which: int, most: int, n_queries: int = 1
+    ) -> np.ndarray | None:
         """Return the spans that match a query, int64[m, 2]; m is above `most` if there are more."""
-        spans = self._whole.query(query, which, most)
+        spans = self._whole.query(query, which, most, n_queries)
         if spans is None or len(spans) > most:
             return spans
         kept: np.ndarray = spans[self._keeps(spans[:, 0])]

@@ -322,7 +322,9 @@ class Shard:
             raise damaged()
         return row_starts, features, counts
 
-    def query(self, query: CompiledQuery, which: int, most: int) -> np.ndarray | None:
+    def query(
+        self, query: CompiledQuery, which: int, most: int, n_queries: int = 1
+    ) -> np.ndarray | None:
         """Return the spans that match a query, int64[m, 2], half-open, in no order, some twice.
 
         m > most if there are more; None where matching takes too many steps.
@@ -331,6 +333,7 @@ class Shard:
             query: a compiled query.
             which: the kernel's SHORTEST, LONGEST or ALL.
             most: number of spans that are expected.
+            n_queries: that share the steps.
         """
         tokens = self.tokens
         if query.layered:
@@ -346,7 +349,7 @@ class Shard:
         reach = self.n_positions if query.reach is None else query.reach
         n, spans = match_query(
             tokens, frozen(self._anchors(query)), reach, automaton, which, query.longest, most,
-            MATCHING_STEPS,
+            (MATCHING_STEPS + self.n_positions) // n_queries,
         )  # fmt: skip
         if n == DAMAGED:
             raise damaged()
@@ -368,7 +371,7 @@ class Shard:
             if analyses.max(initial=0) >= bits.size:
                 raise damaged()
             positions = positions[bits[analyses] & np.uint64(query.anchor) != 0]
-        return positions.astype(np.int64)
+        return positions.astype(np.int64, copy=False)
 
     def word_counts(self, n_words: int) -> np.ndarray:
         """Return the number of occurrences of each word, uint64[n_words]; id 0 counts sentences.

@@ -20,6 +20,7 @@ _LARGEST_PROGRAM = 30_000  # instructions of RE2: larger ones take over two seco
 _PROGRAM_BYTES = (
     128 << 20
 )  # while a pattern is searched for; with less, some take ten times as long
+_CHECKED = 64  # edges of runs of matching lines between two looks at the clock
 _SECONDS = 2.0  # of one pattern: those that take longer repeat long parts inside repetitions
 _WIDEST_GAP = 64  # characters that do not occur between two of a class
 _IN_CLASS: dict[str, Callable[[str], bool]] = {
@@ -57,6 +58,7 @@ class _WordText:
         self.starts = starts
         self.ids = ids
         self._is_ascii = is_ascii
+        self._classes: dict[tuple[str, bool], str] = {}
 
     @cached_property
     def _alphabet(self) -> list[str]:
@@ -73,6 +75,11 @@ class _WordText:
         Arguments:
             name: of the class. negated: the characters that are not in it.
         """
+        if (name, negated) not in self._classes:
+            self._classes[name, negated] = self._letters(name, negated)
+        return self._classes[name, negated]
+
+    def _letters(self, name: str, negated: bool) -> str:
         is_member, ranges = _IN_CLASS[name], [("\U0010ffff", "\U0010ffff")]
         extends = False
         for letter in self._alphabet:
@@ -142,40 +149,43 @@ class WordLines:
         text = np.where(self._text == ord("_"), np.uint8(ord(" ")), self._text)
         return WordLines(text, self._offsets)
 
-    def matching(self, pattern: str, ignores_case: bool = False) -> np.ndarray:
+    def matching(
+        self, pattern: str, ignores_case: bool = False, seconds: float = _SECONDS
+    ) -> np.ndarray:
         r"""Return which words a regular expression matches as a whole, bool; no empty one.
 
         Arguments:
             pattern: in the syntax of RE2; `\w`, `\d`, `\s` and `[[:alpha:]]` are of all scripts.
             ignores_case: lower and upper case are one.
+            seconds: of CPU time at most.
 
         Raises:
             ParameterError: it is no regular expression, has what RE2 lacks, or is too large.
         """
         matches = np.zeros(self._n_words, np.bool_)
         check(pattern)
+        latest = thread_time() + seconds
         for part in self._parts:
-            lines = _matching_lines(part, pattern, ignores_case)
+            lines = _matching_lines(part, pattern, ignores_case, latest)
             matches[part.ids[lines]] = True
         return matches
 
 
-def _matching_lines(part: _WordText, pattern: str, ignores_case: bool) -> np.ndarray:
-    """Return which lines a pattern matches, bool."""
+def _matching_lines(part: _WordText, pattern: str, ignores_case: bool, latest: float) -> np.ndarray:
+    """Return which lines a pattern matches, bool; latest: thread time by which it must end."""
     from re2 import _re2  # the module `re2` makes three objects of each match
 
     runs_of_lines = f"(?m)^(?:(?:{_for_re2(pattern, part)})\n)+"
     program = _program(runs_of_lines, pattern, ignores_case)
     size, start, anywhere = len(part.text), 0, _re2.RE2.Anchor.UNANCHORED
     edges: list[int] = []
-    latest = thread_time() + _SECONDS
     while start < size:
         (first, stop), *_ = program.Match(anywhere, part.text, start, size)
         if first < 0:
             break
         edges += [first, stop]
         start = stop
-        if thread_time() > latest:
+        if len(edges) % _CHECKED < 2 and thread_time() > latest:
             raise _too_long(pattern)
     lines = np.searchsorted(part.starts, np.array(edges, np.int64))
     steps = np.bincount(lines[::2], minlength=part.starts.size + 1)

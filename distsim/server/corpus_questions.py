@@ -15,7 +15,8 @@ from distsim.indexes.concordance import Sample, parse_context
 from distsim.indexes.corpus_index import ORDERS, CorpusIndex, sort_places
 from distsim.indexes.grouping import counts_by
 from distsim.indexes.keyness import keywords as found_keywords
-from distsim.indexes.queries import GAP, gapped_query
+from distsim.indexes.queries import gapped_query
+from distsim.indexes.query_language import GAP
 from distsim.server.answers import (
     Collocate,
     Collocates,

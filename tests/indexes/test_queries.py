@@ -99,20 +99,20 @@ def test_lines_and_collocates_take_a_query(index):
         ("a{0,2}", "can match no token"),
         ('"a"* []*', "can match no token"),
         ("[] []", "name one"),
-        ('"a" [', "outside the query language"),
+        ('"a" [', "ends too early"),
         ('"a" ["b"', "ends too early"),
         ('[lemma="be"]', "no lemmas"),
         ('[pos="NN"]', "no tags"),
         ('[colour="red"]', "no 'colour': ask for word, lemma"),
-        ('<p> "a"', "no structure 'p'"),
+        ('<np> "a"', "no structure 'np'"),
         ('"a" <s> "b"', "a match stays within a sentence"),
         ('"a" </s> "b"', "a match stays within a sentence"),
-        ('<s colour="red"> "a"', "sentences have no fields"),
+        ('<s colour="red"> "a"', "sentences and paragraphs have no fields"),
         ('<doc colour="red"> "a"', "the documents have no fields"),
         ("<doc/>", "stays within a sentence"),
         ('meet "a" [] 3', "outside the query language"),
         ('a:"a" b:"b" :: a.word = c.word', "no token has the label c"),
-        ('a:"a" :: a.word', "outside the query language"),
+        ('a:"a" :: a.word', "ends too early"),
         ("(a|) b", "an alternative is empty"),
         ("near(a, b)", "outside the query language"),
         ("near(a, b, 0)", "near takes two patterns"),
@@ -126,6 +126,40 @@ def test_lines_and_collocates_take_a_query(index):
         ("[:alpha:]", "outside the query language"),
         ("/[:alpha:]/", "write [[:alpha:]]"),
         ("/(((a{99}){99}){99})/", "no regular expression"),
+        ('"a" (?= "b")', "column 5: '(?= \"b\")' is outside"),
+        ('(?! "b")', "brackets take no ?"),
+        ("(?:a|b) c", "brackets take no ?"),
+        ("lemma:be", 'write [lemma="be"]'),
+        ("lemma=be", 'write [lemma="be"]'),
+        ('tag:"NN"', "write [tag=...]"),
+        ('"a" == "b"', "column 5: '== \"b\"' is outside the query language: write \\="),
+        ('"a" = "b"', "write \\="),
+        ("a & b", "column 3: '& b'"),
+        ("! a", "write \\!"),
+        ('"a"; "b"', "column 4: '; \"b\"'"),
+        ("a, b", "write \\,"),
+        ("a # b", "write \\#"),
+        ("a+ b", "write (a)+"),
+        ("a.* b", "write /run.*/"),
+        ("take _ into", "write [] for one token"),
+        ("a or/b/c", "put a blank behind a word"),
+        ('"a"b', "column 4: 'b' is outside the query language: put a blank before"),
+        ("/a/i", "put a blank before a word"),
+        ('"a"%x', "flags are %c, %d and %l"),
+        ("5%", "column 2: '%'"),
+        ("“a” b", "write the signs of ASCII"),
+        ("（a｜b）", "write the signs of ASCII"),
+        ("rock 'n' roll", "may be a pattern or a written word"),
+        ('"a b"', 'no word of this index has a blank: write "a" "b"'),
+        ("'a b'", "has a blank"),
+        ('"a" cut 5', "--limit"),
+        ('"a" expand to s', "--context"),
+        ('"a" not within s', "!within"),
+        ("<s>", "a match has a token"),
+        ('<p> | "a"', "a match has a token"),
+        ("<p/>", "stays within a sentence"),
+        ('<p n="1"> "a"', "sentences and paragraphs have no fields"),
+        ('[deprel="nsubj"]', "no relations"),
         ("\udcff*", "a phrase is not valid Unicode"),
         ("/[/", "no regular expression"),
     ],
@@ -153,7 +187,11 @@ def test_what_is_no_query_is_told(index, query, what):
         ("?", ["a", "a", "a", "b", "b", '"', "2", "|", "|"]),
         ("/w.?n/", ["wen", "win"]),
         ("(wein|wen) (caf?)?", ["wein", "wen"]),
-        ("'wein'", []),
+        ("'wein'", ["wein"]),
+        ("'w.*' 'win'", ["wen win"]),
+        (r"\'wein\'", []),
+        ('[word="WEIN" %c] "cafe" %c %d', ["wein café"]),
+        ("WEIN %c", ["wein"]),
         ("[word='wein'] | \"win\"", ["wein", "win"]),
         ('"WE.*"%c', ["wein", "wen"]),
         ("cafe%d", ["café"]),
@@ -200,8 +238,8 @@ ANNOTATED = [  # word, lemma, tag of each token
 def conllu(sentences) -> str:
     return "\n".join(
         "".join(
-            f"{n}\t{word}\t{lemma}\tX\t{tag}\t_\t{0 if n == 1 else 1}\tdep\t_\t_\n"
-            for n, (word, lemma, tag) in enumerate(sentence, 1)
+            f"{n}\t{word}\t{lemma}\tX\t{tag}\t_\t{int(n > 1)}\t{[*relation, 'dep'][0]}\t_\t_\n"
+            for n, (word, lemma, tag, *relation) in enumerate(sentence, 1)
         )
         for sentence in sentences
     )
@@ -278,7 +316,10 @@ def random_text(tmp_path_factory):
     """Return (an index of several shards, its sentences as dicts of attributes)."""
     rng = random.Random(3)
     sentences = [
-        [(rng.choice(WORDS), rng.choice("lmn"), rng.choice(TAGS)) for _ in range(rng.randint(1, 8))]
+        [
+            (rng.choice(WORDS), rng.choice("lmn"), rng.choice(TAGS), rng.choice(("obj", "nsubj")))
+            for _ in range(rng.randint(1, 8))
+        ]
         for _ in range(80)
     ]
     folder = tmp_path_factory.mktemp("random")
@@ -286,7 +327,7 @@ def random_text(tmp_path_factory):
     options = IndexOptions("lines", file_format="conllu", shard_tokens=150)
     index = CorpusIndex.build(folder / "a.conllu", folder / "index", options=options)
     assert len(index.shards) > 1
-    names = ("word", "lemma", "tag")
+    names = ("word", "lemma", "tag", "deprel")
     return index, [[dict(zip(names, one, strict=True)) for one in row] for row in sentences]
 
 
@@ -301,6 +342,7 @@ def test_random_queries_have_the_places_of_a_naive_matcher(random_text, seed):
         "word": [*WORDS, ".b", "a|b", "b.?"],
         "lemma": ["l", "[lm]"],
         "tag": ["X", "X.*", "Y"],
+        "deprel": ["obj", "n?subj"],
     }
     source = queries.RandomQueries(random.Random(seed), values)
     answered = 0
@@ -410,6 +452,31 @@ def test_edges_and_fields_of_documents(tmp_path):
     part = index.select(where="year=1")
     assert len(part.query('<doc> "b"')) == 2
     assert len(part.query('"b" within <doc year="2"/>')) == 0
+
+
+def test_edges_of_paragraphs(tmp_path):
+    (tmp_path / "a.txt").write_text("Birds sing. Cats sleep.\nBirds come. Birds go!\n")
+    (tmp_path / "b.txt").write_text("Ants sleep. Birds eat.\n")
+    files = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for shard_tokens in (4, 1000):
+        options = IndexOptions("text", shard_tokens=shard_tokens)
+        index = CorpusIndex.build(files, tmp_path / f"{shard_tokens}.index", options=options)
+        nodes = lambda query: [line.node for line in index.concordance(query, query=True)]  # noqa: E731, B023
+        assert nodes("<p> birds []") == ["Birds sing", "Birds come"]
+        assert nodes("sleep /[.]/ </p>") == ["sleep."]
+        assert nodes("<p> []{3} </p>") == []
+        assert nodes("birds []") == nodes("birds [] within p") == nodes("birds [] within <p/>")
+        with pytest.raises(ParameterError, match="within a sentence"):
+            index.query("birds !within p")
+    (tmp_path / "c.txt").write_text(
+        "Birds sing. Birds go.\nBirds come.\n\nBirds eat.\nBirds fly.\n"
+    )
+    options = IndexOptions("text")
+    index = CorpusIndex.build(tmp_path / "c.txt", tmp_path / "c.index", options=options)
+    assert [line.node for line in index.concordance("<p> birds []", query=True)] == [
+        "Birds sing",
+        "Birds eat",
+    ]
 
 
 @pytest.mark.parametrize("order", ["right", "left", "2R", "1L,2R", "3R,1L"])

@@ -257,6 +257,9 @@ def match_query(tokens, anchors, reach, automaton, which, longest, most, budget)
                 alive = np.empty(2 * (right - left + 2), np.uint64)
                 ends = np.empty(alive.size + 2, np.int64)
                 path = new_path(ends.size)
+            steps += right - left
+            if steps > budget:
+                return TOO_LONG, spans
             later = none
             for place in range(right, left - 1, -1):
                 if is_boundary(tokens, place):
