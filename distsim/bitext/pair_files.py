@@ -137,7 +137,7 @@ def _units(source: Source, keeps: bool) -> Iterator[dict[str, str]]:
                 pieces.append(event.text)
         elif isinstance(event, Start):
             if event.name == "tu":
-                unit = {}
+                unit, language = {}, ""
             elif event.name == "tuv":
                 language = event.attributes.get("lang", "")
             elif event.name == "seg":
@@ -151,5 +151,7 @@ def _units(source: Source, keeps: bool) -> Iterator[dict[str, str]]:
                 inside = False
             elif inside and event.name in _CODES:
                 codes -= 1
+            elif event.name == "tuv":
+                language = ""
             elif event.name == "tu":
                 yield unit

@@ -121,7 +121,7 @@ def test_tei_whose_words_are_elements_has_lemmas_and_tags(tmp_path):
     index = built(path, tmp_path / "i")
     assert index.count("kings , ") == 1 and len(index.spans('[lemma="king"]', query=True)) == 1
     (document,) = read(path, text_format="text")
-    assert document.text == "The kin gs,\nran so now"
+    assert document.text == "The kings,\nran so now"
 
 
 def test_a_corpus_of_tei_is_a_document_each(tmp_path):
@@ -241,11 +241,9 @@ def test_subtitles_are_what_is_said(tmp_path):
         read(written(tmp_path, "d.srt", SRT.encode().replace(b"ome here", b"\xf3me here", 1)))
 
 
-@pytest.mark.extra
-def test_docx_has_its_paragraphs(tmp_path):
-    pytest.importorskip("mammoth")
+def docx(body):
+    """Return the bytes of a file of Word with some paragraphs."""
     w = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-    body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in ("The king.", "He ran."))
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr(
@@ -261,9 +259,17 @@ def test_docx_has_its_paragraphs(tmp_path):
             "[Content_Types].xml",
             '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
         )
-    (document,) = read(written(tmp_path, "a.docx", packed.getvalue()))
-    assert document.text == "The king.\nHe ran." and document.id == "a.docx"
-    for broken in (b"", packed.getvalue()[:200], b"PK\x03\x04word/"):
+    return packed.getvalue()
+
+
+@pytest.mark.extra
+def test_docx_has_its_paragraphs(tmp_path):
+    pytest.importorskip("mammoth")
+    body = "<w:p><w:r><w:t>The king.</w:t></w:r></w:p><w:p><w:r><w:t>He</w:t><w:br/><w:t>ran"
+    packed = docx(f"{body}</w:t><w:tab/><w:t>away.</w:t></w:r></w:p>")
+    (document,) = read(written(tmp_path, "a.docx", packed))
+    assert document.text == "The king.\nHe ran away." and document.id == "a.docx"
+    for broken in (b"", packed[:200], b"PK\x03\x04word/"):
         with pytest.raises(InputError, match="no readable docx"):
             read(written(tmp_path, "b.docx", broken))
 
@@ -306,3 +312,101 @@ def test_every_reader_says_how_its_texts_are_cut():
         assert "lines" in reader.text_formats and reader.looks, name
         options = IndexOptions("lines", file_format=name)
         assert options.is_annotated == reader.annotates
+
+
+def tei(text, header=""):
+    return f"<TEI><teiHeader>{header}</teiHeader><text><body>{text}</body></text></TEI>"
+
+
+DTA = """<p>Die Philoſo-<lb/>
+phie der Wiſſen⸗<lb/>
+ſchaft, Nord-<lb/>
+Amerika, Haus-<lb/>
+und Hof, 1770-<lb/>
+71 erſchie¬<lb/>nen. Die Ver-<lb/>
+<fw place="bottom" type="catch">nunft</fw><lb/>
+<pb facs="#f0018" n="2"/><fw place="top" type="header">Einleitung.</fw><lb/>
+nunft — oder -<lb/>
+ſo, ein Ge-<lb break="no"/>danke, PHILO-<cb/>SOPHIE, Er<lb break="no"/>fahrung<lb/>iſt</p>"""
+DTA_TEXT = (
+    "Die Philoſophie der Wiſſenſchaft, Nord-Amerika, Haus- und Hof, 1770-71 erſchienen. Die "
+    "Vernunft — oder - ſo, ein Gedanke, PHILOSOPHIE, Erfahrung iſt"
+)
+
+
+@pytest.mark.parametrize("text_format", ["text", "lines"])
+def test_words_that_are_hyphenated_at_a_break_are_one(tmp_path, text_format):
+    path = written(tmp_path, "a.xml", tei(DTA))
+    (document,) = read(path, text_format=text_format)
+    assert document.text == DTA_TEXT
+    assert document.annotations is None or len(document.annotations) == len(DTA_TEXT.split())
+    words = '<p><w lemma="le">la</w> <w lemma="rivière">ri-<lb/>vière</w><lb break="no"/>'
+    words += '<w lemma="être">est</w> i-<lb/>ci</p>'
+    (document,) = read(written(tmp_path, "w.xml", tei(words)), text_format=text_format)
+    assert document.text == "la rivière est ici"
+    assert text_format == "text" or len(document.annotations) == 4
+    dutch = '<TEI xml:lang="nl"><text><p>voor-<lb/>en nadelen</p></text></TEI>'
+    (document,) = read(written(tmp_path, "nl.xml", dutch), text_format="text")
+    assert document.text == "voor- en nadelen"
+
+
+def test_hyphens_of_alto_whatever_tells_of_them(tmp_path):
+    lines = [
+        '<String CONTENT="La"/><SP/><String CONTENT="philo-"/>',
+        '<String CONTENT="sophie"/><SP/><String CONTENT="ré" SUBS_TYPE="HypPart1"/><HYP/>',
+        '<String CONTENT="publique" SUBS_TYPE="HypPart2"/><SP/><String CONTENT="est"/>',
+        '<String CONTENT="ici"/><HYP/>',
+    ]
+    text = "".join(f"<TextLine>{line}</TextLine>" for line in lines)
+    path = written(
+        tmp_path, "a.xml", f"<alto><Layout><TextBlock>{text}</TextBlock></Layout></alto>"
+    )
+    (document,) = read(path, text_format="text")
+    assert document.text == "La philosophie république est ici-"
+
+
+def test_stage_directions_are_left_out(tmp_path):
+    text = "<stage>Nathan kommt.</stage><sp><speaker>DAJA</speaker><l>Er <stage>(geht)</stage> "
+    path = written(tmp_path, "a.xml", tei(text + "ist es!</l></sp>"))
+    assert read(path, text_format="text")[0].text == "Er ist es!"
+    (document,) = read(path, text_format="text", leave_out="speaker")
+    assert document.text == "Nathan kommt.\nEr\n(geht)\nist es!"
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "date"),
+    [
+        ('<date type="publication">1781</date>', "", "1781"),
+        ("<date>2020</date>", '<bibl><date type="publication">1781</date></bibl>', "1781"),
+        ("<date>2020</date>", '<date from="1850" to="1860"/>', "1850"),
+        (
+            "<date>2020</date>",
+            "<bibl><author>Donne, John, <date>1572-1631</date></author><date>1633</date></bibl>",
+            "1633",
+        ),
+    ],
+)
+def test_the_date_of_a_header(tmp_path, file, source, date):
+    author = "<author><persName><surname>Kant</surname><forename>I.</forename></persName></author>"
+    author += "<author>Donne, J., <date>1572-1631</date></author>"
+    header = f"<fileDesc><titleStmt>{author}</titleStmt><publicationStmt>{file}</publicationStmt>"
+    header += f"<sourceDesc>{source}</sourceDesc></fileDesc>"
+    (document,) = read(written(tmp_path, "a.xml", tei("<p>a</p>", header)), text_format="text")
+    assert document.fields == {"date": date, "author": "Kant, I.; Donne, J., 1572-1631"}
+
+
+@pytest.mark.extra
+def test_broken_subtitles_are_left_out(tmp_path):
+    pytest.importorskip("pysubs2")
+    written(tmp_path, "a.srt", SRT)
+    written(tmp_path, "b.srt", "no subtitles\n")
+    with pytest.raises(InputError, match="b.srt.*skip_broken"):
+        built_all(tmp_path, False)
+    index = built_all(tmp_path, True)
+    assert index.count("come here") == 1
+
+
+def built_all(folder, skip_broken):
+    options = IndexOptions("text", file_format="subtitles", skip_broken=skip_broken)
+    files = sorted(folder.glob("*.srt"))
+    return CorpusIndex.build(files, folder / "index", options=options, force=True)

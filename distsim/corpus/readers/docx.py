@@ -3,6 +3,7 @@
 import io
 import zipfile
 from collections.abc import Iterator
+from typing import Any
 
 from distsim.base.errors import InputError
 from distsim.corpus.documents import Document
@@ -26,7 +27,7 @@ def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
                 one.file_size for one in archive.infolist() if one.filename.endswith(".xml")
             )
         refuse_bomb(source, unpacked, len(data))
-        text = mammoth.extract_raw_text(io.BytesIO(data)).value
+        text = _raw_text(mammoth.docx.read(io.BytesIO(data)).value)
     except InputError:
         raise
     except Exception as error:  # of any kind: of the archive, of its XML, of what is missing in it
@@ -41,6 +42,18 @@ def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
         options.skip(InputError(f"{source.label}: has no text: leave it out"))
         return
     yield Document("\n".join(lines), options.id_of(source.name), {}, list(range(1, len(lines) + 1)))
+
+
+def _raw_text(element: Any) -> str:
+    """Return the text of an element; mammoth's own function leaves a break of a line out."""
+    from mammoth import documents
+
+    if isinstance(element, documents.Text):
+        return str(element.value)
+    if isinstance(element, documents.Tab | documents.Break):
+        return " "
+    text = "".join(map(_raw_text, getattr(element, "children", ())))
+    return f"{text}\n" if isinstance(element, documents.Paragraph) else text
 
 
 DOCX = Reader((".docx", ".docm"), ("docx",), _read)

@@ -20,8 +20,15 @@ _PIECE_CHARACTERS = 1 << 20  # a longer document comes in pieces
 _LONGEST_FIELD = 1 << 16  # characters
 _LOOKED_AT = 5_000  # elements of a text, whether its words are elements
 _WORD = ("lemma", "hw", "pos", "msd", "c5", "ana")  # attributes of words
-_HYPHENS = tuple("-\u00ad\u2010¬⸗")
 _BLANKS = re.compile(r"\s+")
+# Marks of breaks of lines, columns and pages in a text: noncharacters, which XML has not.
+_BREAK, _GOES_ON = "\ufffe", "\uffff"
+_BROKEN = re.compile(
+    rf"(?:(?<=\w)([-\u00ad\u2010¬⸗]))?\s{{0,64}}([{_BREAK}{_GOES_ON}][\s{_BREAK}{_GOES_ON}]*)(\w*)"
+)
+# Behind a hyphen that stands for the rest of a compound: Haus- und Hofdinge.
+_CONJUNCTIONS = frozenset(["und", "oder", "sowie", "bzw", "och", "eller", "og"])
+_DUTCH = frozenset(("en", "of"))
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,7 @@ _TEI = Markup(
         "back group stage castList castItem postscript figure"
     ),
     left_out=_names(
-        "teiHeader note speaker fw figDesc gap del surplus ptr graphic formula "
+        "teiHeader note speaker stage fw figDesc gap del surplus ptr graphic formula "
         "interpGrp interp spanGrp linkGrp standOff facsimile sourceDoc certainty noteGrp listApp"
     ),
     header="teiHeader",
@@ -88,6 +95,9 @@ _ALTO = Markup(
 _NOT_CHOSEN = _names("sic orig abbr am")
 _FIELD_OF = {"title": "title", "author": "author", "term": "keywords"}
 _DATES = ("creation", "firstEdition", "written", "print", "premiere")  # by how much they are wanted
+_TELLING = (*_FIELD_OF, "date", "pubdate")
+_NAME_PARTS = ("persName", "name", "forename", "surname", "addName", "roleName", "nameLink")
+_PEOPLE = frozenset(("author", "editor", "respStmt", "person", "change"))
 _TAGS = ("pos", "msd", "c5", "ana", "type")
 
 
@@ -99,7 +109,6 @@ class _MarkupLines:
         self.fields: dict[str, str] = {}
         self.line = 1  # in the file, of the last element
         self._pieces: list[str] = []
-        self._is_glued = False  # the word goes on
         self._n_characters = 0
         self._lines: list[str] = []
         self._numbers: list[int] = []
@@ -108,9 +117,6 @@ class _MarkupLines:
 
     def add(self, text: str) -> None:
         """Add text to the line."""
-        if self._is_glued:
-            text = text.lstrip()
-            self._is_glued = not text
         self._pieces.append(text)
         self._n_characters += len(text)
 
@@ -119,17 +125,39 @@ class _MarkupLines:
         self.add(f" {form}")
         self._annotations.append((lemma, tag))
 
-    def glue(self) -> None:
-        """Let the word go on over what is between, without the hyphen at its end."""
-        text = "".join(self._pieces).rstrip()
-        self._pieces = [text[:-1] if text[-1:] in _HYPHENS else text]
-        self._is_glued = True
+    def joined(self, text: str) -> str:
+        """Return a text with a blank for each break, or the two parts of a hyphenated word joined.
+
+        The hyphen stays before a capital or a digit (*Nord-Amerika*, *1770-71*), and with a blank
+        before a conjunction (*Haus- und Hofdinge*).
+
+        Arguments:
+            text: with _BREAK, or _GOES_ON where the word goes on, for each break.
+        """
+        if _BREAK not in text and _GOES_ON not in text:
+            return text
+        is_dutch = self.fields.get("language", "").lower().startswith(("nl", "dut", "nld"))
+        conjunctions = _CONJUNCTIONS | _DUTCH if is_dutch else _CONJUNCTIONS
+
+        def join(broken: re.Match[str]) -> str:
+            hyphen, breaks, behind = broken.groups()
+            goes_on = _GOES_ON in breaks
+            if not hyphen:
+                return behind if goes_on else f" {behind}"
+            if not goes_on and behind in conjunctions:
+                return f"{hyphen} {behind}"
+            before = text[max(0, broken.start() - 2) : broken.start()]
+            in_capitals = len(before) == 2 and before.isupper() and behind[:1].isupper()
+            if behind and (in_capitals or not (behind[0].isupper() or behind[0].isdigit())):
+                return behind
+            return hyphen + behind
+
+        return _BROKEN.sub(join, text)
 
     def end(self) -> None:
         """End the line."""
-        text = _BLANKS.sub(" ", "".join(self._pieces)).strip()
+        text = _BLANKS.sub(" ", self.joined("".join(self._pieces))).strip()
         self._pieces.clear()
-        self._is_glued = False
         if text and self._lines and not any(map(str.isalnum, text)) and not self._annotations:
             self._lines[-1] += text  # a mark between two blocks
         elif text:
@@ -170,10 +198,12 @@ class _MarkupDocument:
         self._n_outside = 0  # elements that are not read, one inside the other
         self._n_texts = 0
         self._header: _Header | None = None
+        self._loose: list[str] = []  # text outside of words, where all text becomes tokens
         self._word: list[str] | None = None
+        self._in_word = False
         self._word_attributes: Mapping[str, str] = {}
         self._after_word = False
-        self._part = ""  # of a hyphenated word, in ALTO
+        self._is_whole = False  # the hyphenated word, in ALTO: its first part told all of it
 
     @property
     def is_over(self) -> bool:
@@ -217,8 +247,7 @@ class _MarkupDocument:
         if name in self._markup.breaks:
             self._breaks(start.attributes.get("break") == "no")
         elif name in self._markup.blocks:
-            self._lines.end()
-            self._after_word = False
+            self._end_line()
         elif name in self._markup.words:
             self._word_starts(start)
         elif self._markup is _ALTO:
@@ -237,35 +266,49 @@ class _MarkupDocument:
         if self._n_outside:
             self._n_outside -= 1
         elif self._reads():
-            if name in self._markup.blocks:
-                self._lines.end()
-                self._after_word = False
+            if name in self._markup.blocks or name in self._markup.texts:
+                self._end_line()
             elif name in self._markup.words:
                 self._word_ends()
             elif name == "TextLine":
-                self._lines.add(" ")
+                self._lines.add(_BREAK)
         self._n_texts -= name in self._markup.texts
+
+    def _end_line(self) -> None:
+        self._add_loose()
+        self._lines.end()
+        self._after_word = False
+
+    def _add_loose(self) -> None:
+        """Make tokens of the text outside of words."""
+        if self._loose:
+            for form in self._lines.joined("".join(self._loose)).split():
+                self._lines.add_token(form, form, "_")
+            self._loose = []
 
     def _has_text(self, text: str) -> None:
         if self._word is not None:
             self._word.append(text)
         elif self._tokenised:
-            for form in text.split():
-                self._lines.add_token(form, form, "_")
+            self._loose.append(text)
         else:
             self._after_word = False
             self._lines.add(text)
 
     def _breaks(self, goes_on: bool) -> None:
+        mark = _GOES_ON if goes_on or self._in_word else _BREAK
         if self._word is not None:
-            if goes_on and self._word and self._word[-1].rstrip()[-1:] in _HYPHENS:
-                self._word[-1] = self._word[-1].rstrip()[:-1]
-        elif goes_on:
-            self._lines.glue()
-        elif not self._tokenised:
+            self._word.append(mark)
+        elif self._tokenised:
+            self._loose.append(mark)
+        elif not self._after_word or self._in_word:
+            self._lines.add(mark)
+        elif not goes_on:
             self._lines.add(" ")
 
     def _word_starts(self, start: Start) -> None:
+        self._add_loose()
+        self._in_word = True
         if not self._tokenised:
             joined = start.name == "pc" or start.attributes.get("join") in ("left", "both")
             if self._after_word and not joined:
@@ -274,10 +317,10 @@ class _MarkupDocument:
             self._word, self._word_attributes = [], start.attributes
 
     def _word_ends(self) -> None:
-        self._after_word = True
+        self._after_word, self._in_word = True, False
         if self._word is None:
             return
-        form = "_".join("".join(self._word).split())
+        form = "_".join(self._lines.joined("".join(self._word)).split())
         if form:
             of = self._word_attributes
             lemma = of.get("lemma") or of.get("hw") or form
@@ -289,14 +332,16 @@ class _MarkupDocument:
     def _alto(self, name: str, attributes: Mapping[str, str]) -> None:
         """Take an element of ALTO: its text is in attributes."""
         if name == "String":
-            self._part = attributes.get("SUBS_TYPE", "")
-            if self._part != "HypPart2":
-                whole = attributes.get("SUBS_CONTENT") if self._part else None
-                self._lines.add(whole or attributes.get("CONTENT", ""))
+            part, whole = attributes.get("SUBS_TYPE", ""), attributes.get("SUBS_CONTENT")
+            if part == "HypPart2" and self._is_whole:
+                self._is_whole = False
+                return
+            self._is_whole = part == "HypPart1" and bool(whole)
+            self._lines.add((whole if self._is_whole else "") or attributes.get("CONTENT", ""))
         elif name == "SP":
             self._lines.add(" ")
-        elif name == "HYP" and not self._part:
-            self._lines.glue()
+        elif name == "HYP" and not self._is_whole:
+            self._lines.add(attributes.get("CONTENT") or "-")
 
 
 class _Header:
@@ -309,7 +354,8 @@ class _Header:
     def __init__(self, fields: dict[str, str]) -> None:
         self._fields = fields
         self._open: list[tuple[str, Mapping[str, str]]] = []
-        self._text: list[str] = []
+        self._texts: list[list[str]] = []  # of the elements that are open and tell something
+        self._n_characters = 0
         self._date_rank = len(_DATES) + 2
 
     @property
@@ -321,8 +367,11 @@ class _Header:
         """Begin an element."""
         self._open.append((name, attributes))
         inside = {one for one, _ in self._open[:-1]}
-        if name in (*_FIELD_OF, "date", "pubdate", "language"):
-            self._text = []
+        if name in _TELLING:
+            self._texts.append([])
+        elif name in _NAME_PARTS and self._texts:
+            follows = name == "forename" and "".join(self._texts[-1]).strip()
+            self.add(", " if follows else " ")
         if name == "language" and attributes.get("ident"):
             self._fields.setdefault("language", attributes["ident"])
         if "textDesc" in inside and attributes.get("key"):
@@ -330,17 +379,25 @@ class _Header:
 
     def add(self, text: str) -> None:
         """Add text of an element."""
-        self._text.append(text)
-        if sum(map(len, self._text)) > _LONGEST_FIELD:
-            self._text = []
+        for one in self._texts:
+            one.append(text)
+        self._n_characters += len(text)
+        if self._n_characters > _LONGEST_FIELD:
+            self._texts = [[] for _ in self._texts]
+            self._n_characters = 0
 
     def end(self) -> None:
         """End an element."""
         name, attributes = self._open.pop()
+        if name not in _TELLING:
+            return
         inside = {one for one, _ in self._open}
-        text = " ".join("".join(self._text).split())
+        text = " ".join("".join(self._texts.pop()).split()).replace(" ,", ",")
+        if not self._texts:
+            self._n_characters = 0
         if name in ("date", "pubdate"):
-            self._date(attributes.get("when") or text, attributes, inside)
+            named = (attributes.get(one) for one in ("when", "from", "notBefore"))
+            self._date(next(filter(None, named), text), attributes, inside)
         elif (
             name in ("title", "author")
             and inside & {"titleStmt", "info"}
@@ -352,8 +409,6 @@ class _Header:
                 self._append("author", text)
         elif name == "term" and "keywords" in inside:
             self._append("keywords", text)
-        if name in (*_FIELD_OF, "date"):
-            self._text = []
 
     def _append(self, field: str, text: str) -> None:
         if text:
@@ -361,12 +416,14 @@ class _Header:
             self._fields[field] = f"{before}; {text}" if before else text
 
     def _date(self, value: str, attributes: Mapping[str, str], inside: set[str]) -> None:
-        """Keep a date if it tells more of the text than one before: not that of the file."""
-        if not value or not inside & {"sourceDesc", "creation", "settingDesc", "info"}:
+        """Keep a date if it tells more of the text than one before; that of the file is last."""
+        of_text = bool(inside & {"sourceDesc", "creation", "settingDesc", "info"})
+        if not value or inside & _PEOPLE or not (of_text or "publicationStmt" in inside):
             return
         kinds = [attributes.get("type", ""), *(a.get("type", "") for _, a in self._open)]
         kinds += ["creation"] * ("creation" in inside)
         rank = min((_DATES.index(kind) for kind in kinds if kind in _DATES), default=len(_DATES))
+        rank = rank if of_text else len(_DATES) + 1
         if rank < self._date_rank:
             self._date_rank = rank
             self._fields["date"] = value

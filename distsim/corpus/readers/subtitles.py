@@ -1,11 +1,14 @@
-"""Reads subtitles (SRT, WebVTT, ASS), by pysubs2; a file is a document.
+"""Reads subtitles: SRT and WebVTT, and ASS and others by pysubs2; a file is a document.
 
 A place in it is the number of a subtitle. A sentence that goes on in the next subtitle is one line;
-speakers behind dashes are lines each.
+speakers behind dashes are lines each. Of SRT and WebVTT pysubs2 takes names of subtitles and notes
+for text, and passes over what stands behind a damaged line of times.
 """
 
 import re
 from collections.abc import Iterator
+from html import unescape
+from itertools import pairwise
 
 from distsim.base.errors import InputError
 from distsim.corpus.documents import Document
@@ -17,30 +20,126 @@ _MOST_BYTES = 20_000_000  # a film has some 100 kB
 _ENDS = re.compile(r"[.!?…。！？؟♪:]['\"”’»)\]]*$")
 _SPEAKER = re.compile(r"[-–—‐]\s*")
 _MUSIC = re.compile(r"[♪♫]+")
-_TAG = re.compile(r"</?[A-Za-z][^<>]*>|\{[^{}]*\}")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>|<[\d:.]+>|\{[^{}]*\}")
+_TIME = r"(?:\d+:)?\d{1,2}:\d{1,2}[.,:]\d{1,3}"
+_TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}\s*(.*)")
+_SETTINGS = re.compile(r"(?:\s*[\w-]+:\S+)*\s*")  # of the place on the screen
+_BROKEN_TIMES = re.compile(r".*-->|.*\d[:.,]\d\d[:.,]\d.*\d[:.,]\d\d[:.,]\d")
+_NOTES = ("NOTE", "STYLE", "REGION")
+_SAID_AT = re.compile(r"<\d+:[\d:.]+>")  # inside of a line, where each word is said
 _LONGEST = 20  # subtitles in one line
 
 
 def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
-    pysubs2 = library("pysubs2", source, "subtitles", "subtitles")
     with open_source(source) as stream:
         data = stream.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         size = _MOST_BYTES // 1000**2
-        raise InputError(f"{source.label}: is longer than {size} MB: are these subtitles?")
+        options.skip(InputError(f"{source.label}: is longer than {size} MB: are these subtitles?"))
+        return
     text = decoded(data, source.label)
+    if text.lstrip().startswith("WEBVTT") or _first_times(text):
+        subtitles = list(_cues(text.splitlines(), source.label, options))
+    else:
+        subtitles = _by_library(text, source, options)
+    lines, numbers = _lines(subtitles)
+    if not lines:
+        if not options.skipped:
+            options.skip(InputError(f"{source.label}: has no subtitle with text: leave it out"))
+        return
+    yield Document("\n".join(lines), options.id_of(source.name), {}, numbers)
+
+
+def _first_times(text: str) -> bool:
+    """Return whether SRT's times are near the beginning of a text."""
+    return any(map(_TIMES.match, text.lstrip().splitlines()[:20]))
+
+
+def _by_library(text: str, source: Source, options: ReadOptions) -> list[str]:
+    """Return the text of each subtitle by pysubs2."""
+    pysubs2 = library("pysubs2", source, "subtitles", "subtitles")
     try:
         subtitles = pysubs2.SSAFile.from_string(text)
     except Exception as error:  # of any kind; its parsers check little
         what = str(error) or type(error).__name__
-        raise InputError(
-            f"{source.label}: cannot be read as subtitles ({what:.100}): correct the file"
-        ) from None
-    lines, numbers = _lines([one.plaintext for one in subtitles if not one.is_comment])
-    if not lines:
-        options.skip(InputError(f"{source.label}: has no subtitle with text: leave it out"))
-        return
-    yield Document("\n".join(lines), options.id_of(source.name), {}, numbers)
+        options.skip(
+            InputError(
+                f"{source.label}: cannot be read as subtitles ({what:.100}): correct the file"
+            )
+        )
+        return []
+    return [one.plaintext for one in subtitles if not one.is_comment]
+
+
+def _cues(lines: list[str], label: str, options: ReadOptions) -> Iterator[str]:
+    """Yield the text of each subtitle of SRT or WebVTT, its lines separated by line ends.
+
+    A name or number of the next subtitle, notes and styles are no text. What follows a line that
+    is neither times nor text is left out with it, or refused.
+    """
+    is_vtt = bool(lines) and lines[0].lstrip().startswith("WEBVTT")
+    edges = [n for n, line in enumerate(lines) if _TIMES.match(line) or _BROKEN_TIMES.match(line)]
+    shown = ""  # the last line of the subtitle before
+    for begin, stop in pairwise([-1, *edges, len(lines)]):
+        said = lines[begin + 1 : stop]
+        if stop < len(lines) and _is_name(said, is_vtt, begin < 0):
+            said = said[:-1]
+        fault = _fault_of(lines, begin, said, is_vtt)
+        if fault:
+            options.skip(
+                InputError(f"{label}, line {max(1, begin + 1)}: {fault}: correct the file")
+            )
+            continue
+        if begin >= 0:
+            is_timed = any(map(_SAID_AT.search, said))
+            told = [unescape(line) for line in _without_notes(said)]
+            plain = [_TAG.sub("", line).strip() for line in told]
+            if is_timed and plain and plain[0] == shown:  # lines that roll stand there twice
+                told = told[1:]
+            shown = next(filter(None, reversed(plain)), shown)
+            yield "\n".join(told)
+
+
+def _is_name(said: list[str], is_vtt: bool, is_first: bool) -> bool:
+    """Return whether the last of the lines before times is the name or number of a subtitle."""
+    if not said or (len(said) == 1 and not is_first):
+        return False
+    is_apart = len(said) == 1 or not said[-2].strip()
+    return said[-1].strip().isdecimal() or (is_vtt and bool(said[-1].strip()) and is_apart)
+
+
+def _fault_of(lines: list[str], begin: int, said: list[str], is_vtt: bool) -> str:
+    """Return what is wrong with the lines behind times, or before the first ones."""
+    if begin < 0:
+        if is_vtt:  # the header ends with a blank line
+            blank = next((n for n, line in enumerate(said) if not line.strip()), len(said))
+            said = _without_notes(said[blank:])
+        return "text without times" if any(map(str.strip, said)) else ""
+    times = _TIMES.match(lines[begin])
+    if times is None:
+        return f"{lines[begin].strip()!r:.60} are no times, as in 00:00:01,000 --> 00:00:02,000"
+    if not _SETTINGS.fullmatch(times[1]):
+        return f"{times[1]!r:.60} stands behind the times"
+    number = lines[begin - 1].strip() if begin else ""
+    for before, line in pairwise(said):
+        if number.isdecimal() and not before.strip() and line.strip() == str(int(number) + 1):
+            return f"subtitle {line.strip()} has no times"
+    return ""
+
+
+def _without_notes(lines: list[str]) -> list[str]:
+    """Return lines without those of notes and styles of WebVTT."""
+    found: list[str] = []
+    is_note, is_first = False, False
+    for line in lines:
+        if not line.strip():
+            is_note, is_first = False, True
+        elif is_first and line.startswith(_NOTES) and line.split()[0] in _NOTES:
+            is_note = True
+        is_first = is_first and not line.strip()
+        if not is_note:
+            found.append(line)
+    return found
 
 
 def _lines(subtitles: list[str]) -> tuple[list[str], list[int]]:
