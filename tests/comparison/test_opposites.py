@@ -23,8 +23,10 @@ from distsim import (
 from distsim.comparison import Language, Opposites
 from distsim.comparison.kernels import joins as kernel
 from distsim.comparison.opposites.exclusive import ExclusiveWords, index_around
+from distsim.comparison.opposites.near_positions import PositionMarks, near_each
 from distsim.comparison.opposites.opposites import without_shared
 from distsim.grammar import PairFeatures, RuleScorer
+from distsim.indexes.shard import Shard
 from distsim.kernels.compiled import frozen
 from tests.naive import opposites as naive
 
@@ -77,6 +79,46 @@ def test_joins_are_those_of_the_definition(tokens, length, size, n_others, windo
     )  # fmt: skip
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(0, 6), min_size=1, max_size=200), st.integers(1, 2),
+    st.lists(st.lists(st.lists(st.integers(1, 6), min_size=2, max_size=2), min_size=1, max_size=2),
+             min_size=1, max_size=5),
+    st.integers(1, 2), st.integers(0, 6),
+)  # fmt: skip
+def test_positions_without_others_near_tell_of_no_joins(tokens, length, others, size, window):
+    others = [np.array(one)[:, :size] for one in others]
+    shard = shard_of(tokens)
+    (positions,) = (shard.sorted_positions([np.array([3, 4][:length])]).astype(np.int64),)
+    near = near_each(shard, positions, length, others, window, 7)
+    for some, one in zip(near, others, strict=True):
+        marked = PositionMarks(shard, one, 1).near(positions, length, window)
+        joins = [joins_at(shard, of, length, one, window) for of in (positions, some, marked)]
+        assert joins[0] == joins[1] == joins[2]
+        assert set(some) <= set(positions) and set(marked) <= set(positions)
+
+
+def shard_of(tokens):
+    """A shard of tokens 1 to 6, with what PositionMarks and near_each ask for."""
+    shard = Shard.__new__(Shard)
+    order = sorted(range(len(tokens)), key=lambda place: tokens[place:])
+    arrays = {
+        "tokens": np.array(tokens, np.uint32), "suffixes": np.array(order, np.uint32),
+        "word_starts": np.searchsorted(np.sort(tokens), np.arange(8)),
+    }  # fmt: skip
+    for name, array in arrays.items():
+        object.__setattr__(shard, name, frozen(array))
+    return shard
+
+
+def joins_at(shard, positions, length, others, window):
+    out = np.empty((2 * positions.size + 1, kernel.COLUMNS), np.int64)
+    n = kernel.find_joins(
+        shard.tokens, frozen(positions), length, frozen(others.astype(np.int64)), window, out
+    )
+    return out[:n].tolist()
+
+
 def test_evidence_by_hand(signed):
     opposites = Opposites(*signed)
     told = dict(zip(("rise", "happy", "glad"), opposites.evidence(
@@ -104,7 +146,7 @@ def test_evidence_by_hand(signed):
 
 @pytest.mark.parametrize(("sample", "paired"), [(5, 0.7), (20_000, 0.15)])
 def test_cuts_of_the_text_change_nothing(signed, tmp_path, monkeypatch, sample, paired):
-    monkeypatch.setattr("distsim.comparison.opposites.opposites._SAMPLE", sample)
+    monkeypatch.setattr("distsim.comparison.opposites.joint_occurrences._SAMPLE", sample)
     monkeypatch.setattr("distsim.comparison.opposites.opposites._PAIRED", paired)
     index, table = signed
     (tmp_path / "text").write_text(TEXT * 12)

@@ -66,6 +66,26 @@ def signed(alice, tmp_path_factory):
     return index, table
 
 
+def test_profiles_by_lemma_and_by_feature_tell_the_same_cosines(signed):
+    index, table = signed
+    finder = WordFinder.open(index, table, Forms(Inflections.open(), Lexicon(index)))
+    n = finder.counts.size
+    by_row = {(name, lemma): finder._cosines(name, lemma) for name in ("words", "frames")
+              for lemma in (0, 1, n // 2, n - 1)}  # fmt: skip
+    asked = [finder.found(lemma) for lemma in range(8)]
+    assert len(asked) == 8 and set(finder._columns) == {"words", "frames"}
+    for (name, lemma), cosines in by_row.items():
+        np.testing.assert_array_equal(finder._cosines(name, lemma), cosines)
+        rows = finder._rows[name]
+        dense = np.zeros((n, 1 << 16))
+        for row in range(n):
+            own = slice(rows.starts[row], rows.starts[row + 1])
+            dense[row, rows.features[own]] = rows.weights[own]
+        lengths = np.sqrt((dense**2).sum(axis=1))
+        wanted = dense @ dense[lemma] / np.maximum(1e-9, lengths * lengths[lemma])
+        np.testing.assert_allclose(cosines, wanted, atol=1e-12)
+
+
 def numbered(index, inflections=None):
     lexicon = Lexicon(index)
     return Lemmas.of(lexicon, Forms(inflections or Inflections.open(), lexicon))

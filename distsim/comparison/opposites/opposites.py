@@ -1,5 +1,6 @@
 """Evidence that two phrases are opposites, each kind a number, and their score."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from math import log, log1p, nan
@@ -10,17 +11,13 @@ import numpy as np
 from distsim.base.arguments import AnyPath, Pair
 from distsim.comparison.kernels import joins as kernel
 from distsim.comparison.measures import EstimatedCosine, checked_pairs
+from distsim.comparison.opposites.joint_occurrences import WINDOW, JointOccurrences
 from distsim.comparison.opposites.language import EVIDENCE, Contrasts, Language
 from distsim.corpus.inflections import Inflections
-from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
-from distsim.indexes.shard import Shard, damaged, every_nth
 from distsim.kernels.compiled import frozen
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
-_WINDOW = 14  # tokens between two phrases that occur together
-_SAMPLE = 20_000  # occurrences of the rarer phrase that are looked at, evenly spaced
-_MOST_JOINS = 1 << 16
 SPARE = 5  # rows that may take the place of opposites; the first so many have none
 _FEWEST = 30  # occurrences of a word that another may negate
 _SURE = 1.5  # times the score of a contrast that opposites have at least
@@ -28,7 +25,8 @@ _POLAR = 0.5  # polarity from which one phrase is the other's negation in other 
 _PAIRED = 0.15
 _DOUBT = 2.0  # contrasts with other words that every word is given beside those counted
 _CACHED = 1 << 14
-_CACHED_SAMPLES = 64  # of up to 2 * _SAMPLE places
+_CACHED_CONTRASTS = 64
+_AT_ONCE = 64  # pairs whose joint occurrences are held
 
 
 class OppositeEvidence(NamedTuple):
@@ -56,6 +54,17 @@ class OppositeEvidence(NamedTuple):
     score: float
     contrasted: bool
     opposite: bool
+
+
+WordsPair = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+class ContrastedWords(NamedTuple):
+    """Words that are contrasted with one: ids, counts int64; whether it is one that is counted."""
+
+    words: np.ndarray
+    counts: np.ndarray
+    counted: np.ndarray
 
 
 NOTHING_TOLD = OppositeEvidence(nan, nan, nan, nan, nan, nan, nan, False, False)
@@ -100,9 +109,10 @@ class Opposites:
         for pattern in self.language.patterns:
             self._patterns[pattern.before, pattern.between] = pattern.weight
         self._openers = {before for before, _ in self._patterns}
-        self._of_pair = lru_cache(_CACHED)(self._found)
-        self._sample = lru_cache(_CACHED_SAMPLES)(self._sampled)
-        self._places = lru_cache(_CACHED_SAMPLES)(self._places_of)
+        self._told: dict[WordsPair, OppositeEvidence | None] = {}
+        self._negated = lru_cache(_CACHED)(self._found_negated)
+        self._contrasted_with = lru_cache(_CACHED_CONTRASTS)(self._contrasts_of)
+        self._occurrences = JointOccurrences(index, self._inflections)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened, (self.index, self.table, self.language, self._inflections)
@@ -119,7 +129,20 @@ class Opposites:
         Raises:
             ParameterError: a phrase is empty, or no text.
         """
-        return [self._of_words(a, b) for a, b in checked_pairs(pairs)]
+        given = checked_pairs(pairs)
+        phrases = list(dict.fromkeys(phrase for pair in given for phrase in pair))
+        words = dict(zip(phrases, self.index.words(phrases), strict=True)) if phrases else {}
+        asked = [_key(*without_shared(words[a], words[b])) for a, b in given]
+        known = self._told
+        told = {key: known[key] for key in asked if key and key in known}
+        new = list(dict.fromkeys(key for key in asked if key and key not in told))
+        for first in range(0, len(new), _AT_ONCE):
+            some = new[first : first + _AT_ONCE]
+            told |= zip(some, self._found(some), strict=True)
+        if len(known) + len(new) > _CACHED:
+            known.clear()
+        known.update((key, told[key]) for key in new)
+        return [told[key] if key else None for key in asked]
 
     def scores(self, pairs: Iterable[Pair]) -> list[float | None]:
         """Return the score of each pair, the higher the likelier opposites.
@@ -131,34 +154,41 @@ class Opposites:
         """
         return [None if found is None else found.score for found in self.evidence(pairs)]
 
-    def _of_words(self, a: str, b: str) -> OppositeEvidence | None:
-        first, second = without_shared(self.index.words(a), self.index.words(b))
-        if not first or not second:  # the same, or one holds the other
-            return None
-        return self._of_pair(*sorted((first, second)))
+    def _found(self, pairs: list[WordsPair]) -> list[OppositeEvidence | None]:
+        """Return the evidence of pairs of different words; None where the corpus lacks one."""
+        counts = [[self._occurrences.of(words) for words in pair] for pair in pairs]
+        known = [i for i, both in enumerate(counts) if all(one.own for one in both)]
+        texts = [(" ".join(pairs[i][0]), " ".join(pairs[i][1])) for i in known]
+        cosines = self._cosine.estimates(texts) if texts else []
+        joins = self._occurrences.joint([counts[i] for i in known])
+        found: list[OppositeEvidence | None] = [None] * len(pairs)
+        for at, i in enumerate(known):
+            near, factor = joins[at]
+            kinds = dict.fromkeys(EVIDENCE, 0.0)
+            total = counts[i][0].total, counts[i][1].total
+            chance = total[0] * total[1] / self.index.n_tokens * 2 * (WINDOW + 1)
+            kinds["together"] = log((len(near) * factor + 0.5) / (chance + 0.5))
+            parallel = float(np.count_nonzero(near[:, kernel.PARALLEL]))
+            kinds["parallel"] = log1p(factor * parallel)
+            kinds["joined"] = self._joined(near, factor)
+            kinds["sim_whole"] = cosines[at].similarity or 0.0
+            found[i] = self._weighed(*pairs[i], kinds)
+        return found
 
-    def _found(self, a: tuple[str, ...], b: tuple[str, ...]) -> OppositeEvidence | None:
-        if not all(self._count(self._ids(words)) for words in (a, b)):
-            return None
-        forms = [self._forms(words) for words in (a, b)]
-        counts = [sum(self._count(one) for one in of_one) for of_one in forms]
-        rare, other = (0, 1) if counts[0] <= counts[1] else (1, 0)
-        joins, factor = self._joins(forms[rare], forms[other], counts[rare])
-        kinds = dict.fromkeys(EVIDENCE, 0.0)
-        near = len(joins) * factor
-        chance = counts[0] * counts[1] / self.index.n_tokens * 2 * (_WINDOW + 1)
-        kinds["together"] = log((near + 0.5) / (chance + 0.5))
-        parallel = joins[:, kernel.PARALLEL]
-        kinds["parallel"] = log1p(factor * float(np.count_nonzero(parallel)))
-        kinds["joined"] = self._joined(joins, factor)
-        texts = " ".join(a), " ".join(b)
-        found = self._cosine.similarity(*texts)
-        kinds["sim_whole"] = 0.0 if found is None else found
+    def _weighed(
+        self, a: tuple[str, ...], b: tuple[str, ...], kinds: dict[str, float]
+    ) -> OppositeEvidence:
+        """Return evidence with that of the two words themselves, and its score.
+
+        Arguments:
+            kinds: the evidence by name, but for that of words.
+        """
         if len(a) == len(b) == 1:
-            kinds["negation"] = float(self.language.are_opposed(*texts))
-            negated = [self._negated(word) for word in texts]
+            first, second = a[0], b[0]
+            kinds["negation"] = float(self.language.are_opposed(first, second))
+            negated = self._negated(first), self._negated(second)
             if bool(negated[0]) != bool(negated[1]):
-                word, bases = (texts[1], negated[0]) if negated[0] else (texts[0], negated[1])
+                word, bases = (second, negated[0]) if negated[0] else (first, negated[1])
                 alike = [self._cosine.similarity(word, base) or 0.0 for base in bases]
                 kinds["polarity"] = max(0.0, *alike) if len(alike) > 1 else max(0.0, alike[0])
         weights = self.language.weights
@@ -177,29 +207,41 @@ class Opposites:
         """
         if len(a) > 1 or len(b) > 1:
             return True
-        forms = [self._forms(words)[:, 0] for words in (a, b)]
+        forms = [self._occurrences.of(words).forms[:, 0] for words in (a, b)]
         product = 1.0
         for own, other in (forms, forms[::-1]):
-            numbers = self._spelt.copy()
-            numbers[own], numbers[other] = -1, 1
-            found = np.zeros(2, np.int64)
-            for shard, places in self._places(tuple(own.tolist())):
-                self._contrasts.count(shard, places, frozen(numbers), found)
-            product *= float(found[1]) / (int(found.sum()) + _DOUBT)
+            contrasts = self._contrasted_with(tuple(own.tolist()))
+            others = np.isin(contrasts.words, other)
+            counted = others | contrasts.counted
+            here, all_of_them = contrasts.counts[others].sum(), contrasts.counts[counted].sum()
+            product *= float(here) / (int(all_of_them) + _DOUBT)
         return product >= _PAIRED**2
+
+    def _contrasts_of(self, words: tuple[int, ...]) -> ContrastedWords:
+        """Return the words that the text contrasts with forms of a word, and how often.
+
+        Arguments:
+            words: ids of the forms.
+        """
+        numbers = frozen(np.arange(self.index.n_words, dtype=np.int32))
+        found = np.zeros(self.index.n_words, np.int64)
+        for shard, places in self._occurrences.every_nth(words):
+            self._contrasts.count(shard, places, numbers, found)
+        ids = np.flatnonzero(found)
+        return ContrastedWords(ids, found[ids], self._spelt[ids] & ~np.isin(ids, words))
 
     @cached_property
     def _spelt(self) -> np.ndarray:
-        """0 for words with letters or digits, -1 for others; int32[n_words]."""
-        numbers = np.zeros(self.index.n_words, np.int32)
-        numbers[self.index.vocabulary.without_letters()] = -1
-        return numbers
+        """Which words have letters or digits, bool[n_words]."""
+        spelt = np.ones(self.index.n_words, bool)
+        spelt[self.index.vocabulary.without_letters()] = False
+        return spelt
 
     @cached_property
     def _in_patterns(self) -> np.ndarray:
         """Whether each word can be between the two of a pattern; bool[n_words], True at 0."""
         words = {word for _, between in self._patterns for word in between}
-        ids = self._ids(sorted(words | set(self.language.passed)))
+        ids = self._occurrences.ids(sorted(words | set(self.language.passed)))
         found = np.zeros(self.index.n_words, bool)
         found[np.maximum(ids, 0)] = found[0] = True
         return found
@@ -219,13 +261,11 @@ class Opposites:
         told = told[self._in_patterns[np.maximum(between, 0)].all(axis=1)]
         if not len(told):
             return 0.0
-        distinct, counts = np.unique(
-            told[:, [kernel.BEFORE, *range(kernel.FIRST_BETWEEN, kernel.COLUMNS)]],
-            axis=0, return_counts=True,
-        )  # fmt: skip
+        columns = [kernel.BEFORE, *range(kernel.FIRST_BETWEEN, kernel.COLUMNS)]
+        distinct = sorted(Counter(map(tuple, told[:, columns].tolist())).items())
         word, passed = self.index.vocabulary.word, self.language.passed
         total: dict[tuple[str, tuple[str, ...]], float] = {}
-        for (before, *between), count in zip(distinct.tolist(), counts.tolist(), strict=True):
+        for (before, *between), count in distinct:
             words = tuple(w for w in (word(i) for i in between if i > 0) if w not in passed)
             opener = word(before) if before > 0 else ""
             for key in (
@@ -235,85 +275,22 @@ class Opposites:
                     total[key] = total.get(key, 0.0) + count * factor
         return sum(self._patterns[key] * log1p(count) for key, count in sorted(total.items()))
 
-    def _negated(self, word: str) -> tuple[str, ...]:
+    def _found_negated(self, word: str) -> tuple[str, ...]:
         """Return the words of the corpus that a word is the negation of."""
         found = []
         for base in self.language.negated(word):
-            if self._count(self._ids((base,))) >= _FEWEST:
+            if self._occurrences.of((base,)).own >= _FEWEST:
                 alike = self._cosine.similarity(word, base)
                 if alike is not None and alike > 0.1:
                     found.append(base)
         return tuple(found)
 
-    def _forms(self, words: tuple[str, ...]) -> np.ndarray:
-        """Return the ids of a phrase; of a single word, of all its forms; int64[m, n_tokens]."""
-        if len(words) > 1:
-            return self._ids(words)[None, :]
-        bases = self._inflections.bases(words[0], self._occurs)
-        found = dict.fromkeys([*words, *self._inflections.forms((bases or words)[0])])
-        ids = self._ids(tuple(found))
-        return ids[ids > 0][:, None]
 
-    def _ids(self, words: Sequence[str]) -> np.ndarray:
-        return self.index.vocabulary.find(hash_texts([word.encode() for word in words]))
-
-    def _count(self, ids: np.ndarray) -> int:
-        words: list[int] = ids.tolist()
-        return (
-            sum(shard.count(words) for shard in self.index.shards)
-            if min(words, default=0) > 0
-            else 0
-        )
-
-    def _occurs(self, word: str) -> bool:
-        number = self.index.vocabulary.number(word)
-        return number > 0 and any(shard.count([number]) > 0 for shard in self.index.shards)
-
-    def _joins(self, forms: np.ndarray, others: np.ndarray, count: int) -> tuple[np.ndarray, float]:
-        """Return (joint occurrences of the two, a row each by find_joins; the weight of each).
-
-        Arguments:
-            forms, others: int64[m, n_tokens], word ids of the forms of either phrase.
-        """
-        sample = self._sample(tuple(map(tuple, forms.tolist())))
-        parts = [
-            _joins_of(shard, places, forms.shape[1], others)
-            for shard, places in zip(self.index.shards, sample, strict=True)
-        ]
-        return np.concatenate(parts), count / min(count, _SAMPLE)
-
-    def _places_of(self, words: tuple[int, ...]) -> list[tuple[Shard, np.ndarray]]:
-        """Return each shard with every n-th position of words, int64, _SAMPLE in all and more."""
-        count = sum(self._count(np.array([word])) for word in words)
-        return list(every_nth(self.index.shards, words, max(1, count // _SAMPLE)))
-
-    def _sampled(self, phrases: tuple[tuple[int, ...], ...]) -> list[np.ndarray]:
-        """Return _SAMPLE positions of phrases at most, evenly spaced, int64 by shard, ascending.
-
-        Arguments:
-            phrases: word ids of each.
-        """
-        ids = [np.array(phrase) for phrase in phrases]
-        count = sum(map(self._count, ids))
-        taken = min(count, _SAMPLE)
-        wanted = np.arange(taken) * count // max(1, taken)
-        before, parts = 0, []
-        for shard in self.index.shards:
-            positions = shard.sorted_positions(ids)
-            first, stop = np.searchsorted(wanted, [before, before + positions.size])
-            parts.append(positions[wanted[first:stop] - before].astype(np.int64))
-            before += positions.size
-        return parts
-
-
-def _joins_of(shard: Shard, positions: np.ndarray, length: int, others: np.ndarray) -> np.ndarray:
-    if positions.size and int(positions[-1]) + length > shard.tokens.size:
-        raise damaged()
-    out = np.empty((min(_MOST_JOINS, 2 * positions.size), kernel.COLUMNS), np.int64)
-    n = kernel.find_joins(
-        shard.tokens, frozen(positions), length, frozen(others.astype(np.int64)), _WINDOW, out
-    )
-    return out[:n]
+def _key(a: tuple[str, ...], b: tuple[str, ...]) -> WordsPair | None:
+    """Return the key of a pair in either order, None where one is the other or holds it."""
+    if not a or not b:
+        return None
+    return (a, b) if a <= b else (b, a)
 
 
 def _opened(

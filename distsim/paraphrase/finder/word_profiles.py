@@ -62,6 +62,18 @@ class SparseRows(NamedTuple):
             squares[first : first + _BLOCK_LEMMAS] = np.diff(sums[bounds - bounds[0]])
         return squares
 
+    def columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the rows by feature: starts int64, numbers of rows uint16, weights uint8.
+
+        Feature f is in rows[starts[f]:starts[f + 1]]; there are 2^16 rows at most.
+        """
+        order = np.argsort(self.features, kind="stable")
+        numbers = np.arange(self.starts.size - 1, dtype=np.uint16)
+        rows = np.repeat(numbers, np.diff(self.starts))[order]
+        counts = np.bincount(self.features, minlength=1 << 16)
+        starts = np.append(0, np.cumsum(counts))
+        return frozen(starts), frozen(rows), frozen(self.weights[order])
+
 
 def build_finder(
     index: CorpusIndex,

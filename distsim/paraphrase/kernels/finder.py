@@ -227,6 +227,30 @@ def similar_rows(starts, features, weights, squares, row, dense, out):
 
 
 @compiled
+def similar_columns(starts, rows, shares, features, weights, squares, row, totals, out):
+    """Fill out as `similar_rows`, by the rows of each feature: a tenth of the time.
+
+    Arguments:
+        starts: int64[n_features + 1], where each feature begins in rows.
+        rows: uint16, numbers of rows, by feature.
+        shares: uint8, the weight of the feature in each of rows.
+        features, weights: uint16 and uint8, those of the row compared with.
+        squares: float64[n], the sum of the squared weights of each row.
+        row: number of the row compared with.
+        totals: int32[n] of zeros; zeros again afterwards.
+        out: float64[n], filled.
+    """
+    for i in range(features.size):
+        weight = np.int32(weights[i])
+        for j in range(starts[features[i]], starts[features[i] + 1]):
+            totals[rows[j]] += weight * np.int32(shares[j])
+    for other in range(out.size):
+        scale = squares[other] * squares[row]
+        out[other] = totals[other] / math.sqrt(scale) if scale > 0.0 else 0.0
+        totals[other] = 0
+
+
+@compiled
 def similar_vectors(vectors, squares, row, out):
     """Fill out, float64[n], with the cosine of one row of vectors, int8, and each.
 
