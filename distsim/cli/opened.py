@@ -79,7 +79,7 @@ def rules_of_words(
     from distsim.corpus.inflections import Inflections
     from distsim.paraphrase.substitution.substitute_candidates import ParaphraseGrammar
 
-    forms, sources = Inflections.open(), set()
+    forms, sources = Inflections.open(index.language), set()
     for target in targets:
         words = tuple(index.words(target))
         sources.add(words)

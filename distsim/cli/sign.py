@@ -56,11 +56,12 @@ class FinderSettings:
 
     Arguments:
         finder: whether it is stored.
-        inflections: the forms of words: `english`, `none`, or a file of rules.
+        inflections: the forms of words: `auto`, by the language of the text, `english`, `german`,
+            `french`, `spanish`, `none`, or a file of rules.
     """
 
     finder: bool = True
-    inflections: str = "english"
+    inflections: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -243,6 +244,7 @@ def _store_finder(source: Any, table: "SignatureTable", how: Any, jobs: int | No
     """Store the finder of substitutes beside a table, if the recipe has one, and print its size."""
     from distsim.base.errors import ArtifactError, ParameterError
     from distsim.corpus.inflections import Inflections
+    from distsim.corpus.language import AUTO
     from distsim.paraphrase.finder.space import open_space
     from distsim.paraphrase.finder.word_profiles import build_finder
     from distsim.storage import remove_artifact
@@ -251,7 +253,8 @@ def _store_finder(source: Any, table: "SignatureTable", how: Any, jobs: int | No
     if not isinstance(how, FinderSettings) or not how.finder or open_space(source, table) is None:
         remove_artifact(finder_inside(table.path))
         return
-    rules = Inflections.open(how.inflections).checksum
+    inflections = source.language if how.inflections == AUTO else how.inflections
+    rules = Inflections.open(inflections).checksum
     try:
         stored = table.finder
     except ArtifactError as error:
@@ -260,7 +263,7 @@ def _store_finder(source: Any, table: "SignatureTable", how: Any, jobs: int | No
     if stored is None or not table.unchanged or stored.parameters.get("rules") != rules:
         try:
             with progress_bar("done") as bar:
-                build_finder(source, table, inflections=how.inflections, jobs=jobs, progress=bar)
+                build_finder(source, table, inflections=inflections, jobs=jobs, progress=bar)
         except ParameterError as error:
             say(f"no finder of substitutes: {error}")
             return

@@ -56,13 +56,14 @@ class SubstituteSettings:
 
     Arguments:
         neighbours: the number of nearest words that are candidates.
-        inflections: `english`, `none`, or a file of rules.
+        inflections: `auto`, as the table has them, a language that ships (`english`), `none`, or a
+            file of rules.
         weights: of what `sign` stored to find words: `substitutes`, which ship, or a TOML file.
         opposites: put words found that are opposites of the target below the others.
     """
 
     neighbours: int = 200
-    inflections: str = "english"
+    inflections: str = "auto"
     weights: str = "substitutes"
     opposites: bool = True
 
@@ -156,6 +157,7 @@ def _substituter(
     from distsim.cli.opened import rules_of_words
     from distsim.comparison.table import SignatureTable
     from distsim.corpus.inflections import Inflections
+    from distsim.corpus.language import AUTO
     from distsim.paraphrase.finder.weights import FinderWeights
     from distsim.paraphrase.finder.word_finder import WordOptions
     from distsim.paraphrase.substitution.mix import FINDING
@@ -168,7 +170,8 @@ def _substituter(
     rules = None if given.grammar is None else rules_of_words(given.grammar, opened, targets)
     substituter = Substituter(
         opened, table, ranking=ranking, finding=finding,
-        inflections=Inflections.open(how.inflections), neighbours=how.neighbours, grammar=rules,
+        inflections=None if how.inflections == AUTO else Inflections.open(how.inflections),
+        neighbours=how.neighbours, grammar=rules,
         words=WordOptions(FinderWeights.open(how.weights), how.opposites),
     )  # fmt: skip
     if targets and substituter.is_calibrated is False:

@@ -45,6 +45,11 @@ class ClusterText(CountedText):
         self._lowest = lowest
         self._blocks = blocks
 
+    @property
+    def language(self) -> str:
+        """The name of the inflections of the corpus's language."""
+        return self._words.language
+
     def lowest_count(self, selection: Selection) -> int:
         """Return the lowest count that a selected phrase can have.
 

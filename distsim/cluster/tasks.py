@@ -512,6 +512,7 @@ def gather_parts(job: Job, tally: dict[str, Any]) -> None:
     """
     composition = job.plan.recipe.composition
     assert composition is not None
+    composition = composition.in_language(job.words.language)
     names = [field.name for field in fields(PartWords)]
     ranges = [
         PartWords(*(mapped(job.path("vectors", number, f".{name}.npy")) for name in names))

@@ -13,6 +13,7 @@ import numpy as np
 
 from distsim.cluster.shared_files import mapped, replacing, save
 from distsim.contexts.kernels import spellings as kernel
+from distsim.corpus.language import language_of
 from distsim.corpus.vocabulary import hash_blob
 from distsim.indexes.build import corpus_fingerprint
 from distsim.kernels.compiled import frozen
@@ -85,6 +86,11 @@ class CorpusWords:
             frozen(words), frozen(starts), frozen(lengths), self.text, self.offsets
         )
         return found
+
+    @cached_property
+    def language(self) -> str:
+        """The name of the inflections of the corpus's language."""
+        return language_of(hash_blob(self.text, self.offsets)[1:], self.counts[1:])
 
     def ids(self, hashes: np.ndarray) -> np.ndarray:
         """Return the id of the word with each hash, uint32; all must be known.

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -13,7 +14,7 @@ from distsim.corpus.lines import read_lines
 
 NONE = "none"
 DEFAULT = "english"
-OF_LANGUAGE = {"en": "english", "de": "german", "fr": "french"}  # what ships
+OF_LANGUAGE = {"en": "english", "de": "german", "es": "spanish", "fr": "french"}  # what ships
 _CACHED_WORDS = 1 << 16
 _SHORTEST = 2
 
@@ -22,11 +23,17 @@ class Inflections:
     """The forms of words of one language; see distsim/data/inflections/english.txt for the rules.
 
     Arguments:
-        endings: the endings that stand for one of a base word's: `{"": ["s"], "y": ["ies"]}`.
+        endings: the endings that stand for one of a base word's: `{"": ["s"], "y": ["ies"]}`. `+ed`
+            doubles the letter before, `^er` changes the last vowel, `ge-t` stands around the stem.
         words: the forms of irregular words: `{"go": ["goes", "went"]}`.
         function_words: articles, pronouns, prepositions, conjunctions, auxiliaries, punctuation.
         alternates: groups of words of which the one stands that the next word asks for: a, an.
         together: endings of which a word has all or none: er, est.
+        vowels: pairs of a vowel and what it becomes before an ending with `^`.
+        prefixes: groups (what may stand between prefix and verb, the prefixes); the forms of an
+            irregular verb are those of the verb with a prefix, too.
+        names_kinds: whether an ending of the base "" names what a form is (`ed`); where not, forms
+            of two words agree by their contexts alone.
 
     >>> Inflections({"": ["s", "ed", "+ed"], "y": ["ies"]}, {"go": ["went"]}).forms("stop")
     ['stop', 'stops', 'stoped', 'stopped']
@@ -40,9 +47,21 @@ class Inflections:
         function_words: Iterable[str] = (),
         alternates: Iterable[tuple[str, ...]] = (),
         together: Iterable[str] = (),
+        vowels: Iterable[tuple[str, str]] = (),
+        prefixes: Iterable[tuple[tuple[str, ...], tuple[str, ...]]] = (),
+        names_kinds: bool = True,
     ) -> None:
         self._endings = endings
         self._words = words
+        self.names_kinds = names_kinds
+        self._vowels, self._prefix_groups = tuple(vowels), tuple(prefixes)
+        self._change = _changes(dict(self._vowels))
+        self._undo = _changes({changed: vowel for vowel, changed in self._vowels})
+        self._prefixes = sorted(
+            ((prefix, infixes) for infixes, group in self._prefix_groups for prefix in group),
+            key=lambda pair: -len(pair[0]),
+        )
+        self._infixes = tuple({infix: 0 for infixes, _ in self._prefix_groups for infix in infixes})
         self.function_words = frozenset(function_words)
         self.alternates = {word: tuple(group) for group in alternates for word in group}
         self.together = tuple(together)
@@ -53,16 +72,15 @@ class Inflections:
         self._longest = max(map(len, endings), default=0)
         # What words are forms of is looked up by how they end, in the order of the rules.
         self._ending_at: list[str] = []
-        self._by_ending: dict[str, list[tuple[int, str, bool]]] = {}
+        self._by_ending: dict[str, list[tuple[int, str, str]]] = {}
         for base, of_base in endings.items():
             for ending in of_base:
-                bare = ending.removeprefix("+")
-                place = len(self._ending_at), base, ending[0] == "+"
-                self._by_ending.setdefault(bare, []).append(place)
+                how, bare = _parted(ending)
+                self._by_ending.setdefault(bare, []).append((len(self._ending_at), base, how))
                 self._ending_at.append(bare)
         self._longest_ending = max(map(len, self._by_ending), default=0)
-        plain = [one for one in endings.get("", ()) if one[0] != "+"]
-        self._general = sorted(plain, key=len, reverse=True)
+        self._plain = [one for one in endings.get("", ()) if not _parted(one)[0]]
+        self._general = sorted(self._plain, key=len, reverse=True)
         self.forms = lru_cache(_CACHED_WORDS)(self._made_forms)
         # A word and those of which it may be a form; these, and those of which they may be.
         self.all_bases = lru_cache(_CACHED_WORDS)(
@@ -76,13 +94,16 @@ class Inflections:
         made = partial(
             Inflections, function_words=self.function_words,
             alternates=tuple(dict.fromkeys(self.alternates.values())), together=self.together,
+            vowels=self._vowels, prefixes=self._prefix_groups, names_kinds=self.names_kinds,
         )  # fmt: skip
         return made, (self._endings, self._words)
 
     @cached_property
     def checksum(self) -> str:
         """Of the rules, 16 hexadecimal digits."""
-        rules = json.dumps([self._endings, self._words, self.together], sort_keys=True)
+        given = [self._endings, self._words, self.together]
+        more = [self._vowels, self._prefix_groups]
+        rules = json.dumps(given + (more if any(more) else []), sort_keys=True)
         return hashlib.blake2b(rules.encode(), digest_size=8).hexdigest()
 
     @classmethod
@@ -115,6 +136,9 @@ class Inflections:
         function_words: list[str] = []
         alternates: list[tuple[str, ...]] = []
         together: list[str] = []
+        vowels: list[tuple[str, str]] = []
+        prefixes: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+        names_kinds = True
         for number, raw in read_lines(path):
             line = raw.decode(errors="replace").rstrip("\r\n")
             if not line.strip() or line.startswith("#"):
@@ -131,18 +155,26 @@ class Inflections:
                 alternates.append(tuple(forms.split()))
             elif base == "&":
                 together += forms.split()
+            elif base == "^":
+                vowels += [(a, b) for a, _, b in (pair.partition(":") for pair in forms.split())]
+            elif base == "=":
+                names_kinds = forms.split() != [NONE]
+            elif base.startswith(">"):
+                prefixes.append((tuple(base[1:].split()), tuple(forms.split())))
             elif base.startswith("-"):
                 endings[base[1:]] = forms.split()
             else:
                 words[base] = forms.split()
         return cls(
-            endings, words, function_words=function_words, alternates=alternates, together=together
-        )
+            endings, words, function_words=function_words, alternates=alternates,
+            together=together, vowels=vowels, prefixes=prefixes, names_kinds=names_kinds,
+        )  # fmt: skip
 
     def _made_forms(self, word: str) -> list[str]:
         """Return a base word and all forms that it may have, itself first, each once."""
-        if word in self._words:
-            return list(dict.fromkeys([word, *self._words[word]]))
+        listed = self._irregular(word)
+        if listed is not None:
+            return list(dict.fromkeys([word, *listed]))
         if len(word) < _SHORTEST or not word.isalpha():
             return [word]
         base = self._ending(word)
@@ -151,8 +183,44 @@ class Inflections:
         stem = word[: len(word) - len(base)]
         forms = [word]
         for ending in self._endings[base]:
-            forms.append(f"{word}{word[-1]}{ending[1:]}" if ending[0] == "+" else stem + ending)
+            how, bare = _parted(ending)
+            if how == "+":
+                forms.append(f"{word}{word[-1]}{bare}")
+            elif how == "^":
+                forms.append(self._change(stem) + bare)
+            else:
+                forms.append(how + stem + bare)
+        for prefix, infixes, verb in self._prefixed(word):
+            around = [form for form in self.forms(verb)[1:] if infixes and form.startswith(infixes)]
+            forms += [prefix + form for form in around]
+            forms += [prefix + infix + verb for infix in infixes if around]
         return list(dict.fromkeys(forms))
+
+    def _prefixed(self, word: str) -> list[tuple[str, tuple[str, ...], str]]:
+        """Return (prefix, what may stand behind it, rest of the word) for each prefix of a word."""
+        return [
+            (prefix, infixes, word[len(prefix) :])
+            for prefix, infixes in self._prefixes
+            if word.startswith(prefix) and len(word) > len(prefix) + _SHORTEST
+        ]
+
+    def _irregular(self, word: str) -> Sequence[str] | None:
+        """Return the listed forms of a word, or of the verb behind its prefix; None without."""
+        listed = self._words.get(word)
+        if listed is not None:
+            return listed
+        for prefix, infixes, verb in self._prefixed(word):
+            of_verb = self._words.get(verb)
+            if of_verb is not None:
+                bare = [form for form in of_verb if not form.startswith(self._infixes or ("-",))]
+                begun = [(form, infix) for form in of_verb for infix in self._infixes
+                         if form.startswith(infix)]  # fmt: skip
+                if infixes:
+                    own = [*(form for form, _ in begun), *(infix + verb for infix in infixes)]
+                else:
+                    own = [form.removeprefix(infix) for form, infix in begun]
+                return [prefix + form for form in (*bare, *own)]
+        return None
 
     def is_irregular(self, base: str, form: str) -> bool:
         """Return whether a form is listed with its base word and has no regular ending.
@@ -161,7 +229,8 @@ class Inflections:
             base, form: words in lower case.
         """
         general = self._endings.get("", ())
-        return form in self._words.get(base, ()) and not any(map(form.endswith, general))
+        listed = self._irregular(base) or ()
+        return form in listed and not any(map(form.endswith, general))
 
     def are_forms_of_one(self, a: str, b: str) -> bool:
         """Return whether two words are forms of one base word by the language's rules.
@@ -198,19 +267,35 @@ class Inflections:
         if word in self._words:
             return []
         found = list(self._bases.get(word, ()))
-        if not found and word.isalpha():
-            places: list[tuple[int, str, bool]] = []
-            for length in range(min(self._longest_ending, len(word)) + 1):
-                places += self._by_ending.get(word[len(word) - length :], ())
-            for place, base, doubled in sorted(places):
-                stem = self._stem(word, self._ending_at[place], doubled)
-                if stem is not None and len(stem + base) >= _SHORTEST:
-                    found.append(stem + base)
+        for prefix, infixes, rest in self._prefixed(word):
+            bases = [*self._bases.get(rest, ())]
+            for infix in self._infixes:
+                if not infixes:
+                    bases += self._bases.get(infix + rest, ())
+                elif infix in infixes and rest.startswith(infix):
+                    bases += [*self._regular_bases(rest), rest.removeprefix(infix)]
+            found += [prefix + base for base in bases]
+        if not any(map(is_word, found)) and word.isalpha():
+            found += self._regular_bases(word)
         kept = dict.fromkeys(one for one in found if one != word and is_word(one))
         return [one for one in kept if word in self.forms(one)]
 
+    def _regular_bases(self, word: str) -> list[str]:
+        """Return the words of which a word may be a form by the endings, in the order of rules."""
+        places: list[tuple[int, str, str]] = []
+        for length in range(min(self._longest_ending, len(word)) + 1):
+            places += self._by_ending.get(word[len(word) - length :], ())
+        found = []
+        for place, base, how in sorted(places):
+            stem = self._stem(word, self._ending_at[place], how)
+            if stem is not None and len(stem + base) >= _SHORTEST:
+                found.append(stem + base)
+        return found
+
     def kind(self, base: str, form: str) -> str:
         """Return the regular ending that names an inflection: `ed` for `went`; "" for the base.
+
+        Where endings name no inflections, "" for all.
 
         A form that ends otherwise stands for the first general ending that no other form of the
         word has.
@@ -223,12 +308,12 @@ class Inflections:
         >>> [rules.kind("go", form) for form in rules.forms("go")]
         ['', 's', 'ed', 'ing']
         """
-        if form == base:
+        if form == base or not self.names_kinds:
             return ""
         for ending in self._general:
             if form.endswith(ending):
                 return ending
-        general = [one for one in self._endings.get("", ()) if one[0] != "+"]
+        general = self._plain
         listed = self.forms(base)[1:]
         if len(listed) == len(self.together) and base in self._words:
             rest = [one for one in general if one not in self.together]
@@ -238,13 +323,15 @@ class Inflections:
         free = [one for one in general if not any(other.endswith(one) for other in others)]
         return free[0] if free else form
 
-    @staticmethod
-    def _stem(word: str, ending: str, doubled: bool) -> str | None:
-        """Return a word without an ending that it has, and without the doubled letter before."""
+    def _stem(self, word: str, ending: str, how: str) -> str | None:
+        """Return a word without an ending that it has and what was done before it, or None."""
         stem = word[: len(word) - len(ending)]
-        if not doubled:
-            return stem
-        return stem[:-1] if len(stem) > 2 and stem[-1] == stem[-2] else None
+        if how == "+":
+            return stem[:-1] if len(stem) > 2 and stem[-1] == stem[-2] else None
+        if how == "^":
+            plain = self._undo(stem)
+            return plain if plain != stem else None
+        return stem.removeprefix(how) if stem.startswith(how) else None
 
     def _ending(self, word: str) -> str | None:
         """Return the longest base ending that a word has, None where no rule fits."""
@@ -253,3 +340,20 @@ class Inflections:
             if ending in self._endings:
                 return ending
         return None
+
+
+def _parted(ending: str) -> tuple[str, str]:
+    """Return (`+`, `^`, what stands before the stem, or nothing; the ending itself)."""
+    if ending[0] in "+^":
+        return ending[0], ending[1:]
+    before, hyphen, after = ending.partition("-")
+    return (before, after) if hyphen else ("", ending)
+
+
+def _changes(vowels: dict[str, str]) -> Callable[[str], str]:
+    """Return a function that changes the last of some vowels of a stem."""
+    if not vowels:
+        return str
+    letters = "".join(sorted(set("".join(vowels))))
+    last = re.compile(f"({'|'.join(sorted(vowels, key=len, reverse=True))})(?=[^{letters}]*$)")
+    return lambda stem: last.sub(lambda found: vowels[found[1]], stem, count=1)

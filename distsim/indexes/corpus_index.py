@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain, pairwise
 from os import PathLike
 from typing import Any, NamedTuple, TypeVar, get_args, overload
@@ -28,6 +29,7 @@ from distsim.base.parallel import Progress, Run, no_progress
 from distsim.base.results import Results
 from distsim.corpus.documents import source_of_texts
 from distsim.corpus.kernels.text import render_phrases
+from distsim.corpus.language import language_of
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import (
     BuildReport,
@@ -294,6 +296,11 @@ class CorpusIndex(IndexedText):
     def word_counts(self) -> np.ndarray:
         """Return how often each word occurs, uint64 by id; entry 0 counts the sentences."""
         return phrase_walk.word_counts(self.shards, self.n_words)
+
+    @cached_property
+    def language(self) -> str:
+        """The name of the inflections of the text's language; see `distsim.corpus.language`."""
+        return language_of(self.vocabulary.word_hashes()[1:], self.word_counts()[1:])
 
     @overload
     def words(self, phrase: str) -> list[str]: ...

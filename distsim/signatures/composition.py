@@ -12,7 +12,7 @@ like spelling (distsim.signatures.spelling).
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from distsim.base.arguments import check_types
 from distsim.base.errors import ArtifactError, ParameterError
 from distsim.contexts.sources.source import PhraseBatch
 from distsim.corpus.inflections import DEFAULT, Inflections
+from distsim.corpus.language import AUTO
 from distsim.corpus.vocabulary import hash_texts
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
@@ -63,7 +64,8 @@ class Composition:
         min_own_count: the contexts of phrases that occur less often are not counted; at the
             defaults they would be less than an eleventh of the vector.
         forms: the share of a word's other forms in its vector; 0: none.
-        inflections: the rules by which forms are told: `english`, `none` or a file of rules.
+        inflections: the rules by which forms are told: `auto`, for the
+            language of the text, `english`, `german`, `french`, `spanish`, `none` or a file.
         spelling: the share of the vector of a word's spelling in the word's vector; 0: none.
 
     Raises:
@@ -79,7 +81,7 @@ class Composition:
     most_words: int = 250_000
     min_own_count: int = 200
     forms: float = 0.0
-    inflections: str = DEFAULT
+    inflections: str = AUTO
     spelling: float = 0.3
 
     def __post_init__(self) -> None:
@@ -110,6 +112,14 @@ class Composition:
         known = dict(values)
         known.pop("parts", None)
         return cls(**from_stored(known))
+
+    def in_language(self, language: str) -> "Composition":
+        """Return the composition with the inflections of a language, where none are named.
+
+        Arguments:
+            language: the name of its inflections.
+        """
+        return replace(self, inflections=language) if self.inflections == AUTO else self
 
     def has_own(self, batch: PhraseBatch) -> np.ndarray:
         """Return whether the own contexts of each phrase count, bool[n].
@@ -217,7 +227,7 @@ class PartVectors:
         kept = words.most_frequent(composition.most_words)
         vectors, ends = kept.vectors.astype(np.float32), _ends(kept.text_lengths)
         if composition.forms:
-            rules = Inflections.open(composition.inflections)
+            rules = Inflections.open(composition.in_language(DEFAULT).inflections)
             vectors = with_other_forms(
                 vectors, kept.text, ends, kept.strengths, composition.forms, rules, jobs
             )
@@ -443,6 +453,14 @@ class Composer:
     def composes(self) -> bool:
         """Whether phrases are composed of their words."""
         return self._parts is not None
+
+    def in_language(self, language: str) -> "Composition":
+        """Return the composition with the inflections of a language, where none are named.
+
+        Arguments:
+            language: the name of its inflections.
+        """
+        return replace(self, inflections=language) if self.inflections == AUTO else self
 
     def has_own(self, batch: PhraseBatch) -> np.ndarray:
         """Return whether each phrase's vector has a part of its own contexts, bool[n].

@@ -134,7 +134,8 @@ class Recipe:
         fingerprint = Fingerprint(
             text.model, weigher.manifest, text.normaliser.manifest(), projection.manifest()
         )
-        return ResolvedRecipe(weigher, projection, self.composition, fingerprint)
+        composition = self.composition and self.composition.in_language(text.language)
+        return ResolvedRecipe(weigher, projection, composition, fingerprint)
 
     def training(self, text: CountedText) -> Training:
         """Return the training set of the projection, with how it is learned.

@@ -136,7 +136,7 @@ class StoredTable:
             ArtifactError: the projection that belongs to it is not there.
 
         >>> from distsim import PRESETS
-        >>> learned.recipe.composition == PRESETS["learned"].composition
+        >>> learned.recipe.composition == PRESETS["learned"].composition.in_language("english")
         True
         """
         made = Recipe.from_fingerprint(self.fingerprint)

@@ -190,7 +190,7 @@ def test_rules_of_another_language_come_from_a_file(tmp_path):
     with pytest.raises(InputError, match=r"german\.txt, line 2: 'sein ist' is no rule: write"):
         Inflections.open(rules)
     with pytest.raises(
-        ParameterError, match="'klingon': give english, german, french, none or a file"
+        ParameterError, match="'klingon': give english, german, spanish, french, none or a file"
     ):
         Inflections.open("klingon")
     assert Inflections.open("none").forms("go") == ["go"]

@@ -103,7 +103,7 @@ class Opposites:
         self.index = index
         self.table = table
         self.language = language or Language.open()
-        self._inflections = inflections or Inflections.open()
+        self._inflections = inflections or Inflections.open(index.language)
         self._cosine = EstimatedCosine(table)
         self._patterns: dict[tuple[str, tuple[str, ...]], float] = {}
         for pattern in self.language.patterns:

@@ -35,6 +35,7 @@ from distsim.contexts.sources.source import (
     parts_of,
 )
 from distsim.corpus.blocks import Block, read_blocks
+from distsim.corpus.language import language_of
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import Source, find_sources
 from distsim.corpus.tokeniser import Cut, cut
@@ -244,6 +245,11 @@ class CountedNgrams(CountedText):
             self._vocabulary.hashes()[1:], counts[1:], self.n_tokens, self.n_sentences
         )
         self.content = f"counts:{self._digest.hexdigest()}"
+
+    @property
+    def language(self) -> str:
+        """The name of the inflections of its words."""
+        return language_of(self._vocabulary.hashes()[1:], self._word_counts.view()[1:])
 
     def close(self) -> None:
         """Release memory and temporary files."""

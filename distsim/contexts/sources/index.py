@@ -185,6 +185,11 @@ class IndexText(CountedText):
         counts[:1] = 0
         return counts
 
+    @property
+    def language(self) -> str:
+        """The name of the inflections of the index's language."""
+        return self._index.language
+
     def lowest_count(self, selection: Selection) -> int:
         """Return the lowest count that a phrase of the `selection` can have.
 

@@ -22,6 +22,7 @@ from distsim.contexts.phrase_store import DEFAULT_MEMORY, CountedPhrases
 from distsim.contexts.selection import Selection
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.vectors import VectorModel
+from distsim.corpus.inflections import DEFAULT
 from distsim.corpus.kernels.text import render_phrases
 from distsim.corpus.normaliser import Normaliser
 from distsim.kernels.compiled import frozen
@@ -160,6 +161,11 @@ class CountedText:
     def space(self) -> FeatureSpace | None:
         """The features of all batches, where these share one space."""
         return None
+
+    @property
+    def language(self) -> str:
+        """The name of the inflections of its words; English where the words are not known."""
+        return DEFAULT
 
     def lowest_count(self, selection: Selection) -> int:
         """Return the lowest count that a selected phrase can have.

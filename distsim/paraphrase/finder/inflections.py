@@ -15,6 +15,7 @@ from distsim.paraphrase.finder.space import LearnedSpace
 
 _CACHED_WORDS = 1 << 16
 _RAREST_BASE = 100  # a base occurs at least a hundredth as often as its form
+_RAREST_OF_MANY = 10  # the same by endings that are many and name no inflections
 _LEAST_ALIKE = 0.2
 _OWN_FORMS = (
     10  # a form with forms of its own, a tenth as frequent or more, is a base word: paintings
@@ -120,13 +121,20 @@ class Forms:
         return (word, *(form for form in self._alike(word, fitting) if self._is_form(word, form)))
 
     def _base(self, word: str) -> str:
-        """Return the most frequent word of which a word is a form, itself where there is none."""
+        """Return the most frequent word of which a word is a form, itself where there is none.
+
+        Of two words of which each may be a form of the other (*Stimme*, *stimmen*) the more
+        frequent one is the base.
+        """
         count = self._lexicon.count
         own = count(word)
+        rules = self.inflections
+        rarest = _RAREST_BASE if rules.names_kinds else _RAREST_OF_MANY
         bases = [
             one
-            for one in self.inflections.bases(word, self._occurs)
-            if count(one) * _RAREST_BASE >= own
+            for one in rules.bases(word, self._occurs)
+            if count(one) * (_RAREST_BASE if rules.is_irregular(one, word) else rarest) >= own
+            and (count(one) > own or one not in rules.forms(word))
         ]
         bases = [one for one in self._alike(word, bases) if self._is_form(one, word)]
         return max(bases, key=count) if bases else word

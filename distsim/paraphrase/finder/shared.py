@@ -5,7 +5,7 @@ from threading import RLock
 from typing import Any, TypeVar, cast
 
 from distsim.comparison.opposites.opposites import Opposites
-from distsim.corpus.inflections import Inflections
+from distsim.corpus.inflections import NONE, OF_LANGUAGE, Inflections
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.signatures.table import StoredTable
 
@@ -36,14 +36,32 @@ def shared(
         return cast(T, made[key])
 
 
+def inflections_of(index: CorpusIndex, table: StoredTable) -> Inflections:
+    """Return the inflections by which a table's finder was made, or those of the text's language.
+
+    Arguments:
+        index: of the text.
+        table: signed from it.
+    """
+
+    def opened() -> Inflections:
+        finder = table.finder
+        name = index.language if finder is None else finder.parameters["inflections"]
+        ships = name in (*OF_LANGUAGE.values(), NONE)
+        return Inflections.open(name if ships else index.language)
+
+    return shared(index, table, "inflections", opened)
+
+
 def opposites_of(
     index: CorpusIndex, table: StoredTable, inflections: Inflections | None = None
 ) -> Opposites:
-    """Return the detector of opposites, the same object for English each time.
+    """Return the detector of opposites, the same object each time for the table's inflections.
 
     Arguments:
-        inflections: the rules of the language; English where None.
+        inflections: the rules of the language; those of the table where None.
     """
     if inflections is not None:
         return Opposites(index, table, inflections=inflections)
-    return shared(index, table, "opposites", lambda: Opposites(index, table))
+    rules = inflections_of(index, table)
+    return shared(index, table, "opposites", lambda: Opposites(index, table, inflections=rules))

@@ -17,6 +17,7 @@ from distsim import storage
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.inflections import Inflections
+from distsim.corpus.language import AUTO
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import damaged
 from distsim.kernels.compiled import frozen
@@ -79,7 +80,7 @@ def build_finder(
     index: CorpusIndex,
     table: StoredTable,
     *,
-    inflections: str = "english",
+    inflections: str = AUTO,
     jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> Path:
@@ -88,7 +89,8 @@ def build_finder(
     Arguments:
         index: whose words are counted.
         table: learned, signed from it.
-        inflections: of the language: `english`, `none` or a file of rules.
+        inflections: `auto`, by the language of the text, one that ships (`english`), `none` or a
+            file of rules.
         jobs: threads; as many as the machine has cores where None.
         progress: is told the stage, the lemmas done and their total.
 
@@ -107,6 +109,7 @@ def build_finder(
         )
     progress("lemmas", 0, None)
     lexicon = Lexicon(index)
+    inflections = index.language if inflections == AUTO else inflections
     forms = Forms(Inflections.open(inflections), lexicon, space)
     lemmas = Lemmas.of(lexicon, forms)
     if len(lemmas.words) < FEWEST_LEMMAS:

@@ -12,7 +12,7 @@ from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.lexicon import Lexicon
-from distsim.paraphrase.finder.shared import shared
+from distsim.paraphrase.finder.shared import inflections_of, shared
 from distsim.paraphrase.finder.space import LearnedSpace, open_space
 from distsim.paraphrase.finder.weights import RANKS, SHIPPED, FinderWeights
 from distsim.paraphrase.finder.word_finder import LemmaPool, WordFinder
@@ -20,6 +20,7 @@ from distsim.signatures.table import StoredTable
 
 _RARE = 20  # a form is shown that occurs at least so many times less than the one most like
 _SPARE = 5  # more than are wanted are looked at at once, since two lemmas may share a form
+_USUAL = 8  # a base word is shown that occurs at least an eighth as often as each of its forms
 _MORE_LIKE = 0.09  # so much more like than the base word a form is that is shown for it
 
 
@@ -38,17 +39,18 @@ class WordParts(NamedTuple):
     def open(
         cls, index: CorpusIndex, table: StoredTable, inflections: Inflections | None = None
     ) -> "WordParts":
-        """Return the parts of an index and its table, the same object for English each time.
+        """Return the parts of an index and its table, the same object for its inflections.
 
         Arguments:
-            inflections: the rules of the language; English where None.
+            inflections: the rules of the language; those of the table where None.
             index: a corpus index.
             table: a table signed from it.
         """
 
         def opened() -> "WordParts":
             space, lexicon = open_space(index, table), Lexicon(index)
-            return cls(lexicon, Forms(inflections or Inflections.open(), lexicon, space), space)
+            rules = inflections or inflections_of(index, table)
+            return cls(lexicon, Forms(rules, lexicon, space), space)
 
         return opened() if inflections else shared(index, table, "parts", opened)
 
@@ -105,7 +107,7 @@ class WordSubstitutes:
         """Return what finds substitutes by a table's stored profiles; None where it has none.
 
         Arguments:
-            index: whose words are found, in English.
+            index: whose words are found.
             table: signed from it.
             weights: `substitutes`, which ship, or the path of a TOML file.
 
@@ -256,7 +258,8 @@ class WordSubstitutes:
         That is the form of the target's kind, the most similar one where there are several; or the
         nearest form where that kind is much rarer. For a target that is a base word it is the base
         word, unless a form is much more similar, of a kind that the target's lemma does not have:
-        *located* for *situated*.
+        *located* for *situated*. Where endings name no inflections, a base word stands for a base
+        word, unless another of its forms is much more frequent.
 
         Arguments:
             target: a word. lemmas: int64[n]. nearest: int64[n], the id of each one's form that is
@@ -264,11 +267,12 @@ class WordSubstitutes:
         """
         wanted = self.forms.kind(target[0])
         own = self.forms.base(target[0])
+        is_base = own == target[0] and not self.forms.inflections.names_kinds
         named = self._lexicon.index.vocabulary.words(nearest)
         found = []
         for lemma, near in zip(lemmas.tolist(), named, strict=True):
             base = self.finder.words[lemma]
-            if near == base and not wanted:
+            if (near == base and not wanted) or (is_base and self._is_usual(base)):
                 found.append(base)
                 continue
             forms = [
@@ -285,3 +289,8 @@ class WordSubstitutes:
                 keeps = bool(forms) and counts[1 + best] * _RARE >= counts[0]
             found.append(forms[best] if keeps else near)
         return found
+
+    def _is_usual(self, base: str) -> bool:
+        """Return whether no form of a base word is much more frequent than itself."""
+        counts = self._lexicon.counts(self.forms.of_word(base))
+        return bool(counts[0] * _USUAL >= counts.max())

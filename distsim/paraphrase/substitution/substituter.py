@@ -109,7 +109,7 @@ class Substituter:
             candidate fits the words around.
         ranking, finding: how much each kind of evidence weighs where candidates are named, and
             where they are found; words only with other weights than FINDING, or without a finder.
-        inflections: the rules of the language; English where None.
+        inflections: the rules of the language; those of the table where None.
         neighbours: so many of the nearest words or phrases are candidates where none are given.
         grammar: paraphrase rules whose targets are candidates too.
         words: how words are found by what `sign` stored.

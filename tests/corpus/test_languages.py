@@ -1,0 +1,100 @@
+"""Inflections of the languages that ship, and the language of a text."""
+
+import numpy as np
+import pytest
+
+from distsim import CorpusIndex, IndexOptions
+from distsim.base.errors import ParameterError
+from distsim.corpus.inflections import OF_LANGUAGE, Inflections
+from distsim.corpus.language import language_of
+from distsim.corpus.vocabulary import hash_texts
+
+GERMAN = """Der alte Mann ging durch den Wald und sah die Vögel. Er hatte das Haus verlassen, weil
+es ihm zu still war. Die Kinder spielten im Garten, und die Mutter rief sie zu sich. Es
+war nicht weit bis zu dem Dorf."""
+SPANISH = """El viejo salió de la casa y vio los pájaros en el árbol. Los niños jugaban en el jardín
+con su madre, que no quería que se fueran por el camino de la montaña."""
+FRENCH = """Le vieil homme sortit de la maison et vit les oiseaux dans un arbre. Il ne voulait pas
+que les enfants jouent avec son chien dans le jardin de la voisine."""
+ENGLISH = "The old man went out of the house and saw the birds. He did not know that it was late."
+
+
+@pytest.mark.parametrize(
+    ("language", "form", "base"),
+    [
+        ("german", "häuser", "haus"),
+        ("german", "vögel", "vogel"),
+        ("german", "mütter", "mutter"),
+        ("german", "größer", "groß"),
+        ("german", "gemacht", "machen"),
+        ("german", "aufgemacht", "aufmachen"),
+        ("german", "aufzumachen", "aufmachen"),
+        ("german", "aufgestanden", "aufstehen"),
+        ("german", "verstand", "verstehen"),
+        ("german", "verbunden", "verbinden"),
+        ("german", "gewandelt", "wandeln"),
+        ("german", "ließ", "lassen"),
+        ("german", "freundinnen", "freundin"),
+        ("spanish", "luces", "luz"),
+        ("spanish", "busqué", "buscar"),
+        ("spanish", "mantuvo", "mantener"),
+        ("spanish", "deshecho", "deshacer"),
+        ("spanish", "encuentran", "encontrar"),
+        ("spanish", "alemanas", "alemán"),
+        ("french", "chevaux", "cheval"),
+    ],
+)
+def test_forms_are_of_their_base_words(language, form, base):
+    rules = Inflections.open(language)
+    assert base in rules.bases(form, lambda word: True)
+    assert form in rules.forms(base)
+    assert rules.are_forms_of_one(form, base)
+
+
+@pytest.mark.parametrize(("a", "b"), [("haus", "hose"), ("gehen", "sehen"), ("wald", "walten")])
+def test_other_words_are_no_forms(a, b):
+    assert not Inflections.open("german").are_forms_of_one(a, b)
+
+
+@pytest.mark.parametrize("language", OF_LANGUAGE.values())
+def test_what_is_listed_is_found_again(language):
+    """Every form of a listed word leads back to it, and a copy has the same rules."""
+    rules = Inflections.open(language)
+    function, arguments = rules.__reduce__()
+    again = function(*arguments)
+    assert again.checksum == rules.checksum
+    for base in list(rules._words)[::7]:
+        for form in rules.forms(base)[1:]:
+            if form not in rules._words:
+                assert base in rules.bases(form, lambda word: True), (base, form)
+        assert again.forms(base) == rules.forms(base)
+
+
+def test_endings_name_inflections_in_english_alone():
+    assert Inflections.open("english").kind("walk", "walked") == "ed"
+    assert Inflections.open("german").kind("gehen", "gegangen") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [(GERMAN, "german"), (SPANISH, "spanish"), (FRENCH, "french"), (ENGLISH, "english"),
+     ("kissa istui puussa ja katsoi lintua", "english"), ("x1 y2", "english")],
+)  # fmt: skip
+def test_the_language_of_a_text(text, language, tmp_path):
+    (tmp_path / "text.txt").write_text(text, encoding="utf-8")
+    index = CorpusIndex.build(
+        tmp_path / "text.txt", tmp_path / "index", options=IndexOptions("text")
+    )
+    assert index.language == language
+    assert CorpusIndex.open(tmp_path / "index").language == language
+
+
+def test_no_words_are_english():
+    nothing = np.empty(0, np.uint64)
+    assert language_of(nothing, nothing) == "english"
+    assert language_of(hash_texts([b"der"]), np.array([3])) == "german"
+
+
+def test_an_unknown_language_is_refused_with_those_that_ship():
+    with pytest.raises(ParameterError, match="give english, german, spanish, french, none or"):
+        Inflections.open("klingon")
