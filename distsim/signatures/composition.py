@@ -454,14 +454,6 @@ class Composer:
         """Whether phrases are composed of their words."""
         return self._parts is not None
 
-    def in_language(self, language: str) -> "Composition":
-        """Return the composition with the inflections of a language, where none are named.
-
-        Arguments:
-            language: the name of its inflections.
-        """
-        return replace(self, inflections=language) if self.inflections == AUTO else self
-
     def has_own(self, batch: PhraseBatch) -> np.ndarray:
         """Return whether each phrase's vector has a part of its own contexts, bool[n].
 

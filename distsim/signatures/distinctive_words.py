@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from distsim.corpus.inflections import OF_LANGUAGE, Inflections
+from distsim.corpus.inflections import NONE, OF_LANGUAGE, Inflections
 from distsim.corpus.vocabulary import hash_texts
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import number_hashes
@@ -57,7 +57,7 @@ class DistinctiveWords:
     def _inflections(self) -> Inflections | None:
         """The rules by which the table's finder knows forms; None where it has none that ship."""
         finder = self._table.finder
-        name = None if finder is None else finder.parameters["inflections"]
+        name = NONE if finder is None else str(finder.parameters["inflections"])
         return Inflections.open(name) if name in OF_LANGUAGE.values() else None
 
     @cached_property
