@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from distsim.base.errors import DistsimError
-from distsim.cli.options import SetOption, chosen
+from distsim.cli.groups import grouped
+from distsim.cli.options import DocumentOptions, SetOption, chosen
 from distsim.cli.rows import ALL_ROWS, lists_rows, prints_json, put_object, put_row
 
 if TYPE_CHECKING:
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 
 
 @lists_rows
+@grouped
 def compare(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
     a: Annotated[str, typer.Argument(metavar="A")],
     b: Annotated[str, typer.Argument(metavar="B")],
+    part: DocumentOptions,
     k: Annotated[
         int, typer.Option("-k", "--limit", min=0, help="Contexts of each kind at most; 0: all.")
     ] = 10,
@@ -33,19 +36,19 @@ def compare(
     Prints count<TAB>of A<TAB>of B; a line for each measure<TAB>similarity; then both, a and
     b<TAB>context<TAB>weight beside A<TAB>beside B, the strongest first: contexts of both, of A
     alone, of B alone. In a context _ stands for the phrase. --set model.window=2 looks two words to
-    either side, --set weighting.scheme=ppmi weighs rare contexts more (default: log-llr).
+    either side, --set weighting.scheme=ppmi weighs rare contexts more (default: log-llr). With
+    --where or --in counts and contexts are of these documents, similarities those of the table.
     """
     from distsim.comparison.table import SignatureTable
     from distsim.contexts.contrasting import contrast
     from distsim.contexts.weights import Weighting
-    from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.recipe import PRESETS
     from distsim.storage.manifest import signatures_inside
 
     usual = replace(PRESETS["thesis"], weighting=Weighting("log-llr"))
     (made,) = chosen(usual, settings=settings)
     window, weighting = made.model.window, made.weighting
-    opened = CorpusIndex.open(index)
+    opened = part.opened(index)
     signatures = None
     if table is not None or signatures_inside(index).exists():
         signatures = SignatureTable.open(table or index)

@@ -6,13 +6,17 @@ from typing import Annotated
 import typer
 
 from distsim.cli.console import say, visible
+from distsim.cli.groups import grouped
+from distsim.cli.options import DocumentOptions
 from distsim.cli.rows import lists_rows, prints_json, put_object
 
 
 @lists_rows
+@grouped
 def document(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
-    ids: Annotated[list[str], typer.Argument(metavar="ID|FILE:LINE...")],
+    part: DocumentOptions,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID|FILE:LINE...")] = None,
     around: Annotated[
         str | None,
         typer.Option(metavar="PHRASE", help="Only the passages around a phrase, one a line."),
@@ -23,14 +27,16 @@ def document(
 ) -> None:
     """Print documents as they were written.
 
-    A document is named by its id, or by a place in it as kwic prints it. Its id and fields are
-    printed to standard error, or in the JSON object.
+    A document is named by its id, or by a place in it as kwic prints it; without names all
+    documents of --where and --in are printed. Its id and fields are printed to standard error, or
+    in the JSON object.
     """
-    from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.stored_documents import passage, read_document
 
-    opened = CorpusIndex.open(index)
-    for one in ids:
+    if not (ids or part.given()):
+        raise typer.BadParameter("name documents, or choose them by --where or --in")
+    opened = part.opened(index)
+    for one in ids or opened.documents_at(opened.document_edges[:-1][opened.kept_documents]):
         found = read_document(opened, one)
         passages = None
         if around is not None:

@@ -6,14 +6,17 @@ import typer
 
 from distsim.cli.console import ForceOption, JobsOption, may_replace, progress_bar, say
 from distsim.cli.costs import LEARN, say_cost
-from distsim.cli.options import FreeMemoryOption, RecipeOption, SetOption, chosen
+from distsim.cli.groups import grouped
+from distsim.cli.options import DocumentOptions, FreeMemoryOption, RecipeOption, SetOption, chosen
 
 
+@grouped
 def learn(
     source: Annotated[str, typer.Argument(metavar="INDEX", help="An index.")],
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="PROJECTION", help="Its folder.")
     ],
+    part: DocumentOptions,
     recipe: RecipeOption = None,
     settings: SetOption = None,
     force: ForceOption = False,
@@ -26,7 +29,6 @@ def learn(
     """
     from distsim.base.memory import keep_freed
     from distsim.contexts.selection import Selection
-    from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.recipe import DEFAULT
     from distsim.signatures.signing import learn as learn_projection
     from distsim.storage import Artifact
@@ -35,7 +37,7 @@ def learn(
     made, _ = chosen(DEFAULT, Selection(), recipe=recipe, settings=settings)
     keep_freed()
     force = may_replace(output, force)
-    index = CorpusIndex.open(source)
+    index = part.opened(source)
     say_cost(index.n_tokens, [LEARN], jobs)
     with progress_bar() as bar:
         path = learn_projection(

@@ -22,7 +22,7 @@ from distsim.cli.console import (
     say_shares,
 )
 from distsim.cli.groups import OptionGroup, grouped
-from distsim.cli.options import AsIsOption, HeldMemoryOption, SetOption, chosen
+from distsim.cli.options import AsIsOption, DocumentOptions, HeldMemoryOption, SetOption, chosen
 from distsim.cli.rows import ALL_ROWS, NOTE, lists_rows, prints_csv, put_object, put_row
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ def paraphrase(
     answers: AnswerOptions,
     unknown: UnknownTextOptions,
     rules: RuleOptions,
+    part: DocumentOptions,
     phrases: Annotated[list[str] | None, typer.Argument(metavar="PHRASE...")] = None,
     file: InputOption = None,
     preset: Annotated[
@@ -139,19 +140,20 @@ def paraphrase(
             )
         found = _unknown_phrases(file, unknown.known, how.phrase_length, unknown.as_is)
         comparable = replace(options, finder=False, opposites="ranked")
-        _batch(_opened(index, table, comparable), found, unknown.output, jobs)
+        opened = _opened(index, part, table, comparable)
+        _batch(opened, found, unknown.output, jobs)
         return
     if answers.stream:
         if phrases or rules.tree is not None or prints_csv():
             raise typer.BadParameter("--stream reads lines of --input or standard input, and "
                                      "writes JSON: leave out phrases, --tree, --csv")  # fmt: skip
-        opened = _opened(index, table, options, rules.grammar)
+        opened = _opened(index, part, table, options, rules.grammar)
         _stream(opened, file or "-", answers.why, jobs)
         return
     asked = asked_phrases(phrases, file)
     if rules.tree is not None and rules.grammar is None:
         raise typer.BadParameter("--tree chooses among rules: give --grammar PACKS too")
-    paraphraser = _opened(index, table, options, rules.grammar)
+    paraphraser = _opened(index, part, table, options, rules.grammar)
     _put_answers(paraphraser, asked, answers, jobs, rules.tree)
 
 
@@ -233,22 +235,25 @@ def _put_paraphrases(
 
 
 def _opened(
-    index: str, table: str | None, options: "ParaphraseOptions", grammar: str | None = None
+    index: str,
+    part: DocumentOptions,
+    table: str | None,
+    options: "ParaphraseOptions",
+    grammar: str | None = None,
 ) -> "Paraphraser":
     """Return the paraphraser of an index, with its own signatures where they are current."""
     from distsim.comparison.table import SignatureTable
     from distsim.grammar.packs.grammar_index import GrammarIndex
-    from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.paraphraser import Paraphraser
     from distsim.storage.manifest import signatures_inside
 
-    opened = CorpusIndex.open(index)
+    opened = part.opened(index)
     signatures = None
     if table is not None:
         signatures = SignatureTable.open(table)
     elif options.neighbours and signatures_inside(index).exists():
         signatures = SignatureTable.open(index)
-        if not signatures.is_of(opened):
+        if not signatures.is_of_all(opened):
             say(f"the signatures inside are older than the text: run distsim sign {index}")
     elif options.neighbours:
         say(f"no signatures in {index}: fewer candidates are found; distsim sign {index} adds them")

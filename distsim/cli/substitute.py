@@ -18,7 +18,7 @@ from distsim.cli.console import (
     say_shares,
 )
 from distsim.cli.groups import OptionGroup, grouped
-from distsim.cli.options import SetOption, chosen
+from distsim.cli.options import DocumentOptions, SetOption, chosen
 from distsim.cli.rows import NOTE, lists_rows, put_row
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class SubstituteSettings:
 def substitute(
     index: Annotated[str, typer.Argument(metavar="INDEX", help="A signed index.")],
     given: CandidateOptions,
+    part: DocumentOptions,
     sentence: Annotated[
         str | None,
         typer.Argument(metavar="SENTENCE", help="With the target in brackets: the [boy] read."),
@@ -113,11 +114,10 @@ def substitute(
     """
     from distsim.base.parallel import ordered_map
     from distsim.cli.opened import examples
-    from distsim.indexes.corpus_index import CorpusIndex
 
     mixes = _mixes(settings)
     tasks = _tasks(sentence, file, given.candidates)
-    opened = CorpusIndex.open(index)
+    opened = part.opened(index)
     _require_targets(opened, tasks, file or "the sentence")
     substituter = _substituter(opened, index, given, tasks, mixes)
     answers = ordered_map(partial(_answer, substituter, k), tasks, jobs)

@@ -57,6 +57,8 @@ def read_document(index: CorpusIndex | AnyPath, id_: str) -> StoredDocument:
     index = opened_index(index)
     number = _number(index, one_text(id_, "id_"))
     ((name, fields),) = index.metadata.rows(number, number + 1)
+    if index.kept_documents is not None and not index.kept_documents[number]:
+        raise ParameterError(f"{id_}: is not among the documents that `where` or `within` chooses")
     begin, end = index.document_edges[number : number + 2].tolist()
     pieces = list(_pieces(index, begin, end))
     sources, lines = pieces[0][0].places(np.array([begin - pieces[0][0].first_position]))

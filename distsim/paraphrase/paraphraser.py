@@ -170,7 +170,7 @@ class Paraphraser:
         if table is not None and self.options.neighbours:
             self._search = SimilarPhrases(table, self.options.neighbour_strength)
         self._words: WordSubstitutes | None = None
-        if table is not None and self.options.finder and table.is_of(index):
+        if table is not None and self.options.finder and table.is_of_all(index):
             self._words = WordSubstitutes.open(index, table, weights=self.options.weights)
         self._opposites = None
         if table is not None and self.options.opposites != "ranked":

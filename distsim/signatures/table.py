@@ -195,6 +195,15 @@ class StoredTable:
             not made_from.startswith(OF_SENTENCES) or made_from == index.text_checksum
         )
 
+    def is_of_all(self, index: CorpusIndex) -> bool:
+        """Return whether the table was signed from an index's text, or from the whole text of which
+        the index has some documents.
+
+        Arguments:
+            index: a corpus index, or a part of one.
+        """
+        return self.is_of(index) or (index.whole is not index and self.is_of(index.whole))
+
     def require_text(self, index: CorpusIndex) -> None:
         """Refuse an index whose present text is not the table's.
 

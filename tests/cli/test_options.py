@@ -133,3 +133,20 @@ def test_settings_are_read_before_anything_is_opened(path, run, tmp_path, monkey
         _, err = run(*words, "--recipe", "mine.toml", status=1)
         assert "mine.toml: nonsense: no such setting" in err
     assert sorted(Path().iterdir()) == [Path("mine.toml")]
+
+
+# Commands for the files of an index, for a server of all of it, or for its named parts.
+WHOLE = {
+    "index add", "index remove", "subcorpus save", "subcorpus list", "subcorpus remove", "serve",
+}  # fmt: skip
+
+
+def _asks_an_index(path):
+    metavars = [param.metavar or "" for param in COMMANDS[path].params
+                if param.param_type_name == "argument"]  # fmt: skip
+    return any("INDEX" in one.split("|") for one in metavars) and path not in WHOLE
+
+
+@pytest.mark.parametrize("path", list(filter(_asks_an_index, COMMANDS)))
+def test_a_command_that_asks_an_index_asks_some_of_its_documents(path):
+    assert {"--in", "--where"} <= set(options(path))

@@ -65,7 +65,8 @@ def _lines(folder, lines):
     [
         ("count", "tea"), ("kwic", "tea"), ("ngrams", "-n", "1", "-k", "9"), ("contexts", "tea"),
         ("collocates", "tea", "--min-count", "1"), ("continuations", "tea"),
-        ("keywords", "--min-count", "1"),
+        ("keywords", "--min-count", "1"), ("compare", "tea", "and"), ("document",),
+        ("document", "a"), ("paraphrase", "tea"),
     ],
 )  # fmt: skip
 def test_every_command_answers_as_by_its_filter(index, run, command):
@@ -77,6 +78,18 @@ def test_every_command_answers_as_by_its_filter(index, run, command):
     assert by_name == by_filter
     _, err = run(name, path, *rest, "--in", "late", status=1)
     assert "has no subcorpus 'late'; it has early" in err
+
+
+def test_documents_and_projections_of_a_part(index, run, tmp_path):
+    path = index.path
+    out, err = run("document", path, "--where", "year=1860..")
+    assert out == "Tea and wine.\nWine and cake.\n" and "year 1860" in err
+    _, err = run("document", path, "a", "--where", "year=1860..", status=1)
+    assert "a: is not among the documents that --where or --in chooses" in err
+    _, err = run("document", path, status=2)
+    assert "name documents, or choose them by --where or --in" in err
+    _, err = run("learn", path, "-o", tmp_path / "p", "--where", "year=1999", status=1)
+    assert "no document fits year=1999" in err
 
 
 def test_texts_are_traced_in_a_part(index, run, tmp_path):

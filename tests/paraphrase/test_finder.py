@@ -913,3 +913,27 @@ def test_measures_by_hand():
     none = Case("b", np.empty((0, 1)), np.empty((0, 2)), np.zeros(0))
     rows = rated([case, none], [np.array([0.3, 0.2, 0.9]), np.zeros(0)])
     assert rows.tolist() == [pytest.approx([0.0, 0.7, 0.0, 2 / 3]), [0.0] * 4]
+
+
+def test_of_some_documents_only_their_words_are_found(alice, tmp_path):
+    lines = alice.splitlines()
+    rows = [
+        {"text": "\n".join(lines[:400]), "year": 1},
+        {"text": "\n".join(lines[400:]), "year": 2},
+    ]
+    index = CorpusIndex.from_texts(rows, tmp_path / "index", options=IndexOptions("text"))
+    table = SignatureTable.build(index, recipe=RECIPE, selection=Selection(min_count=3))
+    build_finder(index, table, jobs=1)
+    part = index.select(where="year=1")
+    every = ParaphraseOptions(k=1000)
+    found = Paraphraser(part, table=table, options=every).paraphrases("little")
+    whole = Paraphraser(index, table=table, options=every).paraphrases("little")
+    assert 0 < len(found) < len(whole)
+    assert "finder" in {origin for one in found for origin in one.origin}
+    assert all(part.count(one.phrase) > 0 for one in found)
+    substituter = Substituter(part, table)
+    found = substituter.substitutes("the", "little", "door", k=None)
+    assert found and all(part.count(one.substitute) > 0 for one in found)
+    other = CorpusIndex.from_texts(rows[:1], tmp_path / "other", options=IndexOptions("text"))
+    with pytest.raises(distsim.IncompatibleError, match="was not signed from the present text"):
+        Substituter(other, table)

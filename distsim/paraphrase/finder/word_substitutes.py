@@ -169,13 +169,15 @@ class WordSubstitutes:
             some = order[first : first + at_once]
             shown = self.shown(words, pool.lemmas[some], nearest[some])
             for one, i in zip(shown, some.tolist(), strict=True):
-                if not related(words[0], one):
+                if not related(words[0], one) and self.occurs(one):
                     found.setdefault(one, i)
             if k is not None and len(found) >= k:
                 break
+        listed = list(found.items())[:k]
+        lemmas = pool.lemmas[[i for _, i in listed]]
         return Results(
-            FoundWord(one, float(chances[i]), int(self.finder.counts[pool.lemmas[i]]))
-            for one, i in list(found.items())[:k]
+            FoundWord(one, float(chances[i]), n)
+            for (one, i), n in zip(listed, self._counts(lemmas).tolist(), strict=True)
         )
 
     def features(self, target: str) -> tuple[list[str], np.ndarray] | None:
@@ -234,7 +236,30 @@ class WordSubstitutes:
         """
         lemma = self._lemma(target)
         others = {self._lemma(words) for words in more} - {-1}
-        return self.finder.found(lemma, tuple(sorted(others))) if lemma >= 0 else None
+        if lemma < 0:
+            return None
+        pool = self.finder.found(lemma, tuple(sorted(others)))
+        if self._lexicon.index.kept_documents is None:
+            return pool
+        occurs = self._counts(pool.lemmas) > 0
+        return LemmaPool(*(values[occurs] for values in pool))
+
+    def occurs(self, word: str) -> bool:
+        """Return whether a word that is found occurs in the documents that are asked.
+
+        Arguments:
+            word: in normal form.
+        """
+        return self._lexicon.index.kept_documents is None or self._lexicon.count(word) > 0
+
+    def _counts(self, lemmas: np.ndarray) -> np.ndarray:
+        """Return how often lemmas occur in the documents that are asked, int64."""
+        if self._lexicon.index.kept_documents is None:
+            stored: np.ndarray = self.finder.counts[lemmas]
+            return stored
+        ids, starts = self.finder.forms(lemmas)
+        sums: np.ndarray = np.add.reduceat(np.append(self._lexicon.counts_of(ids), 0), starts)
+        return sums
 
     def _lemma(self, words: Words) -> int:
         """Return the number of the lemma of a phrase that is one word, -1 where it has none."""

@@ -137,7 +137,8 @@ class Substituter:
         words: WordOptions = WordOptions(),
     ) -> None:
         index, table = opened_index(index), opened_table(table)
-        table.require_text(index)
+        if not table.is_of_all(index):
+            table.require_text(index)
         in_range(neighbours, "neighbours", 1)
         self._table = table
         self._again = partial(
@@ -444,8 +445,11 @@ class Substituter:
         target, by_form = occurrence.target[0], dict[Words, int]()
         related = self._forms.inflections.are_related
         for i in np.argsort(-chances, kind="stable").tolist():
-            if not related(target, words[i]) and not related(target, filled.forms[i][0]):
-                by_form.setdefault(filled.forms[i], i)
+            form = filled.forms[i]
+            if not related(target, words[i]) and not related(target, form[0]) and all(
+                map(self._words.occurs, form)
+            ):  # fmt: skip
+                by_form.setdefault(form, i)
         order = list(by_form.values())
         ordered = [words[i] for i in order]
         ranked, result.opposites = opposites_last(self._opposites, target, ordered, k)
