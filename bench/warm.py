@@ -9,10 +9,14 @@ With --answers every answer is written, so that two versions can be compared.
 """
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+# As the program sets it: threads of the linear algebra library cost more than they do.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from frame import Cpu, parser, print_machine, print_table

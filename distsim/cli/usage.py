@@ -19,6 +19,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from distsim.cli.console import know_options
+from distsim.cli.plain_values import take_plainly
 
 # Of a seed, and of any other whole number. What counts or limits things needs no more.
 _WRONG_VALUE = re.compile(r"'([^']*)' is not one of (.*)$")
@@ -109,6 +110,12 @@ class Grouped(TyperGroup):
         entries = {name: one for part in self._headings.values() for name, one in part.items()}
         self.commands: Any = inner or Commands(entries)
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, that of --help too, which take plain values as they are."""
+        params: list[Any] = super().get_params(ctx)
+        take_plainly(params)
+        return params
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list for --help, each command with its whole sentence."""
         width = max(len(name) for name in self.commands)
@@ -121,6 +128,12 @@ class Grouped(TyperGroup):
 
 class Sectioned(TyperCommand):
     """A command whose help ends with an example."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, that of --help too, which take plain values as they are."""
+        params: list[Any] = super().get_params(ctx)
+        take_plainly(params)
+        return params
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Return the remaining arguments; an error says how to give a phrase that begins with -."""

@@ -3,6 +3,9 @@
 import numpy as np
 
 from distsim.kernels.compiled import compiled, uncounted
+from distsim.kernels.prefetch import prefetch
+
+AHEAD = 16  # so many places are on their way from memory while one is read
 
 BETWEEN = 4  # tokens between the two that are told
 OFFSET, BEFORE, PARALLEL, FIRST_BETWEEN = 0, 1, 2, 3
@@ -57,7 +60,11 @@ def find_joins(tokens, positions, length, others, window, out):
     """
     n = 0
     size = others.shape[1]
-    for p in positions:
+    for i in range(positions.size):
+        if i + AHEAD < positions.size:
+            prefetch(tokens, positions[i + AHEAD])
+            prefetch(tokens, positions[i + AHEAD] - window)
+        p = positions[i]
         for side in (1, -1):
             for gap in range(window + 1):
                 inner = p + length + gap if side > 0 else p - 1 - gap
@@ -104,7 +111,10 @@ def count_joins(tokens, positions, numbers, passed, befores, betweens, found):
     """
     most = betweens.shape[1]
     between = np.empty(most + 1, np.int64)
-    for position in positions:
+    for i in range(positions.size):
+        if i + AHEAD < positions.size:
+            prefetch(tokens, positions[i + AHEAD])
+        position = positions[i]
         for side in (-1, 1):
             at = position + side
             while 0 <= at < tokens.size and tokens[at] != 0 and abs(at - position) <= most + 2:
@@ -112,9 +122,9 @@ def count_joins(tokens, positions, numbers, passed, befores, betweens, found):
                 if number >= 0:
                     first, second = min(position, at), max(position, at)
                     n = 0
-                    for i in range(first + 1, second):
-                        if n <= most and not passed[tokens[i]]:
-                            between[n] = tokens[i]
+                    for k in range(first + 1, second):
+                        if n <= most and not passed[tokens[k]]:
+                            between[n] = tokens[k]
                             n += 1
                     before = tokens[first - 1] if first > 0 else 0
                     found[number] += _is_pattern(between, n, before, befores, betweens)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ WINDOW = 14  # tokens between two phrases that occur together
 _SAMPLE = 20_000  # occurrences of the rarer phrase that are looked at, evenly spaced
 _MOST_JOINS = 1 << 16
 _CACHED = 1 << 14
+_FEWEST_OTHERS = 3  # from which on surroundings are read once for all
 _CACHED_SAMPLES = 64  # of up to _SAMPLE places
 
 
@@ -52,6 +53,7 @@ class JointOccurrences:
         self._index = index
         self._inflections = inflections
         self.of = lru_cache(_CACHED)(self._count_forms)
+        self._number = lru_cache(_CACHED)(index.vocabulary.number)
         self._sample = lru_cache(_CACHED_SAMPLES)(self._sampled)
 
     def _count_forms(self, words: tuple[str, ...]) -> CountedForms:
@@ -62,10 +64,9 @@ class JointOccurrences:
             return CountedForms(own[None, :], count, count)
         bases = self._inflections.bases(words[0], self._occurs)
         found = dict.fromkeys([*words, *self._inflections.forms((bases or words)[0])])
-        ids = self.ids(tuple(found))
-        ids = ids[ids > 0]
-        counts = [self._count(ids[i : i + 1]) for i in range(ids.size)]
-        return CountedForms(ids[:, None], counts[0], sum(counts))
+        ids = [number for number in map(self._number, found) if number > 0]
+        counts = [self._counts[number] for number in ids]
+        return CountedForms(np.array(ids, np.int64)[:, None], counts[0], sum(counts))
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
         """Return the ids of words, 0 and less of those that the index lacks; int64.
@@ -84,8 +85,13 @@ class JointOccurrences:
         )
 
     def _occurs(self, word: str) -> bool:
-        number = self._index.vocabulary.number(word)
-        return number > 0 and any(shard.count([number]) > 0 for shard in self._index.shards)
+        number = self._number(word)
+        return number > 0 and self._counts[number] > 0
+
+    @cached_property
+    def _counts(self) -> memoryview:
+        """How often each word occurs, as a view whose items are Python's whole numbers."""
+        return self._index.word_counts().astype(np.int64).data
 
     def joint(self, pairs: list[list[CountedForms]]) -> list[tuple[np.ndarray, float]]:
         """Return (joint occurrences, a row each by find_joins; the weight of each) of pairs.
@@ -97,33 +103,57 @@ class JointOccurrences:
         ordered = [pair if pair[0].total <= pair[1].total else pair[::-1] for pair in pairs]
         for i, (rare, _) in enumerate(ordered):
             by_rare.setdefault(rare.key, []).append(i)
-        marks: dict[bytes, list[PositionMarks]] = {}
-        counts = Counter(other.key for _, other in ordered)
-        found: dict[int, tuple[np.ndarray, float]] = {}
+        shared = Counter(other.key for _, other in ordered)
+        marks: dict[bytes, list[PositionMarks | None]] = {}
+        found: dict[int, np.ndarray] = {}
         for numbers in by_rare.values():
-            rare = ordered[numbers[0]][0]
-            length, factor = rare.forms.shape[1], rare.total / min(rare.total, _SAMPLE)
-            others = [ordered[i][1] for i in numbers]
-            parts: list[list[np.ndarray]] = [[] for _ in others]
-            for at, (shard, places) in enumerate(self._places(rare)):
-                near = near_each(
-                    shard, places, length, [one.forms for one in others], WINDOW,
-                    self._index.n_words,
-                )  # fmt: skip
-                for part, some, one in zip(parts, near, others, strict=True):
-                    if some is places and counts[one.key] > 1:
-                        if one.key not in marks:
-                            marks[one.key] = [one.marks(shard) for shard in self._index.shards]
-                        some = marks[one.key][at].near(places, length, WINDOW)
-                    part.append(_joins_of(shard, some, length, one.forms))
-            for i, part in zip(numbers, parts, strict=True):
-                found[i] = np.concatenate(part), factor
-        return [found[i] for i in range(len(pairs))]
+            rare, others = ordered[numbers[0]][0], [ordered[i][1] for i in numbers]
+            if len(others) >= _FEWEST_OTHERS:
+                found |= zip(numbers, self._joins_of_one(rare, others), strict=True)
+                continue
+            for i, other in zip(numbers, others, strict=True):
+                if other.key not in marks:
+                    is_shared = shared[other.key] > 1
+                    marks[other.key] = [
+                        other.marks(shard) if is_shared else None for shard in self._index.shards
+                    ]
+                found[i] = self._joins_near(rare, other, marks[other.key])
+        rarer = [rare.total for rare, _ in ordered]
+        return [(found[i], total / min(total, _SAMPLE)) for i, total in enumerate(rarer)]
 
-    def _places(self, phrase: CountedForms) -> Iterator[tuple[Shard, np.ndarray]]:
-        """Yield each shard with the positions of a phrase that are looked at, int64, ascending."""
-        sample = self._sample(tuple(map(tuple, phrase.forms.tolist())))
-        yield from zip(self._index.shards, sample, strict=True)
+    def _joins_of_one(self, rare: CountedForms, others: list[CountedForms]) -> list[np.ndarray]:
+        """Return the joint occurrences of a phrase with each of some others."""
+        length, parts = rare.forms.shape[1], [list[np.ndarray]() for _ in others]
+        forms = [one.forms for one in others]
+        for shard, places in zip(self._index.shards, self._sample_of(rare), strict=True):
+            near = near_each(shard, places, length, forms, WINDOW, self._index.n_words)
+            for part, some, one in zip(parts, near, forms, strict=True):
+                part.append(_joins_of(shard, some, length, one))
+        return [np.concatenate(part) for part in parts]
+
+    def _joins_near(
+        self, rare: CountedForms, other: CountedForms, marks: list[PositionMarks | None]
+    ) -> np.ndarray:
+        """Return the joint occurrences of two phrases.
+
+        Arguments:
+            marks: of the other one by shard.
+        """
+        length, parts = rare.forms.shape[1], []
+        is_sampled = rare.total > _SAMPLE
+        sample = self._sample_of(rare) if is_sampled else [None for _ in marks]
+        for shard, marked, places in zip(self._index.shards, marks, sample, strict=True):
+            if places is None:
+                places = np.concatenate([shard.positions(ids) for ids in rare.forms])
+            if marked is not None:
+                places = marked.near(places, length, WINDOW)
+            places = places if is_sampled else np.sort(places)
+            parts.append(_joins_of(shard, places, length, other.forms))
+        return np.concatenate(parts)
+
+    def _sample_of(self, phrase: CountedForms) -> list[np.ndarray]:
+        """Return the positions of a phrase that are looked at, int64 by shard, ascending."""
+        return self._sample(tuple(map(tuple, phrase.forms.tolist())))
 
     def _sampled(self, phrases: tuple[tuple[int, ...], ...]) -> list[np.ndarray]:
         """Return _SAMPLE positions of phrases at most, evenly spaced, int64 by shard, ascending.

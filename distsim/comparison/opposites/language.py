@@ -169,6 +169,8 @@ class Language:
         if a in self.negated(b) or b in self.negated(a):
             return True
         first, second = self._rests(a), self._rests(b)
+        if not first or not second:
+            return False
         return any(
             rest == second.get(partner)
             for affix, rest in first.items()

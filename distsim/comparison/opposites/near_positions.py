@@ -13,7 +13,6 @@ from distsim.indexes.shard import Shard
 _BLOCK_BITS = 5  # blocks of 32 tokens, so that what is near is in a block or in one beside it
 _MOST_BLOCKS = 1 << 20  # bytes of marks; blocks of a longer text share them
 _MOST_MARKED = 1 << 18  # positions: of a more common phrase most blocks would be marked
-_FEWEST_OTHERS = 3  # from which on surroundings are read once for all
 
 
 def near_each(
@@ -34,7 +33,7 @@ def near_each(
         window: maximum number of tokens between the two.
         n_words: of the vocabulary.
     """
-    if len(others) < _FEWEST_OTHERS or not positions.size:
+    if not positions.size:
         return [positions] * len(others)
     edges = [np.unique(forms[:, [0, -1]]) for forms in others]
     is_edge = np.zeros(n_words, bool)
@@ -77,7 +76,7 @@ class PositionMarks:
         """Return the positions of another phrase that may have a marked one near.
 
         Arguments:
-            positions: int64, in the shard.
+            positions: int64, in the shard, in any order.
             length: tokens of the other phrase.
             window: maximum number of tokens between the two.
         """

@@ -91,6 +91,38 @@ class Forms:
         kept = [word for word in words if word not in function_words] if function_words else []
         return frozenset(map(self.base, kept))
 
+    def have(self, bases: Sequence[str], kind: str) -> list[bool]:
+        """Return whether each base word has a form of a kind, not much rarer than its others.
+
+        What occurs alone decides of most. The vectors of the others' forms are looked up together.
+
+        Arguments:
+            bases: in normal form.
+            kind: as `kind` names it; "" for the base word itself.
+        """
+        self._lexicon.learn(form for base in bases for form in self.inflections.forms(base))
+        agree = [self._has_by_counts(base, kind) for base in bases]
+        self.learn(base for base, one in zip(bases, agree, strict=True) if one is None)
+        return [
+            self.has(base, kind) if one is None else one
+            for base, one in zip(bases, agree, strict=True)
+        ]
+
+    def _has_by_counts(self, base: str, kind: str) -> bool | None:
+        """Return what `has` does, None where that depends on which of the words are forms."""
+        forms = self.inflections.forms(base)
+        counts = list(map(self._lexicon.count, forms))
+        if not kind:
+            usual = not self.inflections.names_kinds or counts[0] * _RARE >= max(counts)
+            return True if usual else None
+        if counts[0] == 0:
+            return None
+        of_kind = self.inflections.kind
+        for form, count in zip(forms[1:], counts[1:], strict=True):
+            if count > 0 and of_kind(base, form) == kind:
+                return None
+        return False
+
     def _has(self, base: str, kind: str) -> bool:
         """Return whether a base word has a form of a kind, not much rarer than its others."""
         count, forms = self._lexicon.count, self.of_word(base)

@@ -21,6 +21,7 @@ class Lexicon:
         self.index = index
         self._counts = index.word_counts().astype(np.int64)
         self._ids: dict[str, int] = {}
+        self._counted: dict[str, int] = {}
 
     def words(self, text: str) -> tuple[str, ...]:
         """Return the words of a text in the index's normal form; () for an empty text.
@@ -44,8 +45,12 @@ class Lexicon:
         Arguments:
             word: in normal form.
         """
-        number = self._id(word)
-        return int(self._counts[number]) if number > 0 else 0
+        count = self._counted.get(word)
+        if count is None:
+            number = self._id(word)
+            count = int(self._counts[number]) if number > 0 else 0
+            self._counted[word] = count
+        return count
 
     def learn(self, words: Iterable[str]) -> None:
         """Look up words that will be asked for one by one: together they take a fifth of the time.
@@ -55,7 +60,9 @@ class Lexicon:
         """
         new = [word for word in dict.fromkeys(words) if word not in self._ids]
         hashes = hash_texts([word.encode(errors="surrogatepass") for word in new])
-        self._keep(new, self.index.vocabulary.find(hashes).tolist())
+        ids = self.index.vocabulary.find(hashes)
+        self._keep(new, ids.tolist())
+        self._counted.update(zip(new, self._counts_at(ids).tolist(), strict=True))
 
     def counts(self, words: Sequence[str]) -> np.ndarray:
         """Return how often every word occurs, int64.
@@ -63,7 +70,9 @@ class Lexicon:
         Arguments:
             words: in normal form.
         """
-        ids = self.ids(words)
+        return self._counts_at(self.ids(words))
+
+    def _counts_at(self, ids: np.ndarray) -> np.ndarray:
         return np.where(ids > 0, self._counts[ids], 0)
 
     def counts_of(self, ids: np.ndarray) -> np.ndarray:
@@ -95,4 +104,5 @@ class Lexicon:
     def _keep(self, words: Sequence[str], numbers: Sequence[int]) -> None:
         if len(self._ids) + len(words) > _CACHED_WORDS:
             self._ids.clear()
+            self._counted.clear()
         self._ids.update(zip(words, numbers, strict=True))

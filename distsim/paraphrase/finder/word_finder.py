@@ -8,7 +8,7 @@ near ones says more.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ import numpy as np
 from distsim import storage
 from distsim.base.errors import ArtifactError
 from distsim.comparison.opposites.language import Contrasts, Language
+from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import Shard, every_nth
 from distsim.kernels.compiled import frozen
@@ -38,6 +39,7 @@ _COMMON = 0.005  # share of the text from which a word is no answer for a rarer 
 _CACHED = 256
 _BY_COLUMNS = 4  # words from which on rows are stored by feature, too: .2 s, of 15 ms for each
 _MOST_ROWS = 1 << 16
+_BLOCK = 512  # vectors whose squares stay in the processor's cache
 
 
 class LemmaPool(NamedTuple):
@@ -112,12 +114,12 @@ class WordFinder:
         self.all_forms, self._starts = all_forms, starts
         self._lemma_of = np.full(index.n_words, -1, np.int32)
         self._lemma_of[all_forms] = np.repeat(np.arange(n), np.diff(starts))
-        self.words = index.vocabulary.words(bases)
-        function_words = forms.inflections.function_words
-        self._is_function = np.array([word in function_words for word in self.words], bool)
+        self._bases = bases
+        function_words = sorted(forms.inflections.function_words)
+        ids = index.vocabulary.find(hash_texts([word.encode() for word in function_words]))
+        self._is_function = np.isin(bases, ids[ids > 0])
         self._squares = {name: frozen(rows.squares()) for name, rows in self._rows.items()}
-        values = self.vectors.astype(np.int32)
-        self._squares["vectors"] = frozen(np.einsum("ij,ij->i", values, values).astype(np.float64))
+        self._squares["vectors"] = frozen(_squares(self.vectors))
         self._log_counts = np.log(self.counts + 1.0)
         self._contrasted = Contrasts(index, Language.open())
         self._columns: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
@@ -129,6 +131,22 @@ class WordFinder:
         """Return the finder that `sign` stored beside a table; None where there is none for it."""
         artifact = table.finder
         return None if artifact is None else cls(index, artifact, forms)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The base words of all lemmas."""
+        return self._index.vocabulary.words(self._bases)
+
+    def named(self, lemmas: np.ndarray) -> list[str]:
+        """Return the base words of some lemmas; the first time without naming all.
+
+        Arguments:
+            lemmas: int64[n], numbers of lemmas.
+        """
+        if self._asked < _BY_COLUMNS:
+            return self._index.vocabulary.words(self._bases[lemmas])
+        words = self.words
+        return [words[lemma] for lemma in lemmas.tolist()]
 
     def lemma(self, word_id: int) -> int:
         """Return the number of a word's lemma, -1 where it has none."""
@@ -172,7 +190,7 @@ class WordFinder:
         mixed[self.counts > common] = -np.inf  # `the`, `be`: near to all
         if not self._is_function[lemma]:
             mixed[self._is_function] = -np.inf
-        pool = np.argsort(-mixed, kind="stable")[: min(POOL, int(np.isfinite(mixed).sum()))]
+        pool = _highest(mixed, min(POOL, int(np.isfinite(mixed).sum())))
         pool = np.concatenate([pool, np.setdiff1d(np.array(more, np.int64), [*pool, lemma])])
         columns = [
             kernel.ranks_among(
@@ -265,6 +283,33 @@ class WordOptions:
 
     weights: FinderWeights | None = None
     opposites: bool = True
+
+
+def _highest(values: np.ndarray, n: int) -> np.ndarray:
+    """Return the places of the n highest values, highest first, the first of equal ones first.
+
+    Arguments:
+        values: float64[m]. n: m at most.
+    """
+    if n == 0:
+        return np.empty(0, np.int64)
+    least = np.partition(values, values.size - n)[values.size - n]
+    places = np.flatnonzero(values >= least)
+    chosen: np.ndarray = places[np.argsort(-values[places], kind="stable")[:n]]
+    return chosen
+
+
+def _squares(vectors: np.ndarray) -> np.ndarray:
+    """Return the squared length of each vector, float64[n].
+
+    Arguments:
+        vectors: int8[n, n_dimensions].
+    """
+    squares = np.empty(len(vectors))
+    for first in range(0, squares.size, _BLOCK):
+        values = vectors[first : first + _BLOCK].astype(np.int32)
+        squares[first : first + _BLOCK] = np.einsum("ij,ij->i", values, values)
+    return squares
 
 
 def _ascending(starts: np.ndarray, values: np.ndarray) -> bool:

@@ -1,7 +1,6 @@
 """Substitutes of single words without a sentence, by what `sign` stored, best first."""
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from distsim.signatures.table import StoredTable
 _RARE = 20  # a form is shown that occurs at least so many times less than the one most like
 _SPARE = 5  # more than are wanted are looked at at once, since two lemmas may share a form
 _USUAL = 8  # a base word is shown that occurs at least an eighth as often as each of its forms
+_NOT_ASKED = -2
 _MORE_LIKE = 0.09  # so much more like than the base word a form is that is shown for it
 
 
@@ -99,6 +99,8 @@ class WordSubstitutes:
         self._lexicon = lexicon
         self.forms = forms
         self._space = space
+        self._of_kind: dict[str, np.ndarray] = {}
+        self._row_of = np.full(lexicon.index.n_words, _NOT_ASKED, np.int64)
 
     @classmethod
     def open(
@@ -192,8 +194,9 @@ class WordSubstitutes:
         pool = self.pool(words)
         if pool is None:
             return None
-        found = [self.finder.words[lemma] for lemma in pool.lemmas.tolist()]
-        return found, np.column_stack([self._alone(pool), self.of_form(words, pool)[0]])
+        return self.finder.named(pool.lemmas), np.column_stack(
+            [self._alone(pool), self.of_form(words, pool)[0]]
+        )
 
     def of_form(self, target: Words, pool: LemmaPool) -> tuple[np.ndarray, np.ndarray]:
         """Return (of each lemma how its forms agree with the target; the form most like it).
@@ -206,18 +209,23 @@ class WordSubstitutes:
         """
         own = self._space.phrases([target])[0]
         ids, starts = self.finder.forms(pool.lemmas)
-        rows = self._form_rows[ids]
+        rows = self._rows_of(ids)
         cosines = np.where(rows >= 0, self._space.vectors_at(rows) @ own.astype(np.float32), 0.0)
         best = np.maximum.reduceat(cosines, starts)
         owners = np.repeat(np.arange(starts.size), np.diff(np.append(starts, ids.size)))
         places = np.flatnonzero(cosines == best[owners])[::-1]
         nearest = np.empty(starts.size, np.int64)
         nearest[owners[places]] = ids[places]  # the first of equal ones
-        kind = self.forms.kind(target[0])
-        bases = [self.finder.words[lemma] for lemma in pool.lemmas.tolist()]
-        self.forms.learn(bases)
-        agrees = [self.forms.has(base, kind) for base in bases]
+        agrees = self._have(pool.lemmas, self.forms.kind(target[0]))
         return np.column_stack([best.astype(np.float64), agrees]), nearest
+
+    def _have(self, lemmas: np.ndarray, kind: str) -> np.ndarray:
+        """Return 1 for lemmas that have a form of a kind, else 0; int8[n], looked up once each."""
+        known = self._of_kind.setdefault(kind, np.full(len(self.finder.words), -1, np.int8))
+        new = lemmas[known[lemmas] < 0]
+        known[new] = self.forms.have(self.finder.named(new), kind)
+        have: np.ndarray = known[lemmas]
+        return have
 
     def bases(self, target: Words) -> list[str]:
         """Return the base word of a target of one known word; () for other targets.
@@ -226,7 +234,7 @@ class WordSubstitutes:
             target: its words.
         """
         lemma = self._lemma(target)
-        return [self.finder.words[lemma]] if lemma >= 0 else []
+        return self.finder.named(np.array([lemma])) if lemma >= 0 else []
 
     def pool(self, target: Words, *, more: Iterable[Words] = ()) -> LemmaPool | None:
         """Return what is stored of a target that is one word; None where nothing is.
@@ -265,12 +273,16 @@ class WordSubstitutes:
         """Return the number of the lemma of a phrase that is one word, -1 where it has none."""
         return self.finder.lemma(int(self._lexicon.ids(words)[0])) if len(words) == 1 else -1
 
-    @cached_property
-    def _form_rows(self) -> np.ndarray:
-        """The row of every form's vector by the word's id, -1 where it has none; int64[n_words]."""
-        rows = np.full(self._lexicon.index.n_words, -1, np.int64)
-        ids = self.finder.all_forms
-        rows[ids] = self._space.rows(self._lexicon.index.vocabulary.words(ids))
+    def _rows_of(self, ids: np.ndarray) -> np.ndarray:
+        """Return the row of every form's vector, -1 where it has none; int64[n]. Looked up once.
+
+        Arguments:
+            ids: int64[n], of words.
+        """
+        new = np.unique(ids[self._row_of[ids] == _NOT_ASKED])
+        if new.size:
+            self._row_of[new] = self._space.rows(self._lexicon.index.vocabulary.words(new))
+        rows: np.ndarray = self._row_of[ids]
         return rows
 
     def _alone(self, pool: LemmaPool) -> np.ndarray:
@@ -295,8 +307,7 @@ class WordSubstitutes:
         is_base = own == target[0] and not self.forms.inflections.names_kinds
         named = self._lexicon.index.vocabulary.words(nearest)
         found = []
-        for lemma, near in zip(lemmas.tolist(), named, strict=True):
-            base = self.finder.words[lemma]
+        for base, near in zip(self.finder.named(lemmas), named, strict=True):
             if (near == base and not wanted) or (is_base and self._is_usual(base)):
                 found.append(base)
                 continue

@@ -404,7 +404,7 @@ class Substituter:
         gains = self._by_rules(pool, rules)
         added = gains @ self._words.weights.grammar
         best = np.argsort(-(columns @ weights[:-1] + added), kind="stable")[:FLUENT]
-        words = [finder.words[lemma] for lemma in pool.lemmas[best].tolist()]
+        words = finder.named(pool.lemmas[best])
         shown = self._words.shown(target, pool.lemmas[best], nearest[best])
         kinds = [self._forms.kind(*pair) for pair in zip(shown, words, strict=True)]
         filled = self._fluency.scores(
@@ -418,12 +418,14 @@ class Substituter:
     def _by_rules(self, pool: LemmaPool, rules: RulesByTarget) -> np.ndarray:
         """Return how far the costs of each lemma's rule are below the highest, float64[n, 2]."""
         assert self._words is not None
+        if not rules:
+            return np.zeros((pool.lemmas.size, 2))
         costs: dict[str, tuple[float, ...]] = {}
         for words, own in rules.items():
             for base in self._words.bases(words):
                 costs[base] = tuple(map(min, costs.get(base, own), own))
         none = (HIGHEST_COST,) * 2
-        found = [self._words.finder.words[lemma] for lemma in pool.lemmas.tolist()]
+        found = self._words.finder.named(pool.lemmas)
         below = HIGHEST_COST - np.array([costs.get(one, none) for one in found]).reshape(-1, 2)
         return np.maximum(0.0, below)
 
