@@ -1,7 +1,7 @@
 """`distsim compare INDEX A B`: two phrases side by side."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -75,12 +75,13 @@ def _measured(
     index: "CorpusIndex", table: "SignatureTable", a: str, b: str
 ) -> list[tuple[str, float | None]]:
     """Return (measure, similarity) of all measures that the table allows; None where unknown."""
-    from distsim.comparison.measures import EstimatedCosine, ExactCosine, LearnedCosine
+    from distsim.comparison.measures import cosine
 
-    found = [("table", EstimatedCosine(table).similarity(a, b))]
-    for known in (LearnedCosine, ExactCosine):
+    similarities = [("table", cosine(table).similarity(a, b))]
+    how: Literal["vectors", "exact"]
+    for how in ("vectors", "exact"):
         try:
-            found.append((known.name, known(index, table).similarity(a, b)))
+            similarities.append((how, cosine(table, how=how, index=index).similarity(a, b)))
         except DistsimError:  # the table is of another kind, or of another text
             continue
-    return found
+    return similarities

@@ -297,7 +297,7 @@ def _by_finder(
     from distsim import storage
     from distsim.base.results import Results
     from distsim.cli.opened import index_of
-    from distsim.comparison.measures import EstimatedCosine
+    from distsim.comparison.measures import cosine
     from distsim.comparison.opposites.opposites import SPARE, Opposites, opposites_last
     from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 
@@ -310,7 +310,7 @@ def _by_finder(
     words = WordSubstitutes.open(corpus, opened, weights=weights)
     if words is None:
         return None
-    opposites, cosine = Opposites(corpus, opened), EstimatedCosine(opened)
+    opposites, measure = Opposites(corpus, opened), cosine(opened)
     of_shares = not words.finder.is_calibrated
 
     def listed(phrase: str) -> "_FinderList | None":
@@ -326,7 +326,7 @@ def _by_finder(
         near = _reaching(near, how.threshold)
         placed, n_below = opposites_last(opposites, phrase, [one.phrase for one in near], k)
         ordered = [near[row.place] for row in placed]
-        cosines = cosine.similarities([(phrase, one.phrase) for one in ordered])
+        cosines = measure.similarities([(phrase, one.phrase) for one in ordered])
         labelled = Results[Any](
             _Labelled(
                 one.phrase, nan if value is None else value, one.similarity, one.strength,

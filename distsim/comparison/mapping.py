@@ -6,7 +6,7 @@ others 2018, eq. 6): 2 cos(Wx, y) less the mean cosines of Wx and of y to their 
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -23,7 +23,6 @@ from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
-from distsim.signatures.composition import PartVectors
 from distsim.signatures.projections.learn import unit_rows
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
@@ -106,7 +105,7 @@ class WordSpace:
 
     def __init__(self, table: TableLike) -> None:
         self.table = opened_table(table)
-        parts = require_vectors(self.table)
+        parts = self.table.require_word_vectors()
         single = np.flatnonzero(self.table.token_counts() == 1)
         strengths = self.table.strengths[single].astype(np.int64)
         single = single[np.lexsort((self.table.hashes[single], -strengths))]
@@ -116,35 +115,6 @@ class WordSpace:
         self.rows = {word: row for row, word in enumerate(self.words)}
         self.vectors = unit_rows(parts.rows(at))
         self.strengths = self.table.strengths[single].astype(np.int64)
-
-    def of(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of words, float32[n, n_dimensions], zeros where unknown.
-
-        Arguments:
-            words: n words in their normal form.
-        """
-        found = np.zeros((len(words), self.vectors.shape[1]), np.float32)
-        for n, word in enumerate(words):
-            if word in self.rows:
-                found[n] = self.vectors[self.rows[word]]
-        return found
-
-
-def require_vectors(table: StoredTable) -> PartVectors:
-    """Return the vectors of a table's words.
-
-    Arguments:
-        table: a table of signatures.
-
-    Raises:
-        IncompatibleError: the table keeps none.
-    """
-    if table.parts is None:
-        raise IncompatibleError(
-            f"{table.path}: keeps no vectors of words: sign it with the preset learned, or from "
-            "vectors, and keep its parts"
-        )
-    return table.parts
 
 
 def fit_map(
@@ -344,8 +314,8 @@ class VectorMap:
         if len(used) < len(found):
             notice(f"{len(found) - len(used):,} of {len(found):,} pairs left out: no vector")
         matrix = fit_map(
-            spaces[0].of([pair.source for pair in used]),
-            spaces[1].of([pair.target for pair in used]),
+            spaces[0].vectors[[spaces[0].rows[pair.source] for pair in used]],
+            spaces[1].vectors[[spaces[1].rows[pair.target] for pair in used]],
             np.array([pair.weight for pair in used]),
             options,
         )
@@ -371,8 +341,8 @@ class VectorMap:
             ParameterError: the phrase is empty, or `k` is below 1.
         """
         k = whole_number(k, "`k`", 1)
-        vector = self.source.composed_vector(phrase)
-        if vector is None:
+        (vector,) = self.source.vectors(one_text(phrase, "phrase"), of_words=True)
+        if np.isnan(vector[0]):
             return None
         mapped = unit_rows((vector.astype(np.float32) @ self.matrix)[None, :])[0]
         with threadpool_limits(limits=1, user_api="blas"):

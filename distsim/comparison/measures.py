@@ -22,7 +22,7 @@ from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import cosine as cosine_of_contexts
 from distsim.signatures.composition import Composer
-from distsim.signatures.estimates import Estimator, Stored, estimate_of
+from distsim.signatures.estimates import Estimator, estimate_of
 from distsim.signatures.feature_store import FeatureStore, has_features
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import Recipe
@@ -233,36 +233,13 @@ class EstimatedCosine(Similarity):
         self._compose = compose
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _estimated_cosine, (*self._tables[:1], *self._tables[-1:], self._compose,
-                                   self.estimate)  # fmt: skip
+        again = partial(
+            EstimatedCosine, other=self._tables[-1], compose=self._compose, estimate=self.estimate
+        )
+        return again, self._tables[:1]
 
     def __repr__(self) -> str:
         return f"EstimatedCosine({self._tables[0]!r}, {self.estimate})"
-
-    @property
-    def n_dimensions(self) -> int:
-        """Numbers of a vector; bits of a signature where the table keeps no vectors."""
-        return self._tables[0].n_dimensions
-
-    def vectors(self, pairs: Iterable[Pair]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the restored vectors of the first and of the second phrase of every pair.
-
-        float32[n, n_dimensions] each, of length 1, or NaN where nothing is known of a phrase.
-
-        Arguments:
-            pairs: two phrases each, words separated by spaces.
-
-        Raises:
-            ParameterError: estimates are made otherwise; a phrase is empty, or no text.
-        """
-        if self.estimate != "restored":
-            raise ParameterError(f"`estimate` {self.estimate}: has no vectors: choose restored")
-        sides = []
-        for stored, numbers in self._sides(checked_pairs(pairs)):
-            rows = stored.vectors[numbers]
-            rows[~stored.known[numbers]] = np.nan
-            sides.append(rows)
-        return sides[0], sides[1]
 
     def similarity(self, a: str, b: str) -> float | None:
         """Return the similarity of two phrases, -1 to 1, None where it has none.
@@ -282,17 +259,6 @@ class EstimatedCosine(Similarity):
                 return float(estimator.cosines(first, second, _FIRST, _FIRST)[0])
         return self.estimates([pair])[0].similarity
 
-    def _sides(self, given: list[Pair]) -> list[tuple[Stored, np.ndarray]]:
-        """Return the stored data of each side's distinct phrases, and their numbers by pair."""
-        if len(self._tables) == 1:
-            phrases = [phrase for pair in given for phrase in pair]
-            stored, numbers = self._estimators[0].look_up(phrases, self._compose)
-            return [(stored, numbers[0::2]), (stored, numbers[1::2])]
-        return [
-            estimator.look_up([pair[side] for pair in given], self._compose)
-            for side, estimator in enumerate(self._estimators)
-        ]
-
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
         """Return the estimated cosine of every pair, and whether it was composed.
 
@@ -300,7 +266,15 @@ class EstimatedCosine(Similarity):
             pairs: two phrases each, words separated by spaces.
         """
         given = checked_pairs(pairs)
-        (first, a), (second, b) = self._sides(given)
+        sides = [pair[0] for pair in given], [pair[1] for pair in given]
+        if len(self._tables) == 1:  # a phrase on both sides is looked up once
+            first, numbers = self._estimators[0].look_up([*sides[0], *sides[1]], self._compose)
+            second, a, b = first, numbers[: len(given)], numbers[len(given) :]
+        else:
+            (first, a), (second, b) = (
+                estimator.look_up(phrases, self._compose)
+                for estimator, phrases in zip(self._estimators, sides, strict=True)
+            )
         known = np.flatnonzero(first.known[a] & second.known[b])
         cosines = self._estimators[0].cosines(first, second, a[known], b[known])
         composed = first.composed[a] | second.composed[b]
@@ -315,14 +289,14 @@ class EstimatedCosine(Similarity):
         return result
 
 
-def _estimated_cosine(
-    table: StoredTable, other: StoredTable, compose: bool, estimate: str
-) -> EstimatedCosine:
-    return EstimatedCosine(table, other=other, compose=compose, estimate=estimate)
-
-
 def cosine(
-    table: TableLike, *, how: CosineName | None = None, index: CorpusIndex | AnyPath | None = None
+    table: TableLike,
+    *,
+    how: CosineName | None = None,
+    index: CorpusIndex | AnyPath | None = None,
+    other: TableLike | None = None,
+    compose: bool = True,
+    cached: int = _CACHED_VECTORS,
 ) -> Similarity:
     """Return the measure of cosines of a table's phrases that is asked for.
 
@@ -333,10 +307,15 @@ def cosine(
             the real-valued vectors of a learned table, made from the index. None: `restored` where
             the table stores its words' vectors, else `bits`.
         index: where contexts are counted; None: the index that contains the table.
+        other: the table of the second phrase of a pair, where it is not the same one; estimates
+            alone have it.
+        compose: whether an estimate makes a phrase that is not in the table of its words.
+        cached: for so many phrases `exact` keeps the counted vectors, a frequent one's a megabyte
+            or two.
 
     Raises:
-        ParameterError: there is no such measure, the table does not allow it, or it is in no index
-            and none is named.
+        ParameterError: there is no such measure, the table or `other` does not allow it, or it is
+            in no index and none is named.
         IncompatibleError: the index is not that of the table.
 
     >>> cosine(table).similarity("alice", "alice"), cosine(learned, how="bits").name
@@ -347,6 +326,8 @@ def cosine(
         one_of(how, get_args(CosineName), "`how`")
     path = opened.path if isinstance(table, StoredTable) else getattr(table, "path", table)
     of = opened.fingerprint
+    if how in ("exact", "vectors") and other is not None:
+        raise ParameterError(f"`how` {how}: has one table: leave out `other`, or choose bits")
     if how == "exact":
         if of.is_of_vectors:
             raise ParameterError(
@@ -361,7 +342,7 @@ def cosine(
                 "--set keep_features=true"
             )
         otherwise = ", or sign it again with --set keep_features=true"
-        return ExactCosine(_index_around(opened, index, otherwise), opened)
+        return ExactCosine(_index_around(opened, index, otherwise), opened, kept=cached)
     if how == "vectors":
         if not of.is_learned:
             raise ParameterError(
@@ -371,7 +352,7 @@ def cosine(
         if of.is_of_vectors:
             return ComposedCosine(opened)
         return LearnedCosine(_index_around(opened, index), opened)
-    return EstimatedCosine(opened, estimate=how)
+    return EstimatedCosine(opened, other=other, compose=compose, estimate=how)
 
 
 def _index_around(
@@ -616,12 +597,9 @@ class ComposedCosine(Similarity):
 
     def __init__(self, table: TableLike) -> None:
         table = opened_table(table)
-        if table.parts is None:
-            raise IncompatibleError(
-                f"{table.path} keeps no vectors of words: sign it again and keep its parts"
-            )
+        table.require_word_vectors()
         self._table = table
-        self._vector = lru_cache(_CACHED_VECTORS)(table.composed_vector)
+        self._vector = lru_cache(_CACHED_VECTORS)(self._composed_vector)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ComposedCosine, (self._table,)
@@ -636,6 +614,10 @@ class ComposedCosine(Similarity):
             pairs: (phrase, phrase), words separated by spaces.
         """
         return _of_unit_vectors(self._table, pairs, self._vector)
+
+    def _composed_vector(self, phrase: str) -> np.ndarray | None:
+        (vector,) = self._table.vectors(phrase, of_words=True)
+        return None if np.isnan(vector[0]) else vector
 
 
 def ngram_model(table: StoredTable) -> NgramModel:

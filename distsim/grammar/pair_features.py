@@ -19,7 +19,7 @@ import numpy as np
 
 from distsim.base.arguments import Pair
 from distsim.base.errors import ParameterError
-from distsim.comparison.measures import EstimatedCosine
+from distsim.comparison.measures import Similarity, cosine
 from distsim.comparison.opposites.opposites import NOTHING_TOLD, Opposites
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.escapes import unescape
@@ -69,8 +69,8 @@ class PairFeatures:
         opposites: Opposites | None = None,
     ) -> None:
         self._opposites = opposites
-        self._ngram = None if ngram is None else EstimatedCosine(ngram)
-        self._syntax = None if syntax is None else EstimatedCosine(syntax)
+        self._ngram = None if ngram is None else cosine(ngram)
+        self._syntax = None if syntax is None else cosine(syntax)
         self._table = ngram
         self._n_words = 0
         if ngram is not None:
@@ -84,8 +84,8 @@ class PairFeatures:
         if opposites is not None:
             self.groups["opposites"] = OF_OPPOSITES
         self.names = tuple(name for names in self.groups.values() for name in names)
-        if self._ngram is not None and self._ngram.estimate == "restored":
-            numbers = range(_TURNS * self._ngram.n_dimensions)
+        if ngram is not None and ngram.estimator.name == "restored":
+            numbers = range(_TURNS * ngram.n_dimensions)
             self.groups["vectors"] = tuple(f"{kind}_{k}" for kind in _KINDS for k in numbers)
 
     def matrix(self, pairs: Sequence[Pair], *, names: Sequence[str] | None = None) -> np.ndarray:
@@ -126,12 +126,12 @@ class PairFeatures:
             return {"opposite": np.array([one.score for one in found])} | {
                 kind: np.array([getattr(one, kind) for one in found]) for kind in OF_OPPOSITES[1:]
             }
-        if is_of_vectors(name) and self._ngram is not None:
-            some = [n for n, (a, b) in enumerate(texts) if a and b]
-            turned = _turned(self._ngram.n_dimensions)
-            first, second = (one @ turned for one in self._ngram.vectors([texts[n] for n in some]))
+        if is_of_vectors(name) and self._table is not None:
+            filled = [n for n, (a, b) in enumerate(texts) if a and b]
+            turned, table = _turned(self._table.n_dimensions), self._table
+            first, second = (table.vectors([texts[n][k] for n in filled]) @ turned for k in (0, 1))
             made = np.full((len(texts), len(self.groups["vectors"])), np.nan)
-            made[some] = np.column_stack([first * second, np.abs(first - second)])
+            made[filled] = np.column_stack([first * second, np.abs(first - second)])
             return dict(zip(self.groups["vectors"], made.T, strict=True))
         return self._of_counts(texts)
 
@@ -184,7 +184,7 @@ def without_gaps(side: str) -> str:
     return " ".join(unescape(symbol) for symbol in side.split() if gap_of(symbol.encode()) is None)
 
 
-def _estimated(measure: EstimatedCosine, texts: list[Pair]) -> np.ndarray:
+def _estimated(measure: Similarity, texts: list[Pair]) -> np.ndarray:
     values = np.full(len(texts), np.nan)
     some = [n for n, (a, b) in enumerate(texts) if a and b]
     found = measure.similarities([texts[n] for n in some])

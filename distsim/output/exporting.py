@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from distsim.base.arguments import Texts, one_of, one_or_many_texts
 from distsim.base.choices import ExportFormat
 from distsim.base.errors import ParameterError, how_to_install
-from distsim.comparison.mapping import require_vectors
 from distsim.comparison.nearest import NeighbourSearch
 from distsim.corpus.vectors import VectorFileContents
 from distsim.signatures.table import StoredTable, TableLike, opened_table
@@ -41,13 +40,15 @@ def word_vectors(table: TableLike, *, phrases: Texts | None = None) -> VectorFil
     512
     """
     table = opened_table(table)
-    parts = require_vectors(table)
+    parts = table.require_word_vectors()
     if phrases is not None:
-        found = [(one, table.composed_vector(one)) for one in one_or_many_texts(phrases)]
-        made = [(one, vector) for one, vector in found if vector is not None]
-        rows = [vector.astype(np.float32) for _, vector in made]
+        given = one_or_many_texts(phrases)
+        rows = [table.vectors(one, of_words=True)[0].astype(np.float32) for one in given]
+        known = [(one, row) for one, row in zip(given, rows, strict=True) if not np.isnan(row[0])]
         empty = np.empty((0, parts.n_dimensions), np.float32)
-        return VectorFileContents([one for one, _ in made], np.stack(rows) if rows else empty)
+        return VectorFileContents(
+            [one for one, _ in known], np.stack([row for _, row in known]) if known else empty
+        )
     places = np.searchsorted(table.hashes, parts.hashes)
     places = np.minimum(places, max(0, len(table) - 1))
     here = np.flatnonzero(table.hashes[places] == parts.hashes) if len(table) else places[:0]
@@ -123,8 +124,7 @@ def _known(
         ParameterError: there is none.
     """
     if vectors:
-        require_vectors(table)
-        is_known = [table.composed_vector(one) is not None for one in phrases]
+        is_known = [not np.isnan(table.vectors(one, of_words=True)[0, 0]) for one in phrases]
         lack = "have no vector: none of their words has one"
     else:
         is_known = (table.find(phrases) >= 0).tolist()

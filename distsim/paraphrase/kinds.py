@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from distsim.base.arguments import AnyPath, Pair, one_of
-from distsim.comparison.measures import Estimate, EstimatedCosine, Similarity, checked_pairs
+from distsim.comparison.measures import Estimate, Similarity, checked_pairs, cosine
 from distsim.contexts.weights import Weighting
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.paraphrase.occurrences import Sampler, locate, word_ids
@@ -60,7 +60,7 @@ class KindCosine(Similarity):
         self.name = kind
         self._kind: SimilarityKind = kind
         self._index, self._table = index, table
-        self._estimate = EstimatedCosine(table)
+        self._estimate = cosine(table)
         window, places = WINDOWS[kind]
         self._profiler = Profiler(index, window, Weighting("log-llr"), places)
         self._sampler = Sampler(index, OCCURRENCES, common=_EVERY_COUNT)

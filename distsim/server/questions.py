@@ -436,17 +436,19 @@ def _measures(opened: Opened, a: str, b: str, everything: bool) -> list[Measure]
         known.append(
             ("table", f"estimated from {bits} bits"
              + " and the vectors of words, both learned from the text" * learned,
-             lambda: opened.estimated(MAIN))
+             lambda: opened.cosine(MAIN))
         )  # fmt: skip
         if everything and _keeps_less_than_vectors(opened):
-            known.append(("vectors", "of the vectors that the bits are cut from", opened.learned))
+            known.append(("vectors", "of the vectors that the bits are cut from",
+                          lambda: opened.cosine(MAIN, "vectors")))  # fmt: skip
         if everything:
             known.append(
-                ("exact", "of the counted contexts themselves", opened.exact)
+                ("exact", "of the counted contexts themselves",
+                 lambda: opened.cosine(MAIN, "exact"))
             )  # fmt: skip
     if SYNTAX in opened.tables:
         known.append(("syntax", "estimated from syntactic contexts",
-                      lambda: opened.estimated(SYNTAX)))  # fmt: skip
+                      lambda: opened.cosine(SYNTAX)))  # fmt: skip
     result = []
     for name, told, make in known:
         try:
@@ -461,7 +463,7 @@ def _measures(opened: Opened, a: str, b: str, everything: bool) -> list[Measure]
 def _keeps_less_than_vectors(opened: Opened) -> bool:
     """Return whether a learned table can only estimate by bits, less precisely than vectors."""
     learned = opened.tables[MAIN].fingerprint.is_learned
-    return learned and opened.estimated(MAIN).estimate == "bits"
+    return learned and opened.tables[MAIN].estimator.name == "bits"
 
 
 def _grammar(opened: Opened) -> "GrammarIndex":
@@ -478,7 +480,7 @@ def _rules_shown(
 
     parts = [parts_of(rule) for rule in found]
     pairs = [pair for some in parts for pair in some]
-    known = opened.estimated(MAIN).similarities(pairs) if pairs and MAIN in opened.tables else []
+    known = opened.cosine(MAIN).similarities(pairs) if pairs and MAIN in opened.tables else []
     values = iter(known or [None] * len(pairs))
     return tuple(
         RuleShown(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from distsim.base.errors import ArtifactError, ParameterError
-from distsim.comparison.measures import EstimatedCosine, ExactCosine, LearnedCosine
+from distsim.comparison.measures import CosineName, Similarity, cosine
 from distsim.comparison.nearest import NeighbourSearch, usual_strength
 from distsim.comparison.table import SignatureTable
 from distsim.contexts.ngram import PhraseWeigher
@@ -252,19 +252,18 @@ class Opened:
             key, lambda: PhraseWeigher(self.index, window, Weighting(scheme), counts=counts)
         )
 
-    def estimated(self, name: str) -> EstimatedCosine:
-        """Return the measure that estimates cosines from a table."""
-        return self._once(("estimated", name), lambda: EstimatedCosine(self.table(name)))
+    def cosine(self, name: str, how: CosineName | None = None) -> Similarity:
+        """Return a measure of the cosines of a table's phrases.
 
-    def exact(self) -> ExactCosine:
-        """Return the measure of exact cosines, counted from the index."""
+        Arguments:
+            name: of the table. how: as in `distsim.comparison.cosine`.
+        """
+        if how is None:
+            return self._once((how, name), lambda: cosine(self.table(name)))
+        table, index = self.require_current(), self.index
         return self._once(
-            "exact", lambda: ExactCosine(self.index, self.require_current(), kept=_KEPT_VECTORS)
+            (how, name), lambda: cosine(table, how=how, index=index, cached=_KEPT_VECTORS)
         )
-
-    def learned(self) -> LearnedCosine:
-        """Return the measure of cosines of a learned table's real-valued vectors."""
-        return self._once("learned", lambda: LearnedCosine(self.index, self.require_current()))
 
     def paraphraser(self) -> "Paraphraser":
         """Return the paraphraser, with candidates of the table where there is one."""

@@ -308,19 +308,23 @@ class PartVectors:
         vectors: np.ndarray = self.vectors[numbers] * self.scales[numbers][:, None]
         return vectors
 
-    def compose(self, words: Sequence[str]) -> np.ndarray | None:
-        """Return the unit vector of a phrase made of its words, float64[n_dimensions], or None.
+    def compose(self, phrases: Sequence[Sequence[str]]) -> np.ndarray:
+        """Return the unit vectors of phrases made of their words, float64[n, n_dimensions].
+
+        NaN where no word of a phrase has a vector.
 
         Arguments:
-            words: of the phrase; None is returned where none of them has a vector.
+            phrases: the words of each, in normal form.
         """
-        rows = self.find(words)
-        rows = rows[rows >= 0]
-        if not rows.size:
-            return None
-        total = self.factors[rows] @ self.vectors[rows].astype(np.float64)
-        length = np.sqrt(total @ total)
-        return total / length if length > 0 else None
+        vectors = np.full((len(phrases), self.n_dimensions), np.nan)
+        for vector, words in zip(vectors, phrases, strict=True):
+            rows = self.find(words)
+            rows = rows[rows >= 0]
+            total = self.factors[rows] @ self.vectors[rows].astype(np.float64)
+            length = np.sqrt(total @ total)
+            if length > 0:
+                vector[:] = total / length
+        return vectors
 
 
 class OwnVectors(NamedTuple):

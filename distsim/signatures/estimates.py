@@ -19,7 +19,9 @@ from distsim.base.choices import EstimateName
 from distsim.base.errors import ParameterError
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
+from distsim.signatures.kernels.projection import cut_bits
 from distsim.signatures.kernels.restored_vectors import restore_vectors, restored_cosines
+from distsim.signatures.layout import rendered
 
 if TYPE_CHECKING:
     from distsim.signatures.table import StoredTable
@@ -150,11 +152,9 @@ class Estimator:
             compose: make those that are not in the table of their words.
             phrases: words separated by spaces.
         """
-        rows = self._table.find_normal(phrases)
-        data = [phrase.encode() for phrase in phrases]
-        bounds = np.cumsum([0, *map(len, data)], dtype=np.int64)
-        text = np.frombuffer(b"".join(data), np.uint8)
-        return self.stored(rows, text, bounds[:-1], bounds[1:], compose)
+        text, ends = rendered(phrases)
+        rows = self._table.find_rendered(text, ends)
+        return self.stored(rows, text, ends[:-1], ends[1:], compose)
 
     def look_up(self, phrases: Sequence[str], compose: bool = True) -> tuple[Stored, np.ndarray]:
         """Return the stored data of distinct phrases, and the number of each given one in it.
@@ -165,7 +165,9 @@ class Estimator:
         """
         texts = {phrase: self._table.normal_form(phrase) for phrase in dict.fromkeys(phrases)}
         numbers = {text: number for number, text in enumerate(dict.fromkeys(texts.values()))}
-        stored = self.known(list(numbers), compose)
+        text, ends = rendered(list(numbers))
+        rows = self._table.find_rendered(text, ends)
+        stored = self.stored(rows, text, ends[:-1], ends[1:], compose)
         return stored, np.array([numbers[texts[phrase]] for phrase in phrases], np.int64)
 
     def stored_phrase(self, phrase: str) -> Stored | None:
@@ -197,10 +199,9 @@ class Estimator:
             vector = own.vector(int(table.hashes[row]))
             if vector is not None:
                 return vector, np.ones(1)
-        text = np.frombuffer(phrase.encode(), np.uint8)
-        ends = np.array([0, text.size])
-        bits = table.bits[row : row + 1]
-        return self._vectors(np.array([row]), _YES, bits, text, ends[:1], ends[1:])
+        text, ends = rendered([phrase])
+        stored = self.stored(np.array([row]), text, ends[:-1], ends[1:])
+        return stored.vectors, stored.fidelities
 
     def stored(
         self,
@@ -225,7 +226,21 @@ class Estimator:
         bits[known] = table.bits[rows[known]]
         vectors, fidelities = np.empty((0, table.n_dimensions), np.float32), np.empty(0)
         if self.name != "bits":
-            vectors, fidelities = self._vectors(rows, known, bits, text, begins, ends)
+            parts, own_shares, own_vectors = table.parts, table.own_shares, table.own_vectors
+            assert parts is not None and own_shares is not None
+            shares = np.zeros(n, np.uint8)
+            shares[known] = own_shares[rows[known]]
+            vectors, fidelities = np.empty((n, table.n_dimensions), np.float32), np.empty(n)
+            restore_vectors(
+                frozen(text), frozen(begins), frozen(ends), frozen(bits), frozen(shares),
+                frozen(parts.hashes), parts.factors, frozen(parts.vectors), vectors, fidelities,
+            )  # fmt: skip
+            own = np.flatnonzero(shares > 0)
+            if own_vectors is not None and own.size:
+                of_own = vectors[own]
+                is_stored = own_vectors.fill(table.hashes[rows[own]], of_own)
+                vectors[own] = of_own
+                fidelities[own[is_stored]] = 1.0
             composed = ~known & (fidelities > 0.0) & compose
             known |= composed
             packed = np.packbits(vectors[composed, : table.n_bits] > 0, axis=1, bitorder="little")
@@ -233,9 +248,10 @@ class Estimator:
         elif compose and table.parts is not None:
             for number in np.flatnonzero(~known).tolist():
                 phrase = text[begins[number] : ends[number]].tobytes().decode()
-                made = table.composed_bits(phrase)
-                if made is not None:
-                    bits[number], composed[number] = made, True
+                vector = table.vectors(phrase, of_words=True)
+                composed[number] = not np.isnan(vector[0, 0])
+                if composed[number]:
+                    cut_bits(frozen(vector), bits[number : number + 1])
             known |= composed
         return Stored(known, composed, bits, vectors, fidelities)
 
@@ -265,29 +281,6 @@ class Estimator:
         return Stored(
             np.ones(1, bool), np.zeros(1, bool), bits[None, :], vectors, np.ones(len(vectors))
         )
-
-    def _vectors(
-        self, rows: np.ndarray, known: np.ndarray, bits: np.ndarray, text: np.ndarray,
-        begins: np.ndarray, ends: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-        table = self._table
-        parts, own_shares = table.parts, table.own_shares
-        assert parts is not None and own_shares is not None
-        shares = np.zeros(rows.size, np.uint8)
-        shares[known] = own_shares[rows[known]]
-        vectors = np.empty((rows.size, table.n_dimensions), np.float32)
-        fidelities = np.empty(rows.size)
-        restore_vectors(
-            frozen(text), frozen(begins), frozen(ends), frozen(bits), frozen(shares),
-            frozen(parts.hashes), parts.factors, frozen(parts.vectors), vectors, fidelities,
-        )  # fmt: skip
-        own = np.flatnonzero(shares > 0)
-        if table.own_vectors is not None and own.size:
-            stored = vectors[own]
-            is_stored = table.own_vectors.fill(table.hashes[rows[own]], stored)
-            vectors[own] = stored
-            fidelities[own[is_stored]] = 1.0
-        return vectors, fidelities
 
     def cosines(self, first: Stored, second: Stored, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return the estimate of each pair of known phrases, float64: `first`[a], `second`[b].

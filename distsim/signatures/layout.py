@@ -5,12 +5,15 @@ text_blocks[r // 64] + text_ends[r], so that an offset takes four bytes.
 """
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from distsim import storage
+from distsim.base.arguments import utf8_phrase
 from distsim.base.errors import ArtifactError
 from distsim.corpus.vocabulary import hash_blob, hash_text
 from distsim.kernels.compiled import frozen
@@ -291,3 +294,17 @@ def strongest_rows(
     kept[level[: keep - int(np.count_nonzero(kept))]] = True
     rows: np.ndarray = order[kept[order]]
     return rows
+
+
+def rendered(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return (phrases as UTF-8 end to end, uint8; where each begins, and the end, int64[n + 1]).
+
+    Arguments:
+        texts: n phrases in their normal form.
+
+    Raises:
+        ParameterError: a phrase is not valid Unicode.
+    """
+    data = [utf8_phrase(text) for text in texts]
+    offsets = np.fromiter(accumulate(map(len, data), initial=0), np.int64, len(data) + 1)
+    return np.frombuffer(b"".join(data), np.uint8), offsets

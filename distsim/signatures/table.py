@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
 from html import escape
-from itertools import accumulate
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self, Union, overload
+from typing import Any, Literal, NamedTuple, Self, Union, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from distsim import storage
 from distsim.base.arguments import (
     AnyPath,
     Texts,
+    Words,
     check_opened,
     one_or_many_texts,
     shown,
@@ -31,8 +31,7 @@ from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import Composition, OwnVectors, PartVectors
 from distsim.signatures.estimates import Estimator
 from distsim.signatures.fingerprint import Fingerprint
-from distsim.signatures.kernels.projection import cut_bits
-from distsim.signatures.layout import PhraseColumns
+from distsim.signatures.layout import PhraseColumns, rendered
 from distsim.signatures.projections.projection import CHECKSUM_KEY
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.projections.training import Learning
@@ -348,7 +347,15 @@ class StoredTable:
         count, origin = int(self.strengths[row]), "stored" if share else "composed"
         return PhraseVector(values, PhraseEvidence(normal, count, round(share / 255, 3), origin))
 
-    def vectors(self, phrases: Texts) -> NDArray[np.float32]:
+    @overload
+    def vectors(self, phrases: Texts) -> NDArray[np.float32]: ...
+    @overload
+    def vectors(
+        self, phrases: Texts | Sequence[Words], *, of_words: Literal[True]
+    ) -> NDArray[np.float64]: ...
+    def vectors(
+        self, phrases: Texts | Sequence[Words], *, of_words: bool = False
+    ) -> NDArray[np.float32] | NDArray[np.float64]:
         """Return a unit vector for each phrase, float32[n, n_dimensions].
 
         For a word the stored vector; for a phrase the posterior mean given its bits and its words'
@@ -357,15 +364,25 @@ class StoredTable:
         phrase nor any of its words is known.
 
         Arguments:
-            phrases: one or several.
+            phrases: one or several; with `of_words` also the words of each, in normal form.
+            of_words: make every phrase of its words alone, also one that is in the table; float64.
 
         Raises:
             ParameterError: a phrase is empty.
+            IncompatibleError: `of_words`, and the table keeps no vectors of words.
 
         >>> learned.vectors(["king", "the queen"]).shape, table.vectors("king").shape
         ((2, 512), (1, 256))
         """
-        stored, numbers = self.estimator.look_up(one_or_many_texts(phrases))
+        if of_words:
+            in_words = isinstance(phrases, list) and all(isinstance(one, tuple) for one in phrases)
+            words = (
+                cast(Sequence[Words], phrases)
+                if in_words
+                else [tuple(self.words(one)) for one in one_or_many_texts(cast(Texts, phrases))]
+            )
+            return self.require_word_vectors().compose(words)
+        stored, numbers = self.estimator.look_up(one_or_many_texts(cast(Texts, phrases)))
         rows: NDArray[np.float32] = stored.unit_vectors[numbers]
         rows[~stored.known[numbers]] = np.nan
         return rows
@@ -379,38 +396,18 @@ class StoredTable:
         artifact = storage.Artifact(folder, storage.FINDER)
         return artifact if artifact.parameters.get("table") == self.artifact.checksum else None
 
-    def composed_bits(self, phrase: str) -> np.ndarray | None:
-        """Return the bits of a phrase made of its words, uint64[n_bits / 64].
-
-        None where the table keeps no words' vectors or has none of these words.
-
-        Arguments:
-            phrase: words separated by spaces.
+    def require_word_vectors(self) -> PartVectors:
+        """Return the vectors of words that the table keeps.
 
         Raises:
-            ParameterError: the phrase is empty.
-        """
-        vector = self.composed_vector(phrase)
-        if vector is None:
-            return None
-        bits: NDArray[np.uint64] = np.empty(self.n_bits // 64, np.uint64)
-        cut_bits(frozen(vector[None, :]), bits[None, :])
-        return bits
-
-    def composed_vector(self, phrase: str) -> NDArray[np.float64] | None:
-        """Return the unit vector of a phrase made of its words, float64[n_dimensions].
-
-        None where the table keeps no words' vectors or has none of these words.
-
-        Arguments:
-            phrase: words separated by spaces.
-
-        Raises:
-            ParameterError: the phrase is empty.
+            IncompatibleError: it keeps none.
         """
         if self.parts is None:
-            return None
-        return self.parts.compose(self.words(phrase))
+            raise IncompatibleError(
+                f"{self.path}: keeps no vectors of words: sign it with the preset learned, or from "
+                "vectors, and keep its parts"
+            )
+        return self.parts
 
     def text(self, row: int) -> str:
         """Return the phrase of a row.
@@ -470,9 +467,7 @@ class StoredTable:
         Raises:
             ParameterError: a phrase is not valid Unicode.
         """
-        data = [utf8_phrase(text) for text in texts]
-        offsets = np.fromiter(accumulate(map(len, data), initial=0), np.int64, len(data) + 1)
-        return self.find_rendered(np.frombuffer(b"".join(data), np.uint8), offsets)
+        return self.find_rendered(*rendered(texts))
 
     def find_rendered(self, text: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Return the row of every phrase, int64[n], -1 where there is none; millions a second.

@@ -57,7 +57,7 @@ def test_gensim_reads_them(table, tmp_path, form):
     read = models.KeyedVectors.load_word2vec_format(tmp_path / "p", binary=form == "w2v-bin")
     assert read.index_to_key == ["w1_w2", "w9_x"]
     assert ours.similarity("w1 w2", "w9 x") is None  # x is unknown, and of one side alone
-    one, other = (table.composed_vector(phrase) for phrase in ("w1 w2", "w9 x"))
+    one, other = table.vectors(["w1 w2", "w9 x"], of_words=True)
     cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
     assert read.similarity("w1_w2", "w9_x") == pytest.approx(cosine, abs=1e-4)
 

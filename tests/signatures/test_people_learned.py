@@ -340,7 +340,7 @@ def test_words_of_a_learned_table_know_their_spelling(learned, tmp_path):
     gain = [similarity(table, *pair) - similarity(other, *pair) for pair in pairs]
     assert len(pairs) > 10 and np.mean(gain) > 0.05
     for word in words:
-        assert np.array_equal(table.bits[table.find([word])[0]], table.composed_bits(word))
+        assert np.array_equal(table.bits[table.find([word])[0]], _bits_of_words(table, word))
 
 
 def test_rows_are_centred_and_zero_rows_stay():
@@ -512,6 +512,11 @@ def test_rules_are_scored_by_composed_phrases_if_asked(learned, tmp_path, capsys
     )
 
 
+def _bits_of_words(table, phrase):
+    signs = table.vectors(phrase, of_words=True)[0, : table.n_bits] > 0
+    return np.packbits(signs, bitorder="little").view(np.uint64)
+
+
 def test_rare_phrases_are_made_of_their_words_alone(learned, tmp_path):
     index, _ = learned
     recipe = replace(RECIPE, composition=Composition(min_own_count=12))
@@ -519,14 +524,16 @@ def test_rare_phrases_are_made_of_their_words_alone(learned, tmp_path):
     phrases = [text for text in table.texts() if " " in text]
     rare = table.strengths[table.find(phrases)] < 12
     alike = [
-        np.array_equal(table.bits[table.find([phrase])[0]], table.composed_bits(phrase))
+        np.array_equal(table.bits[table.find([phrase])[0]], _bits_of_words(table, phrase))
         for phrase in phrases
     ]
     assert all(np.array(alike)[rare]) and rare.any() and not all(alike)
     # Whoever counts the contexts of rare phrases all the same comes to the same vectors.
     real = LearnedCosine(index, table)
     made = {
-        text: table.composed_vector(text) for text, few in zip(phrases, rare, strict=True) if few
+        text: table.vectors(text, of_words=True)[0]
+        for text, few in zip(phrases, rare, strict=True)
+        if few
     }
     (first, vector), *_ = made.items()
     for one, phrase in zip(real.similarities([(first, text) for text in made]), made, strict=True):

@@ -15,7 +15,7 @@ from distsim.base.errors import ParameterError
 from distsim.base.results import Results
 from distsim.comparison.gapped.patterns import GappedPattern, Matcher
 from distsim.comparison.gapped.signatures import GappedCosine
-from distsim.comparison.measures import EstimatedCosine
+from distsim.comparison.measures import similarities
 from distsim.comparison.nearest import NeighbourSearch
 
 FILLERS, LONGEST_FILLER = 200, 3
@@ -84,9 +84,7 @@ def gapped_neighbours(
         distinctive = _distinctive(cosine, other)
         if not (distinctive <= own or own <= distinctive):
             others[other] = distinctive
-    whole = EstimatedCosine(cosine.table).similarities(
-        [(focal.words, other.words) for other in others]
-    )
+    whole = similarities(cosine.table, [(focal.words, other.words) for other in others])
     found = []
     for (other, distinctive), words in zip(others.items(), whole, strict=True):
         gaps = cosine.compare(focal, other)

@@ -10,7 +10,7 @@ import numpy as np
 
 from distsim.base.arguments import AnyPath, Pair
 from distsim.comparison.kernels import joins as kernel
-from distsim.comparison.measures import EstimatedCosine, checked_pairs
+from distsim.comparison.measures import checked_pairs, cosine
 from distsim.comparison.opposites.joint_occurrences import WINDOW, JointOccurrences
 from distsim.comparison.opposites.language import EVIDENCE, Contrasts, Language
 from distsim.corpus.inflections import Inflections
@@ -104,7 +104,7 @@ class Opposites:
         self.table = table
         self.language = language or Language.open()
         self._inflections = inflections or Inflections.open(index.language)
-        self._cosine = EstimatedCosine(table)
+        self._cosine = cosine(table)
         self._patterns: dict[tuple[str, tuple[str, ...]], float] = {}
         for pattern in self.language.patterns:
             self._patterns[pattern.before, pattern.between] = pattern.weight

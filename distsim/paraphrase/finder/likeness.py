@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from distsim.base.arguments import Words
-from distsim.comparison.measures import EstimatedCosine
+from distsim.comparison.measures import cosine
 from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.lexicon import Lexicon
 from distsim.paraphrase.finder.space import LearnedSpace
@@ -77,7 +77,7 @@ def likeness_by_bits(table: StoredTable, target: Words, candidates: Sequence[Wor
     cosines = np.zeros(len(candidates))
     with_words = [number for number, words in enumerate(candidates) if words]
     pairs = [(" ".join(target), " ".join(candidates[n])) for n in with_words]
-    values = EstimatedCosine(table, compose=False).similarities(pairs)
+    values = cosine(table, compose=False).similarities(pairs)
     cosines[with_words] = [value or 0.0 for value in values]
     return cosines
 

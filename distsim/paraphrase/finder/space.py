@@ -42,7 +42,7 @@ class LearnedSpace:
         self.n_dimensions = projection.n_dimensions
         self._sides, self._narrow = model.sides, model.narrow
         self._n_words = index.n_words
-        self._parts = table.parts
+        self._table, self._parts = table, table.parts
         self._centre = projection.centre.astype(np.float64)
         self._vectors = projection.vectors.reshape(-1, projection.n_dimensions)
         self._unit = projection.unit
@@ -53,7 +53,8 @@ class LearnedSpace:
 
     def _phrase(self, words: tuple[str, ...]) -> np.ndarray | None:
         """Return a phrase's unit vector, made of its words', float64; None if none has one."""
-        return self._parts.compose(list(words))
+        (vector,) = self._table.vectors([words], of_words=True)
+        return None if np.isnan(vector[0]) else vector
 
     def phrases(self, phrases: Sequence[tuple[str, ...]]) -> np.ndarray:
         """Return the unit vectors of phrases, float64[n, n_dimensions], zeros where unknown.

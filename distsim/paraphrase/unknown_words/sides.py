@@ -49,11 +49,9 @@ class SourceSide:
         Arguments:
             words: n of them, as written.
         """
-        out = np.zeros((len(words), self._table.n_dimensions), np.float32)
+        out = np.empty((len(words), self._table.n_dimensions), np.float32)
         for n, form in enumerate(self._forms(words)):
-            vector = self._table.composed_vector(form)
-            if vector is not None:
-                out[n] = vector
+            out[n] = np.nan_to_num(self._table.vectors(form, of_words=True)[0])
         return out
 
     def log_counts(self, words: Sequence[str]) -> NDArray[np.float64]:

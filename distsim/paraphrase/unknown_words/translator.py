@@ -21,7 +21,6 @@ from distsim.base.choices import Copies, OnError
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.interrupts import check_interrupted
 from distsim.base.parallel import Progress, no_progress
-from distsim.comparison.mapping import require_vectors
 from distsim.corpus.lines import read_line_blocks, read_lines
 from distsim.corpus.sources import file_label, spooled
 from distsim.grammar.fields import LineFaultError
@@ -185,7 +184,7 @@ class Monolingual:
         sides = {"source": self.source, "domain": self.domain, "target": self.target}
         found = {side: opened_table(one) for side, one in sides.items() if one is not None}
         for table in found.values():
-            require_vectors(table)
+            table.require_word_vectors()
         return found
 
 
