@@ -7,7 +7,7 @@ The workers are joblib's, and imported with the first results that several compu
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import BrokenExecutor, Future
 from typing import Literal, NamedTuple, TypeVar
 
@@ -101,6 +101,8 @@ def ordered_map(
     Raises:
         DistsimError: a worker process was ended from outside.
     """
+    if workers != "processes" and isinstance(items, Sized) and len(items) < 2:
+        jobs = 1  # one item needs neither threads nor what makes them
     jobs = jobs or _configured_jobs() or available_cores()
     if jobs > 1:
         import joblib

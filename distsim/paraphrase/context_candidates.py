@@ -235,6 +235,7 @@ def find_candidates(
 
 _COMMON = 1 << 12
 _COLLOCATE_BYTES = 12
+_AT_ONCE = 64  # common phrases whose occurrences are gathered together
 
 
 class Comparer:
@@ -277,31 +278,57 @@ class Comparer:
             sampled = self._sampler.few(located, rare, few)
         cosines[~is_common] = self._profiler.cosines(focal, sampled, rough=few is not None)
         taken[~is_common] = np.diff(sampled.starts)
-        common = numbers[is_common].tolist()
-        profiles = [self._of_common(located, number, few) for number in common]
+        profiles = self._of_common(located, numbers[is_common], few)
         cosines[is_common] = self._profiler.cosines_of_profiles(focal, profiles)
         taken[is_common] = [profile.taken for profile in profiles]
         return cosines, taken
 
-    def _of_common(self, located: Located, number: int, few: int | None) -> Profile:
-        key = (located.phrase(number), few)
+    def _of_common(self, located: Located, numbers: np.ndarray, few: int | None) -> list[Profile]:
+        """Return the profiles of common phrases: those cached, the others made some at a time.
+
+        Arguments:
+            numbers: int64, the phrases. few: as `cosines` has it.
+        """
+        keys = [(located.phrase(number), few) for number in numbers.tolist()]
+        found: dict[tuple[WordIds, int | None], Profile] = {}
         with self._lock:
-            kept = self._kept.get(key)
-            if kept is not None:
-                self._kept.move_to_end(key)
-                return kept
-        one = np.array([number])
-        if few is None:
-            profile = self._profiler.profile(self._sampler.sample(located, one))
-        else:
-            profile = self._profiler.profile(self._sampler.few(located, one, few), rough=True)
+            for key in keys:
+                kept = self._kept.get(key)
+                if kept is not None:
+                    self._kept.move_to_end(key)
+                    found[key] = kept
+        new = [place for place, key in enumerate(keys) if key not in found]
+        for first in range(0, len(new), _AT_ONCE):
+            places = new[first : first + _AT_ONCE]
+            some = numbers[places]
+            if few is None:
+                profiles = self._profiler.profiles(self._sampler.sample(located, some))
+            else:
+                profiles = self._profiler.profiles(
+                    self._sampler.few(located, some, few), rough=True
+                )
+            made = zip([keys[place] for place in places], profiles, strict=True)
+            self._keep(dict(made), found)
+        return [found[key] for key in keys]
+
+    def _keep(
+        self,
+        made: dict[tuple[WordIds, int | None], Profile],
+        found: dict[tuple[WordIds, int | None], Profile],
+    ) -> None:
+        """Add new profiles to those found and to the cache.
+
+        Arguments:
+            made, found: profiles by phrase and number of occurrences.
+        """
+        found |= made
         with self._lock:
-            if key not in self._kept:
-                self._kept[key] = profile
-                self._size += profile.words.size
+            for key, profile in made.items():
+                if key not in self._kept:
+                    self._kept[key] = profile
+                    self._size += profile.words.size
             while self._size > self._most and len(self._kept) > 1:
                 self._size -= self._kept.popitem(last=False)[1].words.size
-        return profile
 
 
 _CROWD = 4  # phrases of the same distinctive words that may be around each other

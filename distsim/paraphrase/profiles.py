@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -101,14 +102,26 @@ class Profiler:
         Arguments:
             rough: weigh approximately, which takes half the time.
         """
-        rows = self._rows(occurrences, 0, 1)
-        room = self._room()
-        scale = 0.0 if rough else float(occurrences.scales[0])
-        words, weights, square = weigh_profile(
-            frozen(rows), scale, self._words, self._parts, self._total, self._scheme,
-            self._shift, self._logs, room.seen,
-        )  # fmt: skip
-        return Profile(words, weights, square, len(rows))
+        return self.profiles(occurrences, rough)[0]
+
+    def profiles(self, occurrences: SampledOccurrences, rough: bool = False) -> list[Profile]:
+        """Return the profile of each phrase.
+
+        Arguments:
+            rough: weigh approximately, which takes half the time.
+        """
+        n, found, room = occurrences.counts.size, list[Profile](), self._room()
+        scales = [0.0] * n if rough else occurrences.scales.tolist()
+        for first, stop in _blocks(occurrences.starts):
+            rows = frozen(self._rows(occurrences, first, stop))
+            starts = (occurrences.starts[first : stop + 1] - occurrences.starts[first]).tolist()
+            for number, (low, high) in enumerate(pairwise(starts), first):
+                words, weights, square = weigh_profile(
+                    rows[low:high], scales[number], self._words, self._parts, self._total,
+                    self._scheme, self._shift, self._logs, room.seen,
+                )  # fmt: skip
+                found.append(Profile(words, weights, square, high - low))
+        return found
 
     def cosines(
         self, focal: Profile, phrases: SampledOccurrences, rough: bool = False
