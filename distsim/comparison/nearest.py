@@ -409,10 +409,9 @@ class NeighbourSearch:
             core, words = part.distinctive.core(focal.normal)
             variants = np.zeros(order.size, np.uint8)
             if not before.size:
+                letters = _bare_letters(focal.normal)
                 for place, other in enumerate(rows[order[:_SPELT]].tolist()):
-                    variants[place] = _bare_letters(table.text(other)) == _bare_letters(
-                        focal.normal
-                    )
+                    variants[place] = _bare_letters(table.text(other)) == letters
             by_core = frozen(np.argsort(cores.keys[: order.size]))
             chosen = choose_distinctive(
                 frozen(distances[order]), frozen(variants), cores.strengths, cores.tokens,
