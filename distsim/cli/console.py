@@ -369,6 +369,7 @@ class _Bar:
                 transient=True,
             )
             self._progress.start()
+            _bars.append(self)
         now = time.monotonic()
         total = total or self._expected
         if stage != self._stage or done < self._done:
@@ -387,6 +388,15 @@ class _Bar:
     def close(self) -> None:
         if self._progress is not None:
             self._progress.stop()
+            _bars.remove(self)
+
+
+_bars: list[_Bar] = []  # that are drawn
+
+
+def draws_progress() -> bool:
+    """Return whether a progress bar stands on the terminal."""
+    return bool(_bars)
 
 
 @contextmanager

@@ -23,6 +23,8 @@ from typing import Annotated, Any
 import typer
 
 from distsim.base.errors import DistsimError
+from distsim.cli.console import say
+from distsim.cli.first_use import ANNOUNCEMENT
 
 _INDEX = "novels.index"
 _CONCORDANCE = ("kwic", _INDEX, "in spite of", "--sample", "5", "--width", "5")
@@ -35,6 +37,7 @@ _SUBSTITUTES = ("substitute", _INDEX, "it was a [cold] night in winter", "-k", "
 _FAILURE = """
 The last list is a failure: 'in spite of' occurs less than 200 times, so its vector is made of
 those of `in`, `spite` and `of`, and phrases of the same small words come first."""
+_FIRST_SECONDS = 90  # of the whole demo with nothing compiled
 _COLUMNS = 4  # focal phrases side by side
 
 
@@ -83,6 +86,7 @@ def _show_all(folder: Path) -> None:
             commands.start(*command, "--json", after=signed)
             for command in (_NEIGHBOURS, _PARAPHRASES, _SUBSTITUTES)
         ]
+        _say_first_use()
         _title("The corpus", ("index", "build", "--format", "text", "NOVELS", "-o", _INDEX))
         print(_last_line(index.result().stderr))
         _title("A phrase in its contexts", _CONCORDANCE)
@@ -144,7 +148,17 @@ class _DemoCommands:
                 self._running.discard(process)
         if process.returncode:
             raise DistsimError(_last_line(err).removeprefix("distsim: "))
-        return subprocess.CompletedProcess(words, 0, out, err)
+        told = [line for line in err.splitlines() if not line.startswith(ANNOUNCEMENT)]
+        return subprocess.CompletedProcess(words, 0, out, "\n".join(told))
+
+
+def _say_first_use() -> None:
+    """Print that inner loops are compiled, where they were not; the commands begin meanwhile."""
+    from distsim.kernels.compiled import is_kept
+    from distsim.signatures.kernels.projection import project
+
+    if not is_kept(project):
+        say(f"{ANNOUNCEMENT}up to {_FIRST_SECONDS} seconds on two cores that are free")
 
 
 def _show_concordance(rows: list[dict[str, Any]]) -> None:

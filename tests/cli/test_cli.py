@@ -14,6 +14,7 @@ import pytest
 from distsim.cli.console import visible
 from distsim.cli.options import memory_bytes
 from distsim.cli.rows import choose_format, flush_rows, put_row
+from tests.cli.terminal import on_a_terminal
 from tests.conftest import PROJECT, run_program
 
 TEXT = "the cat sat on the mat\nthe dog sat on the log\na cat and a dog sat\n"
@@ -392,28 +393,6 @@ def test_looking_does_not_import_the_compiler(index, command):
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 0 and result.stdout
     assert result.stderr.splitlines()[-1] == "False"
-
-
-def on_a_terminal(columns, *arguments):
-    """Return what a command prints on a terminal of so many columns, as lines without styles."""
-    import pty
-
-    child, descriptor = pty.fork()
-    if child == 0:
-        os.environ.update(COLUMNS=str(columns), TERM="xterm")
-        os.execv(sys.executable, [sys.executable, "-m", "distsim.cli.main", *map(str, arguments)])
-    output = b""
-    while True:
-        try:
-            block = os.read(descriptor, 1 << 16)
-        except OSError:  # the child has closed its end
-            break
-        if not block:
-            break
-        output += block
-    os.waitpid(child, 0)
-    os.close(descriptor)
-    return re.sub(r"\x1b\[[0-9;]*m", "", output.decode()).replace("\r\n", "\n").splitlines()
 
 
 def test_a_terminal_gets_a_header_and_aligned_columns(run, index):

@@ -1,0 +1,57 @@
+"""What a user is told where a command's loops are not yet compiled."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from distsim.cli.first_use import ANNOUNCEMENT
+from tests.cli.terminal import on_a_terminal
+from tests.conftest import PROJECT
+
+# No command: one loop that is compiled in a moment, called as commands call theirs.
+CALLS_A_LOOP = """
+import sys
+import numpy as np
+from distsim.cli.first_use import announce_compilation
+announce_compilation("neighbours")
+from distsim.signatures.kernels.composition import normalise
+normalise(np.ones(3))
+print("answer")
+"""
+TOLD = f"{ANNOUNCEMENT}up to 10 seconds on one core"
+
+
+@pytest.fixture
+def empty_cache(tmp_path):
+    (tmp_path / "called.py").write_text(CALLS_A_LOOP)
+    return {"NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+            "PYTHONPATH": os.pathsep.join([str(PROJECT), str(tmp_path)])}  # fmt: skip
+
+
+def test_the_first_use_says_once_that_it_compiles(empty_cache, tmp_path):
+    called = [sys.executable, "-m", "called"]
+    first, later = (
+        subprocess.run(called, env=os.environ | empty_cache, capture_output=True, text=True)
+        for _ in range(2)
+    )
+    assert (first.stderr, first.stdout) == (f"{TOLD}\n", "answer\n")
+    assert (later.stderr, later.stdout) == ("", "answer\n")
+
+
+def test_a_terminal_shows_what_is_compiled_and_erases_it(empty_cache):
+    lines = on_a_terminal(80, module="called", **empty_cache)
+    assert lines[0] == TOLD and "\x1b[Kcompiling, 1: normalise" in lines
+    assert lines[-1] == "\x1b[Kanswer"
+    assert on_a_terminal(80, module="called", **empty_cache) == ["answer"]
+
+
+def test_the_program_itself_says_it(empty_cache, tmp_path):
+    text, index = tmp_path / "text", tmp_path / "index"
+    text.write_text("the cat sat on the mat\nthe dog sat\n")
+    main = [sys.executable, "-m", "distsim.cli.start"]
+    subprocess.run([*main, "index", "build", text, "-o", index], capture_output=True, check=True)
+    asked = [*main, "contexts", index, "the"]
+    first = subprocess.run(asked, env=os.environ | empty_cache, capture_output=True, text=True)
+    assert first.stderr == f"{ANNOUNCEMENT}some seconds on one core\n"
