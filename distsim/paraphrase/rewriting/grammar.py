@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from distsim.corpus.escapes import unescape
+from distsim.corpus.inflections import Inflections
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase.kernels.matching import SourceRules, Trie, find_matches
@@ -16,6 +17,7 @@ from distsim.paraphrase.rewriting.rewriting_options import Weights
 X = "X"
 _GAP = re.compile(r"\[([^\[\]\s]*),([0-9]{1,9})\]")
 _MOST_GAPS = 2
+_PARTIAL = frozenset("/\\+")  # in labels of sums and parts of constituents
 _STEM = 4  # letters
 
 
@@ -50,6 +52,7 @@ class Grammar:
         self.is_gap = gap_label >= 0
         self._gap_label, self._gap_number = gap_label, gap_number
         self._symbol_of = {word: number for number, word in enumerate(words) if word}
+        self._is_plain = np.array([not _PARTIAL.intersection(label) for label in self.labels])
         self.word_ids = model.ids(words)
         self.word_ids[self.is_gap] = -1
         self._model = model
@@ -171,6 +174,8 @@ class Grammar:
                     arrays.target_starts[rules], arrays.target_starts[rules + 1],
                     arrays.targets, self._facts,
                 ),
+                self._costs(rules),
+                self._restructuring(rules, sources),
             )  # fmt: skip
         for column, name in enumerate(names):
             if name in own:
@@ -182,6 +187,32 @@ class Grammar:
                 if plain != name and plain in own:
                     out[:, column] = np.isnan(self.index.feature_of(plain, rules))
         return out
+
+    def _costs(self, rules: np.ndarray) -> np.ndarray:
+        """Return -ln p(e|f) - ln p(f|e) of rules, float64, 0 for what the pack does not tell."""
+        costs = np.zeros(rules.size)
+        for name in rewriting_features.COSTS:
+            if name in self.index.feature_names:
+                costs += np.nan_to_num(self.index.feature_of(name, rules))
+        return costs
+
+    def _restructuring(self, rules: np.ndarray, sources: np.ndarray) -> np.ndarray:
+        """Return which rules have gaps and change the order in a constituent alone, bool[n]."""
+        function_words = Inflections.open().function_words
+        found = np.zeros(rules.size, bool)
+        labels = self.arrays.rule_labels[rules]
+        gappy = np.flatnonzero((self.gap_labels[sources, 0] >= 0) & self._is_plain[labels])
+        before, starts = self.sources_of(sources[gappy])
+        after, begins = self.targets_of(rules[gappy], sources[gappy])
+        for place, at in enumerate(gappy.tolist()):
+            said: list[str | int] = []
+            for symbol in before[starts[place] : starts[place + 1]].tolist():
+                gap = -1 - sum(not isinstance(one, str) for one in said)
+                said.append(gap if self.is_gap[symbol] else self.words[symbol])
+            target = after[begins[place] : begins[place + 1]].tolist()
+            instead = [symbol if symbol < 0 else self.words[symbol] for symbol in target]
+            found[at] = rewriting_features.restructures(said, instead, function_words)
+        return found
 
     def scorer(self, weights: Weights) -> "RuleScores":
         """Return the scores of rules under some weights.

@@ -23,6 +23,7 @@ from distsim.paraphrase.kernels.search import (
     search,
 )
 from distsim.paraphrase.rewriting import rewriting_features
+from distsim.paraphrase.rewriting.constructions import CONSTRUCTIONS, is_odd_gap
 from distsim.paraphrase.rewriting.grammar import Grammar
 from distsim.paraphrase.rewriting.language_model import LanguageModel
 from distsim.paraphrase.rewriting.operations import MARK, SPLIT, Operation, PlainWords
@@ -153,10 +154,11 @@ class Rewriter:
     def feature_names(self) -> list[str]:
         """All features that can have a weight."""
         kinds = map(rewriting_features.deleted, DELETED_KINDS)
+        constructions = map(rewriting_features.construction, CONSTRUCTIONS)
         dropped = map(rewriting_features.dropped, DROPPED_KINDS)
         return [
             *self.grammar.feature_names, *rewriting_features.OF_SENTENCES,
-            *rewriting_features.OF_WHOLE, *kinds,
+            *rewriting_features.OF_WHOLE, *kinds, *constructions,
             *rewriting_features.OF_DELETIONS, *dropped, *rewriting_features.OF_REPLACEMENTS,
         ]  # fmt: skip
 
@@ -256,10 +258,12 @@ class _Problem:
         if sentence.tree is None:
             self._license_rules(self._matches, licences)
         self._edits = self._edits_of(codes)
-        sources, groups = np.unique(self._matches[:, 2], return_inverse=True)
+        keys, groups = np.unique(self._group_keys(), return_inverse=True)
+        sources, at_span = keys // self._n_keys, keys % self._n_keys
         rules, starts = grammar.rules_of(sources, options.looked_at)
         of_rule = np.repeat(sources, np.diff(starts))
         told, forms = self._replacements(rules, of_rule)
+        told[:, -2:] = self._gap_faults(rules, of_rule, np.repeat(at_span, np.diff(starts)))
         scores = rewriter._scores.fill(rules, of_rule)[rules]
         for name, column in zip(rewriting_features.OF_REPLACEMENTS, told.T, strict=True):
             scores = scores + self._weights.get(name) * column
@@ -300,6 +304,60 @@ class _Problem:
         group_parts = np.searchsorted(group[part_starts[:-1]], np.arange(starts.size))
         return places[order], group_parts, part_starts
 
+    @property
+    def _n_keys(self) -> int:
+        """Numbers of `_group_keys` for a source side: none, or a span and whether gaps are odd."""
+        return 1 + 4 * len(self.sentence) * (self._span + 1)
+
+    def _group_keys(self) -> np.ndarray:
+        """Return the group of rules of each match, int64: its source side and where it stands.
+
+        The place counts for source sides with gaps that the tree licenses: it tells which of their
+        rules it licenses, too.
+        """
+        matches, licences = self._matches, self._licences_of
+        keys = matches[:, 2] * self._n_keys
+        gappy = np.flatnonzero(matches[:, 3] >= 0)
+        if self.sentence.tree is None or not gappy.size:
+            return keys
+        odd = np.array([is_odd_gap(word) for word in self.sentence.plain])
+        licensed = np.ones(gappy.size, bool)
+        oddness = np.zeros(gappy.size, np.int64)
+        for gap, (first, size) in enumerate(((3, 4), (5, 6))):
+            start, length = matches[gappy, first], matches[gappy, size]
+            label = self._grammar.gap_labels[matches[gappy, 2], gap]
+            there = start >= 0
+            licensed &= ~there | licences[start, length, label]
+            oddness += (1 << gap) * (there & (length == 1) & odd[start])
+        place = matches[gappy, 0] * (self._span + 1) + matches[gappy, 1]
+        keys[gappy] += np.where(licensed, 1 + 4 * place + oddness, 0)
+        return keys
+
+    def _gap_faults(self, rules: np.ndarray, sources: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Return the features Unlicensed and OddGap of rules, float64[n, 2].
+
+        Arguments:
+            rules, sources: integers[n], rules and the source side of each.
+            places: int64[n], what `_group_keys` adds to the source side.
+        """
+        grammar = self._grammar
+        faults = np.zeros((rules.size, 2))
+        gappy = grammar.gap_labels[sources].max(axis=1, initial=-1) >= 0
+        place, oddness = (places - 1) // 4, (places - 1) % 4
+        start, length = place // (self._span + 1), place % (self._span + 1)
+        labels = grammar.arrays.rule_labels[rules].astype(np.int64)
+        licensed = (places > 0) & self._licences_of[start, length, labels]
+        faults[:, 0] = gappy & ~licensed
+        symbols, begins = grammar.sources_of(sources)
+        first = grammar.is_gap[symbols[begins[:-1]]]
+        targets, target_begins = grammar.targets_of(rules, sources)
+        empty = np.diff(target_begins) == 0
+        target = np.append(targets, 0)[target_begins[:-1]]
+        for gap in (1, 2):  # the first gap of a source side is the one at its beginning
+            moved = (first & (gap == 1)) != ((target == -gap) & ~empty)
+            faults[:, 1] += (places > 0) & moved & (oddness & gap > 0)
+        return faults
+
     def _replacements(
         self, rules: np.ndarray, sources: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -323,7 +381,7 @@ class _Problem:
             if length == 1 and gap < 0 and at.size:
                 named = [grammar.words[symbol] for symbol in symbols[starts[at]].tolist()]
                 hard = plain[start].lower()
-                told[at, -1] = [listed.is_plain(hard, one) for one in named]
+                told[at, -3] = [listed.is_plain(hard, one) for one in named]
                 if words is None:
                     continue
                 left, right = " ".join(plain[:start]), " ".join(plain[start + 1 :])
@@ -331,7 +389,7 @@ class _Problem:
                 forms[at] = [
                     "" if form == one else form for form, one in zip(shown, named, strict=True)
                 ]
-                told[at, :-1] = words.replacements(left, plain[start], right, shown)
+                told[at, :-3] = words.replacements(left, plain[start], right, shown)
         return told, forms
 
     def _edits_of(self, codes: np.ndarray) -> list[_Edit]:
@@ -363,6 +421,8 @@ class _Problem:
             }
             if one.instead:
                 name = rewriting_features.SPLIT if one.kind == SPLIT else rewriting_features.PLAINER
+                if one.kind in CONSTRUCTIONS:
+                    name = rewriting_features.construction(one.kind)
                 counted = {rewriting_features.KEPT: float(one.stop - one.start), name: 1.0}
             elif options.length is not None:
                 counted |= sentence.told_of(one)

@@ -90,11 +90,20 @@ SAME_STEM = "SameStem"  # one word for another that begins alike
 NUMBERS = "Numbers"  # words with digits that are replaced or put in
 # A word in place of a short one or of a shorter one, or neither much commoner nor much shorter.
 NOT_SIMPLER = "NotSimpler"
+# A rule without gaps that has more than one word on a side; a rule with gaps.
+SEVERAL_WORDS, GAPPY = "SeveralWords", "Gappy"
+RESTRUCTURES = "Restructures"  # such a rule of a constituent that `restructures` it
+GAPPY_COST = "GappyCost"  # -ln p(e|f) - ln p(f|e) of a rule with gaps, where the pack tells them
+COSTS = ("p(e|f)", "p(f|e)")
 SHORT, COMMONER, SHORTER = 4, 0.5, 3  # letters; ln of the ratio of frequencies; letters less
 
 PLAIN_WORD = "PlainWord"  # a plain word in place of a hard one, by the list
-# Of one word that takes another's place in its sentence; but for PlainWord, in a signed index.
-OF_REPLACEMENTS = (*REPLACEMENT, PLAIN_WORD)
+# A rule with gaps where there is no tree, or it does not call the whole and its gaps as the rule
+# does (X is no such label); where `is_odd_gap` comes to the rule's beginning or leaves it.
+UNLICENSED, ODD_GAP = "Unlicensed", "OddGap"
+# Of a rule in its sentence; those before PlainWord are of one word that takes another's place, in a
+# signed index.
+OF_REPLACEMENTS = (*REPLACEMENT, PLAIN_WORD, UNLICENSED, ODD_GAP)
 
 # Of whole sentences: no part of a sentence tells, so the best of a list are ranked again by them.
 UNCHANGED = "Unchanged"  # the sentence as it was
@@ -114,6 +123,7 @@ OF_RULES = (
     RULES, "SourceWords", "TargetWords", "WordCountDiff", "CharCountDiff", "WordLenDiff",
     "WordLogCR", "CharLogCR", RARITY_DIFF, RAREST_DIFF, UNKNOWN_DIFF, SOURCE_RARITY,
     SOURCE_RAREST, SOURCE_CHARS, SAME_STEM, NUMBERS, NOT_SIMPLER,
+    SEVERAL_WORDS, GAPPY, GAPPY_COST, RESTRUCTURES,
 )  # fmt: skip
 
 
@@ -124,6 +134,15 @@ def deleted(what: str) -> str:
     'Deleted(PP)'
     """
     return f"Deleted({what})"
+
+
+def construction(kind: str) -> str:
+    """Return the feature that counts constructions of a kind that are put in another way.
+
+    >>> construction("dative")
+    'Construction(dative)'
+    """
+    return f"Construction({kind})"
 
 
 def dropped(tag: str) -> str:
@@ -185,10 +204,17 @@ class SideCounts:
         return np.asarray(self.total / np.maximum(self.terminals, 1))
 
 
-def of_rules(source: SideCounts, target: SideCounts) -> dict[str, np.ndarray]:
-    """Return the features that are counted on rules, by name (OF_RULES)."""
+def of_rules(
+    source: SideCounts, target: SideCounts, costs: np.ndarray, restructuring: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return the features that are counted on rules, by name (OF_RULES).
+
+    Arguments:
+        costs: float64, -ln p(e|f) - ln p(f|e) of each rule. restructuring: bool, of each rule.
+    """
     one = np.ones(source.words.size)
     of_words = (source.words == 1) & (target.words == 1)
+    gappy = source.terminals < source.words
     longer = target.chars - source.chars
     no_simpler = (longer > 0) | (longer > -SHORTER) & (target.most - source.most > -COMMONER)
     values = (
@@ -209,8 +235,39 @@ def of_rules(source: SideCounts, target: SideCounts) -> dict[str, np.ndarray]:
         of_words & (source.stem == target.stem),
         source.numbers + target.numbers,
         of_words & (no_simpler | (source.chars <= SHORT)),
+        ~gappy & ~of_words,
+        gappy,
+        gappy * costs,
+        gappy & restructuring,
     )
     return dict(zip(OF_RULES, values, strict=True))
+
+
+_NEGATIONS = frozenset(("not", "n't", "no", "never", "nor", "neither", "without"))
+
+
+def restructures(
+    source: Sequence[str | int], target: Sequence[str | int], function_words: frozenset[str]
+) -> bool:
+    """Return whether a rule with gaps, which are -1 and -2, only puts its words in another order.
+
+    It moves a gap past the other one, with other function words between the same content words.
+
+    >>> grammatical = frozenset(("the", "of", "'s", "to"))
+    >>> restructures(["the", -1, "of", -2], [-2, "'s", -1], grammatical)
+    True
+    >>> restructures(["to", -1], ["of", -1], grammatical)
+    False
+    """
+    before, after = ([one for one in side if isinstance(one, str)] for side in (source, target))
+    telling = [
+        sorted(word for word in side if word in _NEGATIONS or word not in function_words)
+        for side in (before, after)
+    ]
+    if telling[0] != telling[1] or sorted(before) == sorted(after):
+        return False
+    gaps = [[one for one in side if not isinstance(one, str)] for side in (source, target)]
+    return gaps[0] != gaps[1]
 
 
 def of_whole(changes: int, unchanged: bool) -> dict[str, float]:

@@ -9,6 +9,11 @@ from distsim.corpus.annotation import Tree, TreeReader
 from distsim.corpus.escapes import unescape
 from distsim.grammar.extraction.labels import Span, labels_of_spans
 from distsim.paraphrase.rewriting import rewriting_features
+from distsim.paraphrase.rewriting.constructions import (
+    CONSTRUCTIONS,
+    Constructions,
+    ParsedWords,
+)
 from distsim.paraphrase.rewriting.operations import (
     ADVERB,
     APPOSITION,
@@ -112,8 +117,9 @@ class LabelledSentence:
         """Yield the possible splits, and deletions of at most `longest` tokens, never of all.
 
         With a tree: adverbs, determiners, adjectives, and the constituents ADVP, PP, SBAR, PRN,
-        with the comma before them, appositions, and splits between clauses. Without one: every
-        word. In any case what is in brackets or between commas, and what `operations` tells.
+        with the comma before them, appositions, splits between clauses, and constructions. Without
+        one: every word. In any case what is in brackets or between commas, and what `operations`
+        tells.
 
         Arguments:
             longest: maximum length in tokens; what is in brackets, a second name and a linker may
@@ -128,14 +134,17 @@ class LabelledSentence:
         n = len(self)
         seen: set[Span] = set()
         words = [word.lower() for word in self.plain]
-        some = [operations(words, self.tree), self._deletions()]
+        some = [operations(words, self.tree), self._deletions(), self._constructions(words)]
         if shortens:
             some = [self._deletions(), self._more_deletions()]
         for one in chain(*some):
             span = one.start, one.stop
             size = one.stop - one.start
             fits = size <= longest or one.kind in LONG_KINDS
-            if 0 < size < n and fits and span not in seen:
+            if one.kind in CONSTRUCTIONS:
+                if fits:
+                    yield one
+            elif 0 < size < n and fits and span not in seen:
                 seen.add(span)
                 yield one
 
@@ -206,6 +215,12 @@ class LabelledSentence:
             else NUMBER if any(map(str.isdigit, word)) else PLAIN_WORD
             for word in self.plain
         ]  # fmt: skip
+
+    def _constructions(self, words: Sequence[str]) -> Iterator[Operation]:
+        if self.tree is not None:
+            nodes = [(node.start, node.stop) for node in self.tree.nodes]
+            parsed = ParsedWords(self.tokens, words, self.tree.tags, self.labels, nodes)
+            yield from Constructions.open().found(parsed)
 
     def _more_deletions(self) -> Iterator[Operation]:
         end = len(self) - (len(self) > 1 and self.plain[-1] in ENDS)
