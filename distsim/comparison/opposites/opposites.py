@@ -247,6 +247,19 @@ class Opposites:
         return found
 
     @cached_property
+    def _names(self) -> tuple[dict[int, str], dict[int, str]]:
+        """The words by id that may be between the two of a pattern, and those before; 0: none."""
+        words = sorted({word for _, between in self._patterns for word in between})
+        words = [word for word in words if word not in self.language.passed]
+        found = []
+        for some in (words, sorted(self._openers)):
+            ids = self._occurrences.ids(some).tolist() if some else []
+            found.append({i: word for i, word in zip(ids, some, strict=True) if i > 0})
+        if "" in self._openers:
+            found[1][0] = ""
+        return found[0], found[1]
+
+    @cached_property
     def _contrasts(self) -> Contrasts:
         return Contrasts(self.index, self.language)
 
@@ -263,14 +276,12 @@ class Opposites:
             return 0.0
         columns = [kernel.BEFORE, *range(kernel.FIRST_BETWEEN, kernel.COLUMNS)]
         distinct = sorted(Counter(map(tuple, told[:, columns].tolist())).items())
-        word, passed = self.index.vocabulary.word, self.language.passed
+        names, openers = self._names
         total: dict[tuple[str, tuple[str, ...]], float] = {}
         for (before, *between), count in distinct:
-            words = tuple(w for w in (word(i) for i in between if i > 0) if w not in passed)
-            opener = word(before) if before > 0 else ""
-            for key in (
-                ((opener, words), ("", words)) if opener in self._openers else (("", words),)
-            ):
+            words = tuple(names[i] for i in between if i in names)
+            opener = openers.get(max(0, before))
+            for key in (("", words),) if opener is None else ((opener, words), ("", words)):
                 if key in self._patterns:
                     total[key] = total.get(key, 0.0) + count * factor
         return sum(self._patterns[key] * log1p(count) for key, count in sorted(total.items()))
