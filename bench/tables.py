@@ -61,6 +61,7 @@ BENCHMARKS = (
     Benchmark(
         "commands", "{index}", "{index} --phrase 'a little' --word queen", r"^\| `paraphrase`"
     ),
+    Benchmark("warm", "{index}", "{index} --questions 6", r"^\| `stream` \|"),
     Benchmark(
         "people",
         "{index} {people} --peers word2vec fasttext",
