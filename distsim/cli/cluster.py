@@ -14,7 +14,7 @@ from distsim.cli.console import (
     may_replace,
     progress_bar,
     say,
-    say_no_finder,
+    say_finder,
 )
 from distsim.cli.options import (
     AsIsOption,
@@ -23,7 +23,7 @@ from distsim.cli.options import (
     chosen,
 )
 from distsim.cli.rows import lists_rows, put_row
-from distsim.cli.sign import MinCountOption
+from distsim.cli.sign import FinderSettings, MinCountOption
 
 if TYPE_CHECKING:
     from distsim.cluster.plan import PlanOptions
@@ -170,11 +170,12 @@ def _planned(preset: str | None, more: Any = None, **given: Any) -> "tuple[PlanO
     from distsim.signatures.recipe import PRESETS
 
     usual = PRESETS[preset or "learned"]
-    about = [usual, Selection(), IndexOptions(), Division(), *([] if more is None else [more])]
-    made, selection, index, division, *left = chosen(*about, **given)
+    about = [usual, Selection(), IndexOptions(), Division(), FinderSettings()]
+    about += [] if more is None else [more]
+    made, selection, index, division, finder, *left = chosen(*about, **given)
     planned = PlanOptions(
-        recipe=made, selection=selection, index=index, division=division
-    )  # fmt: skip
+        recipe=made, selection=selection, index=index, division=division, **vars(finder)
+    )
     return planned, left[0] if left else None
 
 
@@ -192,4 +193,4 @@ def _report(output: str) -> None:
         f"{counted(len(table), 'phrase')} of 1 to {table.longest} tokens, {table.n_bits} bits, "
         f"fingerprint {table.fingerprint.short}"
     )
-    say_no_finder(table)
+    say_finder(table)

@@ -414,6 +414,18 @@ def progress_bar(unit: str = "tokens", expected: int | None = None) -> Iterator[
         bar.close()
 
 
+def say_finder(table: "StoredTable") -> None:
+    """Print the size of the finder of substitutes that a table stores, where it has one.
+
+    Arguments:
+        table: signed just now.
+    """
+    stored = table.finder
+    if stored is not None:
+        n, megabytes = stored.parameters["lemmas"], stored.size() / 1e6
+        say(f"{n:,} lemmas with their profiles, {megabytes:,.0f} MB, to find substitutes")
+
+
 def say_no_finder(table: "StoredTable") -> None:
     """Print that a table of plain text stores no finder of substitutes, where it has none.
 

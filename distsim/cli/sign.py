@@ -14,6 +14,7 @@ from distsim.cli.console import (
     may_replace,
     progress_bar,
     say,
+    say_finder,
 )
 from distsim.cli.costs import FINDER, RANDOM, SIGN, say_cost
 from distsim.cli.groups import grouped
@@ -267,10 +268,7 @@ def _store_finder(source: Any, table: "SignatureTable", how: Any, jobs: int | No
         except ParameterError as error:
             say(f"no finder of substitutes: {error}")
             return
-    stored = table.finder
-    assert stored is not None
-    n, megabytes = stored.parameters["lemmas"], stored.size() / 1e6
-    say(f"{n:,} lemmas with their profiles, {megabytes:,.0f} MB, to find substitutes")
+    say_finder(table)
 
 
 def _source(

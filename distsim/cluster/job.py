@@ -77,6 +77,11 @@ class Job:
         """Whether words' contexts are needed before those of phrases: to learn, to compose."""
         return self.plan.recipe.is_learned
 
+    @property
+    def makes_finder(self) -> bool:
+        """Whether the finder of substitutes is made."""
+        return self.plan.finder
+
     def path(self, stage: str, number: int | None = None, suffix: str = "") -> Path:
         """Return the path that a stage writes, or one of its tasks.
 

@@ -7,7 +7,9 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.errors import ArtifactError
+from distsim.cluster.finder import join_finder
 from distsim.cluster.job import Job
+from distsim.cluster.stages import reports
 from distsim.contexts.sources.source import Work
 from distsim.kernels.compiled import frozen
 from distsim.kernels.tables import permute_texts
@@ -15,12 +17,13 @@ from distsim.signatures.composition import OwnVectors
 from distsim.signatures.layout import PhraseColumns, PhraseStream, strongest_rows
 from distsim.signatures.projection_store import ProjectionStore, clear_projections, only_its_own
 from distsim.signatures.signing import require_rows
+from distsim.storage.manifest import finder_inside
 
 _ROWS = 1 << 16
 
 
 def join(job: Job, path: Path, force: bool = False) -> None:
-    """Write the table of a run at `path`.
+    """Write the table of a run at `path`, with the finder of substitutes of a learned one.
 
     Arguments:
         job: the run.
@@ -71,6 +74,10 @@ def join(job: Job, path: Path, force: bool = False) -> None:
         require_rows(parameters)
         writer.parameters = parameters
     clear_projections(path)
+    if job.makes_finder:
+        join_finder(job, path, reports(job, "lemmas")[0], reports(job, "finder")[0])
+    else:
+        storage.remove_artifact(finder_inside(path))
 
 
 class _RangeTable:

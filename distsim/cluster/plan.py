@@ -26,6 +26,8 @@ from distsim.base.errors import ArtifactError, InputError, ParameterError
 from distsim.cluster.shared_files import replacing
 from distsim.contexts.ngram import NgramModel
 from distsim.contexts.selection import Selection
+from distsim.corpus.inflections import Inflections
+from distsim.corpus.language import AUTO
 from distsim.corpus.sources import Source, find_texts, require_files
 from distsim.indexes.build import NEAR, IndexOptions
 from distsim.signatures.recipe import DEFAULT, Recipe
@@ -93,7 +95,7 @@ def _dataclasses_in(kind: Any) -> list[type]:
 
 
 PLAN = "plan.json"
-_VERSION = 2
+_VERSION = 3
 _PACKED = {".gz": 3, ".bz2": 4, ".xz": 4, ".zst": 3}
 BYTES_A_TOKEN = 5
 _RANGE_TOKENS = 2_000_000
@@ -131,6 +133,9 @@ class PlanOptions:
         selection: which phrases are signed.
         index: how text becomes an index.
         division: how the work is divided into tasks.
+        finder: whether the finder of substitutes is stored beside a learned table.
+        inflections: of the finder: `auto`, by the language of the text, one that ships, `none`,
+            or a file of rules, which the driver reads.
 
     >>> PlanOptions(division=Division(n_ranges=64)).selection.min_count
     5
@@ -140,6 +145,8 @@ class PlanOptions:
     selection: Selection = field(default_factory=Selection)
     index: IndexOptions = field(default_factory=IndexOptions)
     division: Division = field(default_factory=Division)
+    finder: bool = True
+    inflections: str = AUTO
 
 
 @dataclass(frozen=True)
@@ -191,6 +198,9 @@ class Plan:
             them are separated later.
         memory_bytes: that a task holds at most for what it sorts.
         text: checksum of the parts with their sizes and times.
+        inflections: of the finder of substitutes: a name or a file of rules.
+        rules: checksum of these; empty where the text chooses them.
+        finder: whether there will be one.
     """
 
     parts: tuple[TextPart, ...]
@@ -201,6 +211,9 @@ class Plan:
     key_bits: int
     memory_bytes: int
     text: str
+    inflections: str
+    rules: str
+    finder: bool
 
     @property
     def model(self) -> NgramModel:
@@ -261,6 +274,8 @@ def make_plan(
         for source, stat in zip(sources, stats, strict=True)
     ]
     n_tokens = sum(part.unpacked_size for part in parts) // BYTES_A_TOKEN + 1
+    has_finder = how.finder and recipe.is_learned and recipe.composition is not None
+    named = how.inflections if has_finder else AUTO
     key_bits = max(_FEWEST_KEY_BITS, n_tokens.bit_length() + 2 + _SPARE_BITS)
     if selection.max_phrases is not None or key_bits > 40:
         key_bits = 64
@@ -268,6 +283,7 @@ def make_plan(
         parts, recipe, selection, how.index,
         how.division.n_ranges or min(_MOST_RANGES, 1 + n_tokens // _RANGE_TOKENS), key_bits,
         how.division.memory, checksum_of_settings([known, part_bytes, how.index.manifest()]),
+        named, "" if named == AUTO else Inflections.open(named).checksum, has_finder,
     )  # fmt: skip
 
 

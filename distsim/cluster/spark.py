@@ -74,6 +74,8 @@ class ClusterReport:
 
     tokens, words: of the corpus. phrases: in the ranges' tables. shuffled: bytes of the packets, by
     the stage that gave them. cpu: seconds of the tasks by stage, Java's aside. seconds: it took.
+    no_finder: why a learned table has no finder of substitutes; empty where it has one, or none
+    was wanted.
     """
 
     tokens: int
@@ -82,6 +84,7 @@ class ClusterReport:
     shuffled: dict[str, int]
     cpu: dict[str, float]
     seconds: float
+    no_finder: str = ""
 
     @classmethod
     def of(cls, job: Job, seconds: float) -> "ClusterReport":
@@ -94,7 +97,8 @@ class ClusterReport:
                 shuffled[stage.name] = sum(one["bytes"] for one in found)
         words = reports(job, "words")[0]
         phrases = sum(one.get("phrases", 0) for one in reports(job, "sign"))
-        return cls(words["tokens"], words["words"], phrases, shuffled, cpu, seconds)
+        why = reports(job, "lemmas")[0].get("why", "") if job.makes_finder else ""
+        return cls(words["tokens"], words["words"], phrases, shuffled, cpu, seconds, why)
 
     def sentences(self) -> list[str]:
         """Return the report as lines for a person."""
@@ -107,6 +111,7 @@ class ClusterReport:
             f"shuffled {shuffled:,} bytes, {shuffled / n:.1f} a token",
             f"CPU seconds of the tasks {sum(self.cpu.values()):,.1f}, "
             f"{sum(self.cpu.values()) / n * 1e6:.2f} microseconds a token: {stages_}",
+            *([f"no finder of substitutes: {self.no_finder}"] if self.no_finder else []),
         ]
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from distsim.base.arguments import one_of
 from distsim.base.parallel import Progress
-from distsim.cluster import tasks
+from distsim.cluster import finder, tasks
 from distsim.cluster.job import Job
 from distsim.cluster.shared_files import replacing
 
@@ -73,6 +73,16 @@ def stages(job: Job) -> list[Stage]:
                 Stage("vectors", "ranges", tasks.vectors_of_words),
                 Stage("parts", "one", tasks.gather_parts),
             ]
+    if job.makes_finder:
+        found += [
+            Stage("lemmas", "one", finder.choose_lemmas),
+            Stage("count-frames", "parts", finder.frames_of_part, gives=True),
+            Stage("sum-frames", "ranges", finder.sum_frames, takes="count-frames"),
+            Stage("frames", "one", finder.choose_frames),
+            Stage("count-profiles", "parts", finder.profiles_of_part, gives=True),
+            Stage("sum-profiles", "ranges", finder.sum_profiles, takes="count-profiles"),
+            Stage("finder", "one", finder.weigh_profiles, gathers="count-profiles"),
+        ]
     return [
         *found,
         Stage("contexts", "parts", tasks.contexts, gives=True),

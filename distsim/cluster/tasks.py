@@ -42,7 +42,7 @@ from distsim.contexts.phrase_store import MOST_WORDS
 from distsim.contexts.sources.index import limits_of_words, word_pieces
 from distsim.contexts.sources.source import Work
 from distsim.contexts.triples import TripleStore
-from distsim.corpus.vocabulary import hash_blob
+from distsim.corpus.vocabulary import Vocabulary, hash_blob
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import build_part, line_hashes
 from distsim.indexes.corpus_index import CorpusIndex
@@ -79,7 +79,7 @@ def lines_of_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
         tally: counts of the task, to which is added.
     """
     hashes = line_hashes(_paths(job, part), job.plan.options)
-    edges = _edges(ranges_of(hashes, job.n_ranges), job.n_ranges)
+    edges = edges_of(ranges_of(hashes, job.n_ranges), job.n_ranges)
     for number, (a, b) in enumerate(pairwise(edges)):
         yield number, pack(part=np.array([part], np.uint64), lines=hashes[a:b])
 
@@ -172,11 +172,11 @@ def count_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
         count_phrases(frozen(chunk.rows), frozen(chunk.common), longest, frozen(words))
         for chunk in phrase_walk.walk(index.shards, index.n_words, longest, _CHUNK_ROWS)
     )
-    yield from _count_packets(job, vocabulary.text, vocabulary.offsets, index.word_counts(), found)
+    yield from _count_packets(job, part, vocabulary, index.word_counts(), found)
 
 
 def _count_packets(
-    job: Job, text: np.ndarray, offsets: np.ndarray, word_counts: np.ndarray,
+    job: Job, part: int, vocabulary: Vocabulary, word_counts: np.ndarray,
     found: Iterable[tuple[np.ndarray, np.ndarray]],
 ) -> Packets:  # fmt: skip
     """Yield a packet a range: its words, and the steps from key to key with their counts.
@@ -185,17 +185,18 @@ def _count_packets(
     their memory to put in order. Keys are as count_phrases makes them.
 
     Arguments:
-        text, offsets: uint8 and int64, the part's words end to end.
+        part: its number.
+        vocabulary: of the part.
         word_counts: int64 by word, occurrences.
     """
     mask = np.uint64((1 << 64) - (1 << (64 - job.plan.key_bits)))
     pieces = [in_order(keys & mask, counts.astype(np.uint64)) for keys, counts in found]
-    edges = [_edges(ranges_of(keys, job.n_ranges), job.n_ranges) for keys, _ in pieces]
-    text, offsets = frozen(text), frozen(offsets.astype(np.int64))
+    edges = [edges_of(ranges_of(keys, job.n_ranges), job.n_ranges) for keys, _ in pieces]
+    text, offsets = vocabulary.text, frozen(vocabulary.offsets.astype(np.int64))
     words = np.arange(1, word_counts.size)
     placed = ranges_of(hash_blob(text, offsets)[1:], job.n_ranges)
     order = np.argsort(placed, kind="stable")
-    words, word_edges = words[order], _edges(placed[order], job.n_ranges)
+    words, word_edges = words[order], edges_of(placed[order], job.n_ranges)
     free = np.uint64(64 - job.plan.key_bits)
     for number in range(job.n_ranges):
         own = [slice(*ends[number : number + 2]) for ends in edges]
@@ -211,10 +212,17 @@ def _count_packets(
             first=keys[:1], steps=np.diff(keys, prepend=keys[:1]) >> free, occurrences=occurrences,
             text=text[places], lengths=lengths.astype(np.uint32),
             counts=word_counts[mine].astype(np.uint64),
+            appeared=np.uint64(part << 32) | mine.astype(np.uint64),
         )  # fmt: skip
 
 
-def _edges(sorted_numbers: np.ndarray, n: int) -> np.ndarray:
+def edges_of(sorted_numbers: np.ndarray, n: int) -> np.ndarray:
+    """Return where each of the numbers 0 to n begins, int64[n + 1].
+
+    Arguments:
+        sorted_numbers: ascending.
+        n: how many numbers there are.
+    """
     return np.searchsorted(sorted_numbers, np.arange(n + 1))
 
 
@@ -313,7 +321,7 @@ def word_contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     index = job.index(part)
     if index is None:
         return
-    ids = _global_ids(job, index)
+    ids = global_ids(job, index)
     packets = _ContextPackets(job, ids, index.n_words)
     counter = NgramCounter(index.n_words, *plan.model.shape)
     occurrences, hashes = index.word_counts(), index.vocabulary.word_hashes()
@@ -342,7 +350,7 @@ def contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
         return
     longest, vocabulary = plan.selection.max_length, index.vocabulary
     words = frozen(vocabulary.word_hashes())
-    packets = _ContextPackets(job, _global_ids(job, index), index.n_words)
+    packets = _ContextPackets(job, global_ids(job, index), index.n_words)
     counter = NgramCounter(index.n_words, *plan.model.shape)
     for chunk in _chunks(job, index, longest):
         hashes, lengths, lows, highs = frequent_phrases(
@@ -366,8 +374,13 @@ def _chunks(job: Job, index: CorpusIndex, longest: int) -> Iterator[phrase_walk.
         )
 
 
-def _global_ids(job: Job, index: CorpusIndex) -> np.ndarray:
-    """Return the corpus's number of each word of a part, uint32 by id; 0 for the boundary."""
+def global_ids(job: Job, index: CorpusIndex) -> np.ndarray:
+    """Return the corpus's number of each word of a part, uint32 by id; 0 for the boundary.
+
+    Arguments:
+        job: the run.
+        index: of the part.
+    """
     own = index.vocabulary.word_hashes()
     ids = np.zeros(own.size, np.uint32)
     occur = np.flatnonzero(index.word_counts()[1:]) + 1  # some have lost all their lines
@@ -417,7 +430,7 @@ class _ContextPackets:
             np.concatenate, zip(*held, strict=True)
         )
         order = np.argsort(numbers, kind="stable")
-        edges = _edges(numbers[order], self._n_ranges)
+        edges = edges_of(numbers[order], self._n_ranges)
         sizes = np.concatenate([[0], np.cumsum(sizes)])
         spelt = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         for number in range(self._n_ranges):

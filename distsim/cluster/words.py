@@ -14,7 +14,7 @@ import numpy as np
 from distsim.cluster.shared_files import mapped, replacing, save
 from distsim.contexts.kernels import spellings as kernel
 from distsim.corpus.language import language_of
-from distsim.corpus.vocabulary import hash_blob
+from distsim.corpus.vocabulary import Vocabulary, hash_blob
 from distsim.indexes.build import corpus_fingerprint
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
@@ -23,31 +23,43 @@ from distsim.kernels.tables import permute_texts
 _TOTALS = "totals.json"
 
 
-def sum_words(packets: Iterable[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """Return summed words in order of hashes: text uint8, ends and counts uint64.
+def ids_in_order(n: int) -> np.ndarray:
+    """Return the ids 1 to n, uint32."""
+    return np.arange(1, n + 1, dtype=np.uint32)
 
-    packets: arrays `text`, uint8, `lengths` and `counts`, unsigned, of the words of each part.
+
+def sum_words(packets: Iterable[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Return summed words in order of hashes: text uint8, lengths, counts and appeared uint64.
+
+    packets: arrays `text`, uint8, `lengths`, `counts` and `appeared` (the part << 32 | the word's
+    number there), unsigned, of the words of each part. Of `appeared`, the lowest is returned.
     """
     texts, ends, counts = [np.empty(0, np.uint8)], [np.zeros(1, np.int64)], [np.empty(0, np.uint64)]
-    n_bytes = 0
+    appeared, n_bytes = [np.empty(0, np.uint64)], 0
     for one in packets:
         lengths = one["lengths"].astype(np.int64)
         texts.append(one["text"])
         ends.append(n_bytes + np.cumsum(lengths))
         counts.append(one["counts"].astype(np.uint64))
+        appeared.append(one["appeared"])
         n_bytes += one["text"].size
     text, offsets = frozen(np.concatenate(texts)), frozen(np.concatenate(ends))
     hashes, first, row = np.unique(hash_blob(text, offsets), return_index=True, return_inverse=True)
     summed = np.zeros(hashes.size, np.uint64)
     np.add.at(summed, row, np.concatenate(counts))
+    earliest = np.full(hashes.size, np.iinfo(np.uint64).max, np.uint64)
+    np.minimum.at(earliest, row, np.concatenate(appeared))
     text, offsets = permute_texts(text, offsets, frozen(first))
-    return {"text": text, "lengths": np.diff(offsets).astype(np.uint32), "counts": summed}
+    lengths = np.diff(offsets).astype(np.uint32)
+    return {"text": text, "lengths": lengths, "counts": summed, "appeared": earliest}
 
 
 class CorpusWords:
     """All words of a corpus, mapped from a folder.
 
     text: uint8, offsets: int64[n_words + 1], counts: uint64[n_words], by id, 0 the boundary.
+    appearance: uint32[n_words], the id of each in the index of one machine, whose words are
+    numbered in order of their first appearance.
     n_tokens, n_sentences: of the corpus. slots: the number of tokens that have another 1, 2 ...
     places away in their sentence.
 
@@ -60,6 +72,7 @@ class CorpusWords:
         self.text = mapped(folder / "text.npy")
         self.offsets = mapped(folder / "offsets.npy")
         self.counts = mapped(folder / "counts.npy")
+        self.appearance = mapped(folder / "appearance.npy")
         totals = json.loads((folder / _TOTALS).read_text())
         self.n_tokens: int = totals["tokens"]
         self.n_sentences: int = totals["sentences"]
@@ -72,6 +85,20 @@ class CorpusWords:
     @cached_property
     def _sorted(self) -> tuple[np.ndarray, np.ndarray]:
         return mapped(self._folder / "hashes.npy"), mapped(self._folder / "ids.npy")
+
+    @cached_property
+    def by_appearance(self) -> Vocabulary:
+        """The words as the vocabulary of one machine's index."""
+        order = np.argsort(self.appearance)
+        text, ends = permute_texts(self.text, self.offsets, frozen(order))
+        hashes, ids = self._sorted
+        return Vocabulary(text, ends.astype(np.uint64), hashes, self.appearance[ids])
+
+    @cached_property
+    def counts_by_appearance(self) -> np.ndarray:
+        """How often each word occurs, uint64, by its id in one machine's index."""
+        counts: np.ndarray = self.counts[np.argsort(self.appearance)]
+        return counts
 
     def hash_phrases(
         self, words: np.ndarray, starts: np.ndarray, lengths: np.ndarray
@@ -114,21 +141,26 @@ class CorpusWords:
             ranges: the arrays that `sum_words` makes of each range, in order of hashes.
         """
         texts, lengths, counts = [np.empty(0, np.uint8)], [np.zeros(1, np.int64)], []
+        appeared = []
         for one in ranges:
             texts.append(one["text"])
             lengths.append(one["lengths"].astype(np.int64))
             counts.append(one["counts"])
+            appeared.append(one["appeared"])
         text, ends = np.concatenate(texts), np.cumsum(np.concatenate(lengths))
         all_counts = np.concatenate(counts)
         hashes = hash_blob(text, ends)
         order = np.argsort(-all_counts.astype(np.int64), kind="stable")
         ids = np.empty(order.size, np.uint32)
-        ids[order] = np.arange(1, order.size + 1, dtype=np.uint32)
+        ids[order] = ids_in_order(order.size)
+        by_appearance = np.empty(order.size, np.uint32)
+        by_appearance[np.argsort(np.concatenate(appeared))] = ids_in_order(order.size)
         text, ends = permute_texts(frozen(text), frozen(ends), frozen(order))
         nothing = np.zeros(1, np.uint64)
         save(folder / "text.npy", text)
         save(folder / "offsets.npy", np.concatenate([[0], ends]))
         save(folder / "counts.npy", np.concatenate([nothing, all_counts[order]]))
+        save(folder / "appearance.npy", np.append(np.uint32(0), by_appearance[order]))
         save(folder / "hashes.npy", hashes)
         save(folder / "ids.npy", ids)
         totals = {

@@ -16,21 +16,26 @@ from distsim import (
     ParameterError,
     Recipe,
     Selection,
+    SignatureTable,
     sign,
 )
-from distsim.cluster import tasks
+from distsim.cluster import finder, tasks
 from distsim.cluster.job import Job
 from distsim.cluster.kernels.shuffle_blocks import count_phrases, frequent_phrases, mark_keys
 from distsim.cluster.local_executor import run_alone, run_alone_task
 from distsim.cluster.plan import Division, PlanOptions, make_plan, read_plan, write_plan
+from distsim.cluster.spark import ClusterReport
 from distsim.contexts import NgramModel, Weighting
 from distsim.contexts.weights import SCHEMES
 from distsim.indexes import phrase_walk
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import bucket_starts
+from distsim.output import find_faults
+from distsim.paraphrase.finder import profile_counts
+from distsim.paraphrase.finder.word_profiles import build_finder
 from distsim.signatures.recipe import DEFAULT, PRESETS, SYNTAX
 from distsim.storage.manifest import MADE_FROM
-from tests.conftest import random_sentences, write_lines
+from tests.conftest import RECIPE, random_sentences, write_lines
 from tests.naive.cluster import counted_keys, key_of
 from tests.naive.core import count_ngrams, hash_text
 
@@ -101,6 +106,50 @@ def test_a_learned_table_is_that_of_one_machine(tmp_path, corpus, composed):
     recipe = DEFAULT if composed else replace(DEFAULT, composition=None)
     one = one_machine(corpus, tmp_path, recipe)
     assert same_artifacts(one, cluster(corpus, tmp_path, recipe, n_ranges=3))
+
+
+@pytest.mark.parametrize(("dedup", "n_ranges"), [("off", 3), ("exact", 1)])
+def test_a_learned_table_has_the_finder_of_one_machine(
+    tmp_path, alice, monkeypatch, dedup, n_ranges
+):
+    """Of parts that know other words, in another order; a frame's count goes over their edges."""
+    monkeypatch.setattr(finder, "LEAST_FRAME", 3)
+    monkeypatch.setattr(profile_counts, "LEAST_FRAME", 3)
+    monkeypatch.setattr(profile_counts, "MOST_FRAMES", 500)
+    monkeypatch.setattr(profile_counts, "MOST_CONTEXTS", 200)
+    lines, files = alice.splitlines(), []
+    for number, part in enumerate([lines[900:2000], lines[:900], lines[500:1500], lines[2000:]]):
+        files.append(tmp_path / f"{number}.txt")
+        files[-1].write_text("\n".join(part), encoding="utf-8")
+    options = IndexOptions("text", dedup=dedup)
+    index = CorpusIndex.build(files, tmp_path / "one.index", options=options)
+    one = sign(index, tmp_path / "one.table", recipe=RECIPE, selection=SELECTION)
+    build_finder(index, one, jobs=1)
+    cluster(files, tmp_path, RECIPE, SELECTION, options, n_ranges=n_ranges)
+    assert same_artifacts(tmp_path / "one.table", tmp_path / "many.table")
+    opened = SignatureTable.open(tmp_path / "many.table")
+    assert opened.finder is not None and opened.finder.parameters["lemmas"] > 150
+    assert "frames/ranks" in opened.finder and find_faults(opened.path) == []
+
+
+def test_a_run_without_a_finder(tmp_path, alice):
+    """None is made where it is not wanted or there are too few words; an old one is removed."""
+    file = tmp_path / "a.txt"
+    file.write_text(alice[:40_000], encoding="utf-8")
+    wanted = PlanOptions(recipe=RECIPE, selection=SELECTION, index=IndexOptions("text"))
+    few = make_plan([file], wanted)
+    run_alone(few, tmp_path / "t", tmp_path / "w")
+    assert (
+        "words occur often enough for a finder, wanted 100"
+        in ClusterReport.of(Job(few.folder(tmp_path / "w")), 0.0).sentences()[-1]
+    )
+    assert not (tmp_path / "t" / "finder").exists()
+    file.write_text(alice, encoding="utf-8")
+    run_alone(make_plan([file], wanted), tmp_path / "t", tmp_path / "w", force=True)
+    assert (tmp_path / "t" / "finder").exists()
+    plan = make_plan([file], replace(wanted, finder=False))
+    run_alone(plan, tmp_path / "t", tmp_path / "w", force=True)
+    assert not (tmp_path / "t" / "finder").exists()
 
 
 @pytest.mark.parametrize("most", [17, 40, 10_000])

@@ -9,12 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from distsim import CorpusIndex, DistsimError, InputError, ParameterError, Selection, sign
+from distsim import (
+    CorpusIndex,
+    DistsimError,
+    IndexOptions,
+    InputError,
+    ParameterError,
+    Selection,
+    sign,
+)
 from distsim.cluster.plan import Division, PlanOptions
 from distsim.cluster.spark import SparkOptions, sign_on_spark
+from distsim.paraphrase.finder.word_profiles import build_finder
 from distsim.signatures.recipe import PRESETS
 from tests.cluster.test_cluster import same_artifacts
-from tests.conftest import random_sentences, write_lines
+from tests.conftest import RECIPE, random_sentences, write_lines
 
 SELECTION = Selection(min_count=2, max_length=3)
 
@@ -72,6 +81,26 @@ def test_two_workers_make_the_table_of_one_machine(spark, tmp_path, files, prese
     assert same_artifacts(Path(one), tmp_path / "many.table")
     assert report.tokens == index.n_tokens and sum(report.shuffled.values()) > 0
     assert not any((tmp_path / "work").iterdir())
+
+
+@pytest.mark.extra
+def test_two_workers_make_the_finder_of_one_machine(spark, tmp_path, alice):
+    lines, files = alice.splitlines(), []
+    for number, part in enumerate([lines[1500:], lines[:1500]]):
+        files.append(tmp_path / f"{number}.txt")
+        files[-1].write_text("\n".join(part), encoding="utf-8")
+    options = IndexOptions("text")
+    index = CorpusIndex.build(files, tmp_path / "one.index", options=options)
+    build_finder(index, sign(index, tmp_path / "one.table", recipe=RECIPE, selection=SELECTION))
+    planned = PlanOptions(
+        recipe=RECIPE, selection=SELECTION, index=options, division=Division(n_ranges=3)
+    )
+    sign_on_spark(
+        files, tmp_path / "many.table", tmp_path / "work", options=planned,
+        run=SparkOptions(spark=spark), notice=print,
+    )  # fmt: skip
+    assert same_artifacts(tmp_path / "one.table", tmp_path / "many.table")
+    assert (tmp_path / "many.table" / "finder").is_dir()
 
 
 @pytest.mark.extra

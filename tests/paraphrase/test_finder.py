@@ -32,7 +32,7 @@ from distsim.corpus import Inflections
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.shard import every_nth
 from distsim.output import find_faults
-from distsim.paraphrase.finder import word_profiles
+from distsim.paraphrase.finder import profile_counts, word_profiles
 from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.lemmas import Lemmas
 from distsim.paraphrase.finder.lexicon import Lexicon
@@ -96,12 +96,13 @@ def opened(index, table):
 
 
 def profiles(index, lemmas):
-    return word_profiles._profiles(index, lemmas, map, lambda *_: None)
+    counted = profile_counts.count_profiles(index, lemmas, map, no_progress)
+    return word_profiles._profiles(lemmas, counted)
 
 
 def test_profiles_are_those_of_the_definition(signed, monkeypatch):
     index, _ = signed
-    monkeypatch.setattr(word_profiles, "MOST_CONTEXTS", 100)
+    monkeypatch.setattr(profile_counts, "MOST_CONTEXTS", 100)
     lemmas = numbered(index)
     vocabulary = index.vocabulary
     lemma_of = {
@@ -117,7 +118,7 @@ def test_profiles_are_those_of_the_definition(signed, monkeypatch):
             sentences[-1].append(word)
         else:
             sentences.append([])
-    words, frames = naive.profiles(sentences, lemma_of, 100, word_profiles.LEAST_FRAME)
+    words, frames = naive.profiles(sentences, lemma_of, 100, profile_counts.LEAST_FRAME)
     counts = dict(zip(lemmas.words, lemmas.counts.tolist(), strict=True))
     total = sum(counts.values())
     wanted = {
@@ -125,7 +126,7 @@ def test_profiles_are_those_of_the_definition(signed, monkeypatch):
         "frames": naive.weights(frames, lambda f: 1.0, 0.0),
     }
     found = profiles(index, lemmas)
-    kept = word_profiles._frequent_frames(
+    kept = profile_counts._frequent_frames(
         index, lemmas.of_words(index.n_words), no_progress
     ).tolist()
     named = {

@@ -10,8 +10,8 @@ from functools import lru_cache
 from distsim.base.arguments import Words
 from distsim.corpus.inflections import Inflections
 from distsim.paraphrase.filters import crosses_edge
-from distsim.paraphrase.finder.lexicon import Lexicon
-from distsim.paraphrase.finder.space import LearnedSpace
+from distsim.paraphrase.finder.lexicon import CountedWords
+from distsim.paraphrase.finder.space import PartSpace
 
 _CACHED_WORDS = 1 << 16
 _RAREST_BASE = 100  # a base occurs at least a hundredth as often as its form
@@ -35,7 +35,7 @@ class Forms:
     """
 
     def __init__(
-        self, inflections: Inflections, lexicon: Lexicon, space: LearnedSpace | None = None
+        self, inflections: Inflections, lexicon: CountedWords, space: PartSpace | None = None
     ) -> None:
         self.inflections = inflections
         self._lexicon = lexicon

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.paraphrase.finder.inflections import Forms
-from distsim.paraphrase.finder.lexicon import Lexicon
+from distsim.paraphrase.finder.lexicon import CountedWords
 
 MOST_WORDS = 60_000
 RAREST = 20  # occurrences of a word that is looked at
@@ -25,7 +25,7 @@ class Lemmas(NamedTuple):
     counts: np.ndarray
 
     @classmethod
-    def of(cls, lexicon: Lexicon, forms: Forms) -> "Lemmas":
+    def of(cls, lexicon: CountedWords, forms: Forms) -> "Lemmas":
         """Return the lemmas of the most frequent words that are written with letters.
 
         Arguments:

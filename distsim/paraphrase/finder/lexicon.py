@@ -4,32 +4,30 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from distsim.corpus.vocabulary import hash_texts
+from distsim.corpus.vocabulary import Vocabulary, hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 
 _CACHED_WORDS = 1 << 18
 
 
-class Lexicon:
-    """Ids and counts of the words of an index; may be shared by threads.
+class CountedWords:
+    """Ids and counts of words; may be shared by threads.
 
     Arguments:
-        index: of the text.
+        vocabulary: the words.
+        counts: uint64[n_words], how often each occurs, by id.
     """
 
-    def __init__(self, index: CorpusIndex) -> None:
-        self.index = index
-        self._counts = index.word_counts().astype(np.int64)
+    def __init__(self, vocabulary: Vocabulary, counts: np.ndarray) -> None:
+        self.vocabulary = vocabulary
+        self._counts = counts.astype(np.int64)
         self._ids: dict[str, int] = {}
         self._counted: dict[str, int] = {}
 
-    def words(self, text: str) -> tuple[str, ...]:
-        """Return the words of a text in the index's normal form; () for an empty text.
-
-        Arguments:
-            text: words separated by spaces.
-        """
-        return tuple(self.index.words(text)) if text.strip() else ()
+    @property
+    def n_words(self) -> int:
+        """Distinct words, plus one for the sentence boundary."""
+        return self._counts.size
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
         """Return the id of every word, -1 where the index does not know it; int64.
@@ -60,7 +58,7 @@ class Lexicon:
         """
         new = [word for word in dict.fromkeys(words) if word not in self._ids]
         hashes = hash_texts([word.encode(errors="surrogatepass") for word in new])
-        ids = self.index.vocabulary.find(hashes)
+        ids = self.vocabulary.find(hashes)
         self._keep(new, ids.tolist())
         self._counted.update(zip(new, self._counts_at(ids).tolist(), strict=True))
 
@@ -91,13 +89,13 @@ class Lexicon:
             most: maximum number of words.
         """
         order = np.argsort(-self._counts[1:], kind="stable")[:most] + 1
-        return self.index.vocabulary.words(order[self._counts[order] > 0])
+        return self.vocabulary.words(order[self._counts[order] > 0])
 
     def _id(self, word: str) -> int:
         """Return the id of a word in normal form, -1 where the index does not know it."""
         number = self._ids.get(word)
         if number is None:
-            number = self.index.vocabulary.number(word)
+            number = self.vocabulary.number(word)
             self._keep([word], [number])
         return number
 
@@ -106,3 +104,23 @@ class Lexicon:
             self._ids.clear()
             self._counted.clear()
         self._ids.update(zip(words, numbers, strict=True))
+
+
+class Lexicon(CountedWords):
+    """Ids and counts of the words of an index; may be shared by threads.
+
+    Arguments:
+        index: of the text.
+    """
+
+    def __init__(self, index: CorpusIndex) -> None:
+        super().__init__(index.vocabulary, index.word_counts())
+        self.index = index
+
+    def words(self, text: str) -> tuple[str, ...]:
+        """Return the words of a text in the index's normal form; () for an empty text.
+
+        Arguments:
+            text: words separated by spaces.
+        """
+        return tuple(self.index.words(text)) if text.strip() else ()

@@ -8,8 +8,8 @@ import numpy as np
 from distsim.base.arguments import Words
 from distsim.comparison.measures import cosine
 from distsim.paraphrase.finder.inflections import Forms
-from distsim.paraphrase.finder.lexicon import Lexicon
-from distsim.paraphrase.finder.space import LearnedSpace
+from distsim.paraphrase.finder.lexicon import CountedWords
+from distsim.paraphrase.finder.space import PartSpace
 from distsim.signatures.table import StoredTable
 
 _CACHED_WORDS = 1 << 12  # 8 MB
@@ -28,7 +28,7 @@ class LemmaVectors:
         lexicon: the words that occur.
     """
 
-    def __init__(self, space: LearnedSpace, forms: Forms, lexicon: Lexicon) -> None:
+    def __init__(self, space: PartSpace, forms: Forms, lexicon: CountedWords) -> None:
         self.space = space
         self._forms = forms
         self._lexicon = lexicon

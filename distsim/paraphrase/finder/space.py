@@ -12,48 +12,30 @@ from distsim.base.errors import IncompatibleError
 from distsim.contexts.ngram import NgramModel, WordFeatures
 from distsim.contexts.weights import kept_shares
 from distsim.indexes.corpus_index import CorpusIndex
+from distsim.signatures.composition import PartVectors
 from distsim.signatures.kernels.projection import NOWHERE
 from distsim.signatures.table import StoredTable
 
 _CACHED_PHRASES = 1 << 12  # 8 MB
 
 
-class LearnedSpace:
-    """The space in which a learned table's vectors lie; may be shared by threads.
+class PartSpace:
+    """The space in which the vectors of words lie; may be shared by threads.
 
-    n_dimensions: of the vectors. window: tokens on either side that are context.
+    n_dimensions: of the vectors.
 
     Arguments:
-        index: the corpus.
-        table: its signatures.
-
-    Raises:
-        IncompatibleError: the table has no learned projection, or keeps no words' vectors.
+        parts: the words with their vectors.
     """
 
-    def __init__(self, index: CorpusIndex, table: StoredTable) -> None:
-        projection = table.projection
-        if table.parts is None:
-            raise IncompatibleError(
-                f"{table.path} keeps no vectors of words: sign it again with `keep_parts`"
-            )
-        model = NgramModel.from_manifest(table.fingerprint.model)
-        self.window = model.window
-        self.n_dimensions = projection.n_dimensions
-        self._sides, self._narrow = model.sides, model.narrow
-        self._n_words = index.n_words
-        self._table, self._parts = table, table.parts
-        self._centre = projection.centre.astype(np.float64)
-        self._vectors = projection.vectors.reshape(-1, projection.n_dimensions)
-        self._unit = projection.unit
-        self._projection = projection
-        self._features = WordFeatures(index, *model.shape)
-        self._subsample = table.fingerprint.weighting().subsample
+    def __init__(self, parts: PartVectors) -> None:
+        self.n_dimensions = parts.n_dimensions
+        self._parts = parts
         self.phrase = lru_cache(_CACHED_PHRASES)(self._phrase)
 
     def _phrase(self, words: tuple[str, ...]) -> np.ndarray | None:
         """Return a phrase's unit vector, made of its words', float64; None if none has one."""
-        (vector,) = self._table.vectors([words], of_words=True)
+        (vector,) = self._parts.compose([words])
         return None if np.isnan(vector[0]) else vector
 
     def phrases(self, phrases: Sequence[tuple[str, ...]]) -> np.ndarray:
@@ -101,6 +83,38 @@ class LearnedSpace:
         dots = np.einsum("ij,ij->i", vectors[a], vectors[b])
         cosines: list[float] = (dots / (lengths[a] * lengths[b])).tolist()
         return cosines
+
+
+class LearnedSpace(PartSpace):
+    """The space in which a learned table's vectors lie; may be shared by threads.
+
+    n_dimensions: of the vectors. window: tokens on either side that are context.
+
+    Arguments:
+        index: the corpus.
+        table: its signatures.
+
+    Raises:
+        IncompatibleError: the table has no learned projection, or keeps no words' vectors.
+    """
+
+    def __init__(self, index: CorpusIndex, table: StoredTable) -> None:
+        projection = table.projection
+        if table.parts is None:
+            raise IncompatibleError(
+                f"{table.path} keeps no vectors of words: sign it again with `keep_parts`"
+            )
+        super().__init__(table.parts)
+        model = NgramModel.from_manifest(table.fingerprint.model)
+        self.window = model.window
+        self._sides, self._narrow = model.sides, model.narrow
+        self._n_words = index.n_words
+        self._centre = projection.centre.astype(np.float64)
+        self._vectors = projection.vectors.reshape(-1, projection.n_dimensions)
+        self._unit = projection.unit
+        self._projection = projection
+        self._features = WordFeatures(index, *model.shape)
+        self._subsample = table.fingerprint.weighting().subsample
 
     def contexts(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the weighted vectors of the words around a slot.

@@ -5,9 +5,8 @@ of frames, the word before and the word behind together; and, for each of the th
 its nearest lemmas are, so that the rank of any other in its list can be told.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,30 +18,28 @@ from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.language import AUTO
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.indexes.shard import damaged
 from distsim.kernels.compiled import frozen
-from distsim.kernels.contexts import add_rows
 from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.lemmas import Lemmas
-from distsim.paraphrase.finder.lexicon import Lexicon
+from distsim.paraphrase.finder.lexicon import CountedWords, Lexicon
 from distsim.paraphrase.finder.likeness import LemmaVectors
-from distsim.paraphrase.finder.space import open_space
+from distsim.paraphrase.finder.profile_counts import (
+    BLOCK_LEMMAS,
+    CountedProfiles,
+    InThreads,
+    count_profiles,
+)
+from distsim.paraphrase.finder.space import PartSpace, open_space
 from distsim.paraphrase.kernels import finder as kernel
 from distsim.signatures.table import StoredTable
 from distsim.storage.manifest import finder_inside
 
-MOST_CONTEXTS = 20_000  # lemmas that are context
-MOST_FRAMES = 1 << 16
-LEAST_FRAME = 30  # occurrences
 FEWEST_LEMMAS = 100
 SPACES = ("vectors", "words", "frames")
 _SUBSAMPLE = 1e-4  # as in the table: share of the text from which a context counts less
 _ALPHA = 0.75
 _SHIFT = {"words": 1.0, "frames": 0.0}
 _REFERENCES = {"vectors": 4096, "words": 1024, "frames": 1024}
-_BLOCK_LEMMAS = 256
-_BLOCKS = 64
-_TOKENS_A_PART = 1 << 26  # whose frames are counted at once
 _LARGEST = 127
 
 
@@ -56,11 +53,11 @@ class SparseRows(NamedTuple):
     def squares(self) -> np.ndarray:
         """Return the sum of the squared weights of each row, float64[n]."""
         squares = np.empty(self.starts.size - 1)
-        for first in range(0, squares.size, _BLOCK_LEMMAS):  # that stay in the processor's cache
-            bounds = self.starts[first : first + _BLOCK_LEMMAS + 1]
+        for first in range(0, squares.size, BLOCK_LEMMAS):  # that stay in the processor's cache
+            bounds = self.starts[first : first + BLOCK_LEMMAS + 1]
             weights = self.weights[bounds[0] : bounds[-1]].astype(np.float32)
             sums = np.append(0.0, np.cumsum(weights * weights, dtype=np.float64))
-            squares[first : first + _BLOCK_LEMMAS] = np.diff(sums[bounds - bounds[0]])
+            squares[first : first + BLOCK_LEMMAS] = np.diff(sums[bounds - bounds[0]])
         return squares
 
     def columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -108,128 +105,126 @@ def build_finder(
             "with the preset learned"
         )
     progress("lemmas", 0, None)
-    lexicon = Lexicon(index)
     inflections = index.language if inflections == AUTO else inflections
-    forms = Forms(Inflections.open(inflections), lexicon, space)
-    lemmas = Lemmas.of(lexicon, forms)
-    if len(lemmas.words) < FEWEST_LEMMAS:
-        raise ParameterError(
-            f"{index.path}: {len(lemmas.words)} words occur often enough for a finder, wanted "
-            f"{FEWEST_LEMMAS}: sign with --set finder=false, or give more text"
-        )
-    vectors = LemmaVectors(space, forms, lexicon).rows([(word,) for word in lemmas.words])
-    largest = np.abs(vectors).max(axis=1, keepdims=True)
-    scaled = np.divide(vectors * _LARGEST, largest, out=np.zeros_like(vectors), where=largest > 0)
+    try:
+        chosen = FinderLemmas.choose(Lexicon(index), space, Inflections.open(inflections))
+    except ParameterError as error:
+        raise ParameterError(f"{index.path}: {error}") from None
     in_threads, folder = partial(ordered_map, jobs=jobs), finder_inside(table.path)
     with storage.create(folder, storage.FINDER) as writer:
-        rows = _profiles(index, lemmas, in_threads, progress)
-        whole = np.rint(scaled).astype(np.int8)
-        writer.add("vectors/values", whole)
-        _add_ranks(writer, "vectors", _by_vectors(whole, progress))
-        for name, own in rows.items():
-            for part, array in own._asdict().items():
-                writer.add(f"{name}/{part}", array)
-            _add_ranks(writer, name, _by_rows(own, _REFERENCES[name], in_threads, progress))
-        lemma_of = lemmas.of_words(index.n_words)
-        sentences, n_sentences = np.zeros(lemmas.counts.size, np.uint32), 0
-        for shard in index.shards:
-            own, n = kernel.sentences_of_lemmas(shard.tokens, frozen(lemma_of), sentences.size)
-            sentences, n_sentences = sentences + own, n_sentences + n
-        writer.add("sentences", sentences)
-        writer.add("counts", lemmas.counts)
-        writer.add("bases", lexicon.ids(lemmas.words).astype(np.int64))
-        writer.add("forms", lemmas.forms.astype(np.uint32))
-        writer.add("form_starts", lemmas.starts)
-        writer.parameters = {
-            "table": table.artifact.checksum,
-            "corpus": index.parameters["corpus"],
-            "inflections": Path(inflections).name,
-            "rules": forms.inflections.checksum,
-            "lemmas": len(lemmas.words),
-            "sentences": n_sentences,
-        }
+        counted = count_profiles(index, chosen.lemmas, in_threads, progress)
+        for name, values in finder_arrays(chosen, counted, in_threads, progress):
+            writer.add(name, values)
+        writer.parameters = finder_parameters(
+            table, index.corpus, chosen, counted.n_sentences, inflections
+        )
     return folder
 
 
-InThreads = Callable[..., Iterator[Any]]
+class FinderLemmas(NamedTuple):
+    """The lemmas of a finder.
+
+    Attributes:
+        lemmas: in the word ids of the text.
+        bases: int64[n], ids of their base words.
+        vectors: whole numbers[n, n_dimensions], int8.
+        rules: checksum of the rules of inflection.
+    """
+
+    lemmas: Lemmas
+    bases: np.ndarray
+    vectors: np.ndarray
+    rules: str
+
+    @classmethod
+    def choose(
+        cls, words: CountedWords, space: PartSpace, inflections: Inflections
+    ) -> "FinderLemmas":
+        """Return the lemmas of a text.
+
+        Arguments:
+            words: of the text.
+            space: their vectors.
+            inflections: of the language.
+
+        Raises:
+            ParameterError: there are too few.
+        """
+        forms = Forms(inflections, words, space)
+        lemmas = Lemmas.of(words, forms)
+        n = len(lemmas.words)
+        if n < FEWEST_LEMMAS:
+            raise ParameterError(
+                f"{n} words occur often enough for a finder, wanted {FEWEST_LEMMAS}: sign with "
+                "--set finder=false, or give more text"
+            )
+        vectors = LemmaVectors(space, forms, words).rows([(word,) for word in lemmas.words])
+        largest = np.abs(vectors).max(axis=1, keepdims=True)
+        scaled = np.divide(
+            vectors * _LARGEST, largest, out=np.zeros_like(vectors), where=largest > 0
+        )
+        bases = words.ids(lemmas.words).astype(np.int64)
+        return cls(lemmas, bases, np.rint(scaled).astype(np.int8), inflections.checksum)
 
 
-def _profiles(
-    index: CorpusIndex, lemmas: Lemmas, in_threads: InThreads, progress: Progress
-) -> dict[str, SparseRows]:
-    """Return the weighed profiles of words and of frames of every lemma."""
-    lemma_of = lemmas.of_words(index.n_words)
-    n_lemmas, n_contexts = lemmas.counts.size, min(MOST_CONTEXTS, lemmas.counts.size)
-    frames = _frequent_frames(index, lemma_of, progress)
-    slots = 1 << max(4, int(frames.size).bit_length() + 1)
-    keys, numbers = map(frozen, kernel.frame_table(frozen(frames), slots))
-    contexts = frozen(np.where(lemma_of < n_contexts, lemma_of, -1).astype(np.int32))
-    n_features = 2 * n_contexts + frames.size
+def finder_arrays(
+    chosen: FinderLemmas, counted: CountedProfiles, in_threads: InThreads, progress: Progress
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the arrays of a finder with their names.
 
-    def counted(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        first, stop = block
-        bounds = lemmas.starts[first : stop + 1]
-        forms = frozen(lemmas.forms[bounds[0] : bounds[-1]])
-        seen = np.zeros(n_features, np.uint32)
-        parts = []
-        for shard in index.shards:
-            state, *part = kernel.count_profiles(
-                shard.tokens, shard.suffixes, shard.word_starts, forms,
-                frozen(bounds - bounds[0]), contexts, n_contexts, keys, numbers, seen,
-            )  # fmt: skip
-            if state < 0:
-                raise damaged(index.path)
-            parts.append(part)
-        if len(parts) > 1:
-            ends = np.cumsum([0, *(part[1].size for part in parts)])
-            starts = np.stack([part[0] + end for part, end in zip(parts, ends, strict=False)])
-            columns = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
-            parts = [add_rows(*map(frozen, (starts, *columns)), seen)]
-        starts, features, counts = parts[0]
-        kernel.order_rows(frozen(starts), features, counts)
-        return starts, features, counts
+    Arguments:
+        chosen: the lemmas.
+        counted: what was counted around them in the whole text.
+        in_threads: map, of several threads.
+        progress: is told the stage, lemmas done and their total.
+    """
+    lemmas = chosen.lemmas
+    yield "vectors/values", chosen.vectors
+    yield "vectors/ranks", _by_vectors(chosen.vectors, progress).astype(np.float32)
+    for name, rows in _profiles(lemmas, counted).items():
+        for part, array in rows._asdict().items():
+            yield f"{name}/{part}", array
+        ranks = _by_rows(rows, _REFERENCES[name], in_threads, progress)
+        yield f"{name}/ranks", ranks.astype(np.float32)
+    yield "sentences", counted.sentences
+    yield "counts", lemmas.counts
+    yield "bases", chosen.bases
+    yield "forms", lemmas.forms.astype(np.uint32)
+    yield "form_starts", lemmas.starts
 
-    ends = np.cumsum(lemmas.counts.astype(np.int64))
-    # A block has as many lemmas, or the part of their occurrences, that a thread counts at once.
-    begins = np.diff(ends // (ends[-1] // _BLOCKS + 1), prepend=-1) > 0
-    begins[::_BLOCK_LEMMAS] = True
-    parts = list(pairwise([*np.flatnonzero(begins).tolist(), n_lemmas]))
-    blocks = []
-    for (_, stop), block in zip(parts, in_threads(counted, parts), strict=True):
-        blocks.append(block)
-        progress("finder", int(ends[stop - 1]), int(ends[-1]))
-    starts = np.concatenate([[0], *(block[0][1:] for block in blocks)])
-    base = np.cumsum([0, *(block[1].size for block in blocks)])
-    owner = np.repeat(np.arange(len(blocks)), [block[0].size - 1 for block in blocks])
-    starts[1:] += base[owner]
-    features, counts = (np.concatenate([block[k] for block in blocks]) for k in (1, 2))
-    shares = np.minimum(1.0, np.sqrt(_SUBSAMPLE * lemmas.counts.sum() / lemmas.counts[:n_contexts]))
-    weighed = partial(_weighed, starts, features, counts)
+
+def finder_parameters(
+    table: StoredTable, corpus: str, chosen: FinderLemmas, n_sentences: int, inflections: str
+) -> dict[str, Any]:
+    """Return the parameters of a finder's manifest.
+
+    Arguments:
+        table: that it belongs to.
+        corpus: fingerprint of the text that was counted.
+        chosen: the lemmas.
+        n_sentences: of the text.
+        inflections: name or file of the rules.
+    """
     return {
-        "words": weighed(0, 2 * n_contexts, np.tile(shares, 2), _SHIFT["words"]),
-        "frames": weighed(2 * n_contexts, n_features, np.ones(frames.size), _SHIFT["frames"]),
+        "table": table.artifact.checksum,
+        "corpus": corpus,
+        "inflections": Path(inflections).name,
+        "rules": chosen.rules,
+        "lemmas": chosen.lemmas.counts.size,
+        "sentences": n_sentences,
     }
 
 
-def _frequent_frames(index: CorpusIndex, lemma_of: np.ndarray, progress: Progress) -> np.ndarray:
-    """Return the frames seen LEAST_FRAME times around lemmas, uint64, the MOST_FRAMES commonest.
-
-    Arguments:
-        lemma_of: int32[n_words], -1 for a word that has none.
-    """
-    n_parts = 1 + sum(shard.tokens.size for shard in index.shards) // _TOKENS_A_PART
-    found, counts = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
-    for part in range(n_parts):
-        progress("frames", part, n_parts)
-        around = [
-            kernel.frames_around(shard.tokens, frozen(lemma_of), part, n_parts)
-            for shard in index.shards
-        ]
-        frames, times = np.unique(np.concatenate(around), return_counts=True)
-        found.append(frames[times >= LEAST_FRAME])
-        counts.append(times[times >= LEAST_FRAME])
-    frames, times = np.concatenate(found), np.concatenate(counts)
-    return np.sort(frames[np.lexsort((frames, -times))[:MOST_FRAMES]])
+def _profiles(lemmas: Lemmas, counted: CountedProfiles) -> dict[str, SparseRows]:
+    """Return the weighed profiles of words and of frames of every lemma."""
+    n_contexts, n_frames = counted.n_contexts, counted.n_frames
+    shares = np.minimum(1.0, np.sqrt(_SUBSAMPLE * lemmas.counts.sum() / lemmas.counts[:n_contexts]))
+    weighed = partial(_weighed, counted.starts, counted.features, counted.counts)
+    n_words, n_features = 2 * n_contexts, 2 * n_contexts + n_frames
+    return {
+        "words": weighed(0, n_words, np.tile(shares, 2), _SHIFT["words"]),
+        "frames": weighed(n_words, n_features, np.ones(n_frames), _SHIFT["frames"]),
+    }
 
 
 def _weighed(
@@ -276,10 +271,6 @@ def levels(n_references: int) -> np.ndarray:
     return ranks[ranks < n_references - 1]
 
 
-def _add_ranks(writer: storage.ArtifactWriter, name: str, cosines: np.ndarray) -> None:
-    writer.add(f"{name}/ranks", cosines.astype(np.float32))
-
-
 def _by_vectors(vectors: np.ndarray, progress: Progress) -> np.ndarray:
     """Return the cosines of each vector at some ranks among the most frequent lemmas'.
 
@@ -293,8 +284,8 @@ def _by_vectors(vectors: np.ndarray, progress: Progress) -> np.ndarray:
     n_references = min(_REFERENCES["vectors"], len(values))
     ranks = levels(n_references)
     out = np.empty((len(values), ranks.size))
-    for first in range(0, len(values), _BLOCK_LEMMAS):
-        block = values[first : first + _BLOCK_LEMMAS]
+    for first in range(0, len(values), BLOCK_LEMMAS):
+        block = values[first : first + BLOCK_LEMMAS]
         cosines = -(block @ values[:n_references].T).astype(np.float64)
         cosines /= lengths[first : first + len(block), None] * lengths[:n_references]
         own = np.arange(first, min(first + len(block), n_references))
@@ -320,12 +311,12 @@ def _by_rows(rows: SparseRows, most: int, in_threads: InThreads, progress: Progr
     ]
 
     def block(first: int) -> np.ndarray:
-        out = np.empty((min(_BLOCK_LEMMAS, rows.starts.size - 1 - first), ranks.size), np.float32)
+        out = np.empty((min(BLOCK_LEMMAS, rows.starts.size - 1 - first), ranks.size), np.float32)
         kernel.highest_cosines(*given[:4], first, *given[4:], frozen(ranks), out)
         return out
 
     n, blocks = rows.starts.size - 1, []
-    for first, found in enumerate(in_threads(block, range(0, n, _BLOCK_LEMMAS))):
+    for first, found in enumerate(in_threads(block, range(0, n, BLOCK_LEMMAS))):
         blocks.append(found)
-        progress("ranks", min(n, (first + 1) * _BLOCK_LEMMAS), n)
+        progress("ranks", min(n, (first + 1) * BLOCK_LEMMAS), n)
     return np.concatenate(blocks)
