@@ -50,7 +50,10 @@ def speed(table: SignatureTable) -> None:
     flat.add(np.ascontiguousarray(table.bits).view(np.uint8))
     queries = np.ascontiguousarray(table.bits[rows]).view(np.uint8)
     cells = [
-        ("`neighbours(table, phrase)`", lambda: [neighbours(table, one) for one in phrases]),
+        (
+            "`neighbours(table, phrase, by='table')`",
+            lambda: [neighbours(table, one, by="table") for one in phrases],
+        ),
         ("the same search kept", lambda: [search.nearest(one) for one in phrases]),
         ("nearest bits of all rows", lambda: [every.nearest(one) for one in phrases]),
         ("faiss, one by one", lambda: [flat.search(one[None], 11) for one in queries]),

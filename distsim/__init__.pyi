@@ -22,7 +22,6 @@ from distsim.comparison.measures import EstimatedCosine as EstimatedCosine
 from distsim.comparison.measures import ExactCosine as ExactCosine
 from distsim.comparison.measures import similarities as similarities
 from distsim.comparison.measures import similarity as similarity
-from distsim.comparison.nearest import neighbours as neighbours
 from distsim.comparison.table import SignatureTable as SignatureTable
 from distsim.comparison.table import merge_tables as merge_tables
 from distsim.comparison.table import sign as sign
@@ -42,6 +41,7 @@ from distsim.indexes.corpus_index import CorpusIndex as CorpusIndex
 from distsim.output.exporting import export as export
 from distsim.output.verification import find_faults as find_faults
 from distsim.paraphrase.augment import augment_phrase_table as augment_phrase_table
+from distsim.paraphrase.finder.word_neighbours import neighbours as neighbours
 from distsim.paraphrase.paraphraser import Paraphraser as Paraphraser
 from distsim.paraphrase.paraphrasing_options import ParaphraseOptions as ParaphraseOptions
 from distsim.paraphrase.rewriting.rewriter import Rewriter as Rewriter

@@ -72,7 +72,7 @@ TABLE = (
          "MapOptions Translation VectorMap WordPair"),
     Home("comparison", "comparison.measures", "EstimatedCosine ExactCosine similarities similarity",
          "Estimate LearnedCosine Similarity StoredCosine cosine"),
-    Home("comparison", "comparison.nearest", "neighbours",
+    Home("comparison", "comparison.nearest", "",
          "Neighbour NeighbourSearch rerank_neighbours"),
     Home("comparison", "comparison.opposites.language", "", "Language"),
     Home("comparison", "comparison.senses", "", "group_senses"),
@@ -106,6 +106,8 @@ TABLE = (
          "augment_unknown_words Monolingual RankedTranslation UnknownWord UnknownWordOptions "
          "UnknownWordReport"),
     Home("paraphrase", "paraphrase.batch", "", "paraphrase_phrases"),
+    Home("paraphrase", "paraphrase.finder.word_neighbours", "neighbours",
+         "WordNeighbour WordNeighbours"),
     Home("paraphrase", "paraphrase.finder.word_profiles", "", "build_finder"),
     Home("paraphrase", "paraphrase.finder.word_substitutes", "", "FoundWord WordSubstitutes"),
     Home("paraphrase", "paraphrase.kinds", "", "KindCosine"),

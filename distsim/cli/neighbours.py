@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isnan, nan
+from math import isnan
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
@@ -28,29 +28,13 @@ if TYPE_CHECKING:
     from distsim.base.results import Results
     from distsim.cli.console import PhraseArgument
     from distsim.comparison.evidence import CosineEvidence
-    from distsim.comparison.nearest import Neighbour, NeighbourList
+    from distsim.comparison.nearest import NeighbourList
     from distsim.comparison.table import SignatureTable
+    from distsim.paraphrase.finder.word_neighbours import WordNeighbour
 
 _USUAL = 10
 _LEAST = -1.0  # a similarity that every phrase reaches
 _MIN_MATCHES = 10  # of a pattern with gaps
-
-
-class _Labelled(NamedTuple):
-    """A word that the finder lists, and whether it is an opposite of the focal phrase.
-
-    phrase, strength, composed: fields of a Neighbour. similarity: its cosine in the table, NaN
-    where it has none. score: the finder's. opposite: it is one. contrasted: the text contrasts
-    the two.
-    """
-
-    phrase: str
-    similarity: float
-    score: float
-    strength: int
-    composed: bool
-    opposite: bool
-    contrasted: bool
 
 
 # What lists and orders phrases: the table, the finder of `sign`, or exact cosines of the nearest.
@@ -280,7 +264,7 @@ def _search(
 class _FinderList(NamedTuple):
     """What the finder lists for a word, with the fields of NeighbourList."""
 
-    neighbours: "Results[Any]"
+    neighbours: "Results[WordNeighbour]"
     hidden: int = 0
 
 
@@ -295,57 +279,34 @@ def _by_finder(
         ParameterError: the finder is asked for, and the table is in no index and none is named.
     """
     from distsim import storage
-    from distsim.base.results import Results
     from distsim.cli.opened import index_of
-    from distsim.comparison.measures import cosine
-    from distsim.comparison.opposites.opposites import SPARE, Opposites, opposites_last
-    from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
+    from distsim.paraphrase.finder.word_neighbours import WordNeighbours
 
     if how.by == "finder":
         say_no_finder(opened)
     in_index = storage.Artifact(table).kind is storage.INDEX
     if opened.finder is None or (how.by is None and how.index is None and not in_index):
         return None
-    corpus = index_of(table, how.index)
-    words = WordSubstitutes.open(corpus, opened, weights=weights)
+    words = WordNeighbours.open(opened, index=index_of(table, how.index), weights=weights)
     if words is None:
         return None
-    opposites, measure = Opposites(corpus, opened), cosine(opened)
-    of_shares = not words.finder.is_calibrated
+    of_shares = not words.is_calibrated
 
     def listed(phrase: str) -> "_FinderList | None":
         nonlocal of_shares
-        everything = k is None or how.min_strength or how.threshold is not None
-        near: Any = words.answers(phrase, k=None if everything else (k or 0) + SPARE)
-        if near is None:
+        least = how.min_strength or 0
+        rows = words.found(phrase, k=k, threshold=how.threshold, min_strength=least)
+        if rows is None:
             return None
         if of_shares:
             say_shares()
             of_shares = False  # it is said once, and only beside words
-        near = [one for one in near if one.strength >= (how.min_strength or 0)]
-        near = _reaching(near, how.threshold)
-        placed, n_below = opposites_last(opposites, phrase, [one.phrase for one in near], k)
-        ordered = [near[row.place] for row in placed]
-        cosines = measure.similarities([(phrase, one.phrase) for one in ordered])
-        labelled = Results[Any](
-            _Labelled(
-                one.phrase, nan if value is None else value, one.similarity, one.strength,
-                one.composed, row.opposite, row.contrasted,
-            )
-            for one, value, row in zip(ordered, cosines, placed, strict=True)
-        )  # fmt: skip
-        labelled.opposites = n_below
-        return _FinderList(labelled)
+        return _FinderList(rows)
 
     return listed
 
 
-def _reaching(near: Any, threshold: float | None) -> Any:
-    """Return the rows that are at least as similar."""
-    return near if threshold is None else [one for one in near if one.similarity >= threshold]
-
-
-def _groups(opened: "SignatureTable", near: "Results[Neighbour]") -> list[str]:
+def _groups(opened: "SignatureTable", near: "Results[Any]") -> list[str]:
     from distsim.comparison.senses import group_senses
 
     return group_senses(opened, [other.phrase for other in near])
@@ -353,12 +314,13 @@ def _groups(opened: "SignatureTable", near: "Results[Neighbour]") -> list[str]:
 
 def _put_near(
     phrase: str,
-    near: "Results[Neighbour]",
+    near: "Results[Any]",
     several: bool,
     groups: list[str] | None,
     reasons: "list[CosineEvidence] | None" = None,
 ) -> None:
     from distsim.cli.evidence import as_record, columns_of
+    from distsim.paraphrase.finder.word_neighbours import WordNeighbour
 
     for rank, other in enumerate(near, 1):
         value = None if isnan(other.similarity) else other.similarity
@@ -366,7 +328,7 @@ def _put_near(
         sense = {} if groups is None else {"sense": groups[rank - 1]}
         why = {} if reasons is None else columns_of(reasons[rank - 1])
         score = {"similarity": value}
-        if isinstance(other, _Labelled):
+        if isinstance(other, WordNeighbour):
             score = {"score": other.score}
         scores = {**score, "count": other.strength, **why, NOTE: ",".join(notes)}
         labels: dict[str, Any] = {
@@ -374,7 +336,7 @@ def _put_near(
             for name in ("composed", "opposite", "contrasted")
             if hasattr(other, name)
         }
-        if isinstance(other, _Labelled):
+        if isinstance(other, WordNeighbour):
             labels["similarity"] = value
         if reasons is not None:
             labels["why"] = as_record(reasons[rank - 1])

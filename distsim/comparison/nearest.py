@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, NamedTuple, TypedDict, Unpack, overload
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class Neighbour(NamedTuple):
     phrase: its words. similarity: estimated cosine. strength: occurrences behind its signature.
     composed: the focal phrase is not in the table, its bits were made of its words.
 
-    >>> neighbours(table, "the king", k=1, min_strength=5)[0].phrase
+    >>> NeighbourSearch(table, min_strength=5).nearest("the king", k=1)[0].phrase
     'the gryphon'
     """
 
@@ -689,7 +689,7 @@ def rerank_neighbours(
         measure: the other similarity.
 
     >>> from distsim import ExactCosine
-    >>> near = neighbours(table, "the king", k=3, min_strength=5)
+    >>> near = NeighbourSearch(table, min_strength=5).nearest("the king", k=3)
     >>> again = rerank_neighbours("the king", near, ExactCosine(index, table))
     >>> sorted(one.phrase for one in again) == sorted(one.phrase for one in near)
     True
@@ -716,70 +716,3 @@ class SearchOptions(TypedDict, total=False):
     lengths: int | Iterable[int] | None
     distinct: bool | None
     estimate: str | None
-
-
-@overload
-def neighbours(
-    table: TableLike,
-    phrase: str,
-    *,
-    k: int = ...,
-    threshold: float | None = ...,
-    by: Similarity | None = ...,
-    among: int = ...,
-    **options: Unpack[SearchOptions],
-) -> Results[Neighbour] | None: ...
-@overload
-def neighbours(
-    table: TableLike,
-    phrase: Sequence[str],
-    *,
-    k: int = ...,
-    threshold: float | None = ...,
-    by: Similarity | None = ...,
-    among: int = ...,
-    **options: Unpack[SearchOptions],
-) -> list[Results[Neighbour] | None]: ...
-def neighbours(
-    table: TableLike,
-    phrase: str | Sequence[str],
-    *,
-    k: int = 10,
-    threshold: float | None = None,
-    by: Similarity | None = None,
-    among: int = RERANKED,
-    **options: Unpack[SearchOptions],
-) -> Results[Neighbour] | list[Results[Neighbour] | None] | None:
-    """Return the k phrases nearest to a phrase, or to each of several.
-
-    Arguments:
-        phrase: words separated by spaces; or many.
-        k: maximum number of results.
-        table: a table, an index that was signed, or the path of either; give many phrases at once,
-            or a table, since a search keeps what it needs with the table.
-        threshold: only phrases at least so similar.
-        by: order the nearest by this measure, such as an ExactCosine; not beside a threshold.
-        among: number of nearest phrases that `by` orders; no more are returned.
-        options: keyword arguments of NeighbourSearch: candidates, min_strength, lengths, distinct
-            and estimate.
-
-    Raises:
-        ParameterError: an argument cannot be; a phrase is empty or no text, and is named by its
-            number.
-
-    >>> [one.phrase for one in neighbours(table, "the king", k=2, min_strength=5)]
-    ['the gryphon', 'the hatter']
-    """
-    if by is not None and threshold is not None:
-        raise ParameterError("`threshold` is of the table's estimates: leave it out beside `by`")
-    search = NeighbourSearch(table, **options)
-
-    def one(text: str) -> Results[Neighbour] | None:
-        if by is not None:
-            return search.reranked(text, by, k=k, among=among)
-        found = search.found(text, k=k, threshold=threshold)
-        return None if found is None else found.neighbours
-
-    if isinstance(phrase, str):
-        return one(phrase)
-    return [one(text) for text in one_or_many_texts(phrase, "phrase")]

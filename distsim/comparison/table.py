@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Self, Unpack
+from typing import Any, Self, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from distsim.base.arguments import Texts, one_or_many_texts, whole_number
 from distsim.base.errors import ParameterError, UnknownPhraseError
 from distsim.base.parallel import Progress, no_progress
+from distsim.base.results import Results
 from distsim.comparison import measures, nearest
 from distsim.contexts.selection import Selection
 from distsim.contexts.sources.source import PhraseSource
@@ -44,7 +45,21 @@ class SignatureTable(StoredTable):
     """
 
     similarity = measures.similarity
-    neighbours = nearest.neighbours
+
+    @overload
+    def neighbours(self, phrase: str, **options: Any) -> Results[Any] | None: ...
+    @overload
+    def neighbours(self, phrase: Sequence[str], **options: Any) -> list[Results[Any] | None]: ...
+    def neighbours(self, phrase: str | Sequence[str], **options: Any) -> Any:
+        """Return the phrases nearest to a phrase, or to each of several; as `distsim.neighbours`.
+
+        Arguments:
+            phrase: words separated by spaces; or many.
+            options: keyword arguments of `distsim.neighbours`.
+        """
+        from distsim import neighbours  # of a later folder: words are listed by the finder
+
+        return neighbours(self, phrase, **options)
 
     @classmethod
     def build(

@@ -2,6 +2,9 @@ from distsim.paraphrase.augment import AugmentOptions as AugmentOptions
 from distsim.paraphrase.augment import AugmentReport as AugmentReport
 from distsim.paraphrase.augment import augment_phrase_table as augment_phrase_table
 from distsim.paraphrase.batch import paraphrase_phrases as paraphrase_phrases
+from distsim.paraphrase.finder.word_neighbours import WordNeighbour as WordNeighbour
+from distsim.paraphrase.finder.word_neighbours import WordNeighbours as WordNeighbours
+from distsim.paraphrase.finder.word_neighbours import neighbours as neighbours
 from distsim.paraphrase.finder.word_profiles import build_finder as build_finder
 from distsim.paraphrase.finder.word_substitutes import FoundWord as FoundWord
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes as WordSubstitutes

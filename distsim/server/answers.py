@@ -300,14 +300,19 @@ class Passage:
 class NearPhrase:
     """A phrase near another.
 
-    rank: from 1. phrase: its words. similarity: estimated cosine. count: occurrences behind its
-    signature.
+    rank: from 1. phrase: its words. similarity: estimated cosine, None where there is none. count:
+    occurrences behind its signature. score: of a word that can stand in a word's place, the
+    probability that people name it; else None. opposite: whether it is an opposite of the focal
+    word. contrasted: the text contrasts the two.
     """
 
     rank: int
     phrase: str
-    similarity: float
+    similarity: float | None
     count: int
+    score: float | None = None
+    opposite: bool = False
+    contrasted: bool = False
 
 
 @dataclass(frozen=True)
@@ -316,7 +321,7 @@ class Neighbours:
 
     phrase: what was asked for. table: where they were looked for. composed: the focal phrase's
     vector was composed of its words. hidden: near-duplicates left out. rows: the phrases. reason:
-    why there are none.
+    why there are none. opposites: contrasted words below the last row.
     """
 
     phrase: str
@@ -325,6 +330,7 @@ class Neighbours:
     hidden: int
     rows: tuple[NearPhrase, ...]
     reason: str | None = None
+    opposites: int = 0
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -134,6 +135,8 @@ def neighbours(
 ) -> Neighbours:
     """Return the phrases of a table with the highest cosine to a phrase, most similar first.
 
+    Of a single word the words that can stand in its place, opposites last, where they are stored.
+
     Arguments:
         opened: the artifacts that are served.
         phrase: words separated by spaces.
@@ -142,9 +145,19 @@ def neighbours(
         min_count: minimum number of occurrences of a neighbour.
         table: name of the table that is searched.
     """
-    search = opened.search(table, _lengths(lengths), min_count)
+    search, normal = opened.search(table, _lengths(lengths), min_count), _normal(opened, phrase)
+    words = opened.word_neighbours(table) if lengths in ("", "1", "1-1") else None
+    listed = None if words is None else words.found(phrase, k=k, min_strength=min_count)
+    if listed is not None:
+        of_words = tuple(
+            NearPhrase(
+                rank, shortened(one.phrase), None if isnan(one.similarity) else one.similarity,
+                one.strength, one.score, one.opposite, one.contrasted,
+            )
+            for rank, one in enumerate(listed, 1)
+        )  # fmt: skip
+        return Neighbours(normal, table, False, 0, of_words, opposites=listed.opposites)
     found = search.found(phrase, k=k)
-    normal = _normal(opened, phrase)
     if found is None:
         reason = reason_without_signature(opened.table(table), phrase)
         return Neighbours(normal, table, False, 0, (), reason)

@@ -26,6 +26,7 @@ from distsim.storage.manifest import signatures_inside
 
 if TYPE_CHECKING:  # else imported when they are first asked for: a server starts sooner
     from distsim.grammar.packs.grammar_index import GrammarIndex
+    from distsim.paraphrase.finder.word_neighbours import WordNeighbours
     from distsim.paraphrase.paraphraser import Paraphraser
     from distsim.paraphrase.rewriting.rewriter import Rewriter
     from distsim.paraphrase.substitution.substituter import Substituter
@@ -213,6 +214,19 @@ class Opened:
             return usual, NeighbourSearch(table, min_strength=usual)
         usual = usual_strength(table)
         return usual, NeighbourSearch(table, min_strength=min(usual, _PARAPHRASES_COUNT))
+
+    def word_neighbours(self, name: str) -> "WordNeighbours | None":
+        """Return what lists words that can stand in a word's place; None where none is stored.
+
+        Arguments:
+            name: of the table.
+        """
+        from distsim.paraphrase.finder.word_neighbours import WordNeighbours
+
+        if name != MAIN or not self.is_current():
+            return None
+        table, index = self.table(), self.index
+        return self._once("words", lambda: WordNeighbours.open(table, index=index))
 
     def word_counts(self) -> np.ndarray:
         """Return how often each word occurs, int64 by id."""
