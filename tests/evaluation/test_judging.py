@@ -189,3 +189,34 @@ def test_edits_and_moves_are_those_of_their_definition(seed):
     pairs = [p for p in itertools.combinations("abcdef", 2)
              if turned.index(p[0]) > turned.index(p[1])]  # fmt: skip
     assert reordered("abcdef", turned) == (len(pairs), 15)
+
+
+@pytest.mark.extra
+def test_the_page_is_filled_and_saved_in_a_browser_and_read_back(tmp_path):
+    from tests.server.test_browser import browser_of, wait
+
+    write_forms(SOURCES[:3], [MINE._replace(sentences=MINE.sentences[:3])], tmp_path / "forms")
+    rows = lines_of(tmp_path / "forms/judge.csv")
+    browser = browser_of()
+    try:
+        browser.execute_cdp_cmd(
+            "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
+        )
+        browser.get((tmp_path / "forms/judge.html").as_uri())
+        for row in rows:
+            for name, mark in zip(("meaning", "grammar"), by_words(row), strict=True):
+                field = f'input[name="{name} {row["id"]}"][value="{mark}"]'
+                browser.execute_script("document.querySelector(arguments[0]).click()", field)
+        assert browser.find_element("id", "left").text == "0 left"
+        browser.refresh()  # what was marked is kept
+        assert browser.find_element("id", "left").text == "0 left"
+        browser.find_element("id", "save").click()
+        saved = wait(browser, lambda _: next(tmp_path.glob("judged.csv"), None))
+    finally:
+        browser.quit()
+    for row in rows:
+        row["meaning"], row["grammar"] = map(str, by_words(row))
+    assert lines_of(saved) == rows
+    read = read_forms(tmp_path / "forms/key.csv", [saved])
+    by_hand = read_forms(tmp_path / "forms/key.csv", [judged(tmp_path / "forms", "ann", by_words)])
+    assert (read.rows, read.doubtful) == (by_hand.rows, by_hand.doubtful)

@@ -84,7 +84,7 @@ def server(alice_index, tmp_path_factory):
         yield address
 
 
-def _browser(scripts=True):
+def browser_of(scripts=True):
     selenium = pytest.importorskip("selenium.webdriver", reason="needs selenium")
     if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
         pytest.skip("needs chromium and chromium-driver of Debian")
@@ -105,7 +105,7 @@ def _browser(scripts=True):
 
 @pytest.fixture(scope="module")
 def chromium():
-    driver = _browser()
+    driver = browser_of()
     yield driver
     driver.quit()
 
@@ -558,7 +558,7 @@ def test_light_and_dark_can_be_chosen_and_stay(chromium, server):
 
 
 def test_without_scripts_the_tables_stand(server):
-    browser = _browser(scripts=False)
+    browser = browser_of(scripts=False)
     try:
         browser.get(server + "/?" + urlencode({"q": "the king"}))
         for name in ("neighbours", "contexts", "concordance"):
