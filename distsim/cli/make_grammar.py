@@ -52,7 +52,7 @@ def make_grammar(
     from distsim.grammar.pipeline import MakeOptions
     from distsim.grammar.pipeline import make_grammar as make
 
-    fine.chosen(MakeOptions(), language=language)  # before anything is opened
+    fine.chosen(MakeOptions(text=BitextOptions()), language=language)  # before anything is opened
     given = _bitexts(bitext, list(others or ()), trees)
     texts = [path for pair in given if isinstance(pair, tuple) for path in pair]
     cut = text_format or (

@@ -124,8 +124,6 @@ PresetOption = Annotated[
 MinCountOption = Annotated[int | None, typer.Option(help="Leave out rarer phrases.  [default: 5]")]
 
 
-# What a word takes while the vectors of words are learned: 1.3 GB for 116,154 of 512 dimensions.
-_BYTES_A_WORD = 11_500
 _SETTINGS_OF: dict[str, tuple[Any, ...]] = {  # of --set, by --from
     "index": (StoredSettings(), FinderSettings()),
     "counts": (StoredSettings(), CountSettings()),
@@ -186,8 +184,6 @@ def sign(
     if output is None and kind != "index":
         raise typer.BadParameter(f"--from {kind} needs the table's folder: give -o TABLE")
     source, report = _source(kind, sources, about_source[-1], part)
-    if memory is not None and kind == "index" and made.composition is not None:
-        _require_memory(source, made.composition.most_words, selection.min_count, memory)
     _say_cost(source, made, about_source[-1], jobs)
     if output is not None and kind in ("counts", "annotated"):  # which take long to read
         force = may_replace(output, force)
@@ -199,19 +195,6 @@ def sign(
     report(table)
     _report(table)
     _store_finder(source, table, about_source[-1], jobs)
-
-
-def _require_memory(index: Any, most_words: int, min_count: int, memory: int) -> None:
-    """Raise a ParameterError where the vectors of an index's words alone take more memory."""
-    from distsim.base.errors import ParameterError
-
-    n_words = min(most_words, int((index.word_counts()[1:] >= min_count).sum()))
-    least = n_words * _BYTES_A_WORD
-    if memory < least:
-        raise ParameterError(
-            f"`memory`: the vectors of {n_words:,} words take {least / 1e6:,.0f}M: give at least "
-            "this much, or make them fewer by a higher `min_count` or `composition.most_words`"
-        )
 
 
 def _say_cost(source: Any, recipe: "Recipe", about: Any, jobs: int | None) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.arguments import check_types, one_of, one_path, real_path, whole_number
-from distsim.base.choices import Compression, LexicalNames
+from distsim.base.choices import Compression, LexicalNames, TextFormat
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.aligner import AlignerOptions
@@ -27,6 +27,7 @@ from distsim.bitext.bitext_builder import Given, build_bitext
 from distsim.bitext.sentence_pairs import BitextOptions, find_pair
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.inflections import NONE, OF_LANGUAGE
+from distsim.corpus.readers import plain_text_format
 from distsim.corpus.sources import find_file
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.extraction.extract import extract_rules
@@ -60,7 +61,8 @@ class MakeOptions:
         preset: which rules are extracted, one of the presets of extract.
         loose: edges of phrases may run on over unlinked words, up to 5 tokens a side: more
             paraphrases, most of all with links of `intersection`.
-        text: how the texts of bitexts are read; aligner: how their links are learned.
+        text: how the texts of bitexts are read; as running text, unless most of them show that they
+            are tokenised or have trees, where None; aligner: how their links are learned.
         max_translations: of a label and foreign side, this many most probable are paired.
         min_sum: paraphrases less probable either way are left out.
         language: of the paraphrases. `en`: the English side, over the other one; any other: the
@@ -79,7 +81,7 @@ class MakeOptions:
 
     preset: str = "phrases"
     loose: bool = False
-    text: BitextOptions = field(default_factory=BitextOptions)
+    text: BitextOptions | None = None
     aligner: AlignerOptions = field(default_factory=AlignerOptions)
     max_translations: int = MAX_TRANSLATIONS
     min_sum: float = 0.0
@@ -203,6 +205,8 @@ def make_grammar(
     tables = [("sim_ngram", SignatureTable.open(index))]
     if syntax is not None:
         tables.append(("sim_syn", SignatureTable.open(syntax)))
+    if options.text is None:
+        options = replace(options, text=BitextOptions(_text_format(bitexts)))
     made = [_opened_or_named(one) for one in bitexts]
     target = one_path(path)
     # A run that was killed at its first step has left that step's unfinished file.
@@ -213,6 +217,13 @@ def make_grammar(
         raise InputError(f"{real_path(target).parent}: no such folder: create it first")
     with locked(target, target, make=True):
         return _Steps(target, options, tables, jobs, progress, say).run(made)
+
+
+def _text_format(bitexts: Sequence[tuple[str | Path, ...] | str | Path]) -> TextFormat:
+    """Return how the texts are cut, by their beginnings; those with trees are tokenised."""
+    texts = [path for one in bitexts if isinstance(one, tuple) for path in one[:2]]
+    has_trees = any(isinstance(one, tuple) and len(one) > 2 for one in bitexts)
+    return "lines" if has_trees or not texts else plain_text_format(texts)
 
 
 class _PlannedBitext(NamedTuple):
@@ -313,7 +324,8 @@ class _Steps:
                 keys.append(one.checksum)
                 continue
             path = self._folder / f"bitext-{number}"
-            settings = [*one.state(), options.text.manifest(), options.aligner.manifest()]
+            text = options.text or BitextOptions()
+            settings = [*one.state(), text.manifest(), options.aligner.manifest()]
             keys.append(self._step(path, settings, partial(self._align, one, path)))
             opened.append(Bitext.open(path))
         self._tell(f"{sum(map(len, opened)):,} sentence pairs of {len(opened)} bitexts")

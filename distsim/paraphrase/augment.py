@@ -249,25 +249,25 @@ class _Augmenter:
 
     def collect(self, entries: Iterator[tuple[bytes, PhraseTableEntry | None]]) -> None:
         """Collect the rules of all paraphrases, and check the order of the table."""
-        form = ""
+        forms: list[str] = []
         for line, entry in entries:
             if entry is None:
                 continue
             self.report.old_entries += 1
             source = entry.source
             if self._order.see(source, line):
-                form = self._wanted_form(source)
+                forms = self._wanted_forms(source)
                 self.report.n_scores = len(entry.scores)
                 if source in self._phrases:
                     self._known.add(source)
-            if form in self._wanted:
+            for form in forms:
                 self._best.add(self._rules.setdefault(form, []), entry)
         self._rules = {form: self._best.of(entries) for form, entries in self._rules.items()}
 
-    def _wanted_form(self, source: bytes) -> str:
-        """Return a source phrase as one of the paraphrases is written; empty if it is none."""
+    def _wanted_forms(self, source: bytes) -> list[str]:
+        """Return the ways in which paraphrases write a source phrase: don't, do n't."""
         readings = map(" ".join, self._lookup.readings(source.decode()))
-        return next((one for one in readings if one in self._wanted), "")
+        return [one for one in readings if one in self._wanted]
 
     def expected(self) -> int:
         """Return how many rules will be added."""

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from distsim import InputError
 from distsim.base.errors import ParameterError
 from distsim.grammar.extraction.extract import write_rules
 from distsim.grammar.extraction.extract_options import PRESETS
@@ -209,3 +210,12 @@ def test_counts_are_asked_of_numeric_rules_alone(tmp_path):
     ):
         with pytest.raises(ParameterError, match="needs the counts of rules"):
             pivot_grammar(tmp_path / "rules", tmp_path / "out", options=options)
+
+
+def test_a_side_is_found_however_it_is_cut_and_escaped(tmp_path):
+    one = [Pair(["pas"], ["don", "&apos;t"], {(0, 1)}), Pair(["pas"], ["not"], {(0, 0)})]
+    _, numbers = made([one], "phrases", tmp_path)
+    for side in ("don &apos;t", "don 't", "don’t", "do n't", "do n&apos;t"):
+        assert evidence_for(NumericRules(numbers), side, "not") != [], side
+    with pytest.raises(InputError, match="no rule has the English side .*can't"):
+        evidence_for(NumericRules(numbers), "can't", "not")

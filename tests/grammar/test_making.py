@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from distsim.bitext.bitext import Bitext
-from distsim.bitext.sentence_pairs import BitextOptions
 from distsim.corpus.lines import read_line_blocks
 from distsim.grammar import pipeline as making
 from distsim.grammar.extraction.numeric import NumericRules
@@ -164,9 +163,8 @@ def test_a_stop_in_the_middle_is_gone_on_with(texts, alice_index, tmp_path, run,
         raise StopError
 
     monkeypatch.setattr(making, "pivot_rules", stop)
-    options = making.MakeOptions(text=BitextOptions("text"))  # as the command takes these
-    with pytest.raises(StopError):
-        making.make_grammar([texts], path, tmp_path / "grammar", options=options)
+    with pytest.raises(StopError):  # texts are read as the command reads them
+        making.make_grammar([texts], path, tmp_path / "grammar")
     done = json.loads((tmp_path / "grammar" / "steps.json").read_text())
     assert sorted(done) == ["bitext-1", "rules"]
     monkeypatch.undo()

@@ -248,3 +248,14 @@ def test_a_faulty_first_row_of_paraphrases_is_refused_before_the_rest_is_read(
     monkeypatch.setattr(records, "read_lines", lines)
     with pytest.raises(InputError, match="line 1: cannot be read as paraphrases"):
         records.read_paraphrases(tmp_path / "x")
+
+
+@pytest.mark.parametrize("don_t", ["don &apos;t", "do n&apos;t", "do n't", "don 't", "don't"])
+def test_a_phrase_is_found_in_the_table_however_it_is_cut_and_escaped(files, don_t):
+    table, paraphrases, new = files(
+        f"the king &apos;s ||| x ||| 1 1 1 1\n{don_t} go ||| y ||| 1 1 1 1\n",
+        "leave\t1\tdon't go\t.5\ndepart\t1\tdo n't go\t.4\nhis\t1\tthe king's\t.3\n",
+    )
+    augment_phrase_table(table, paraphrases, new)
+    sources = [line.split(" ||| ")[0] for line in new.read_text().splitlines()]
+    assert sorted(sources) == sorted(["the king &apos;s", f"{don_t} go", "leave", "depart", "his"])

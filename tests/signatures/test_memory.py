@@ -5,10 +5,10 @@ import tempfile
 import numpy as np
 import pytest
 
-from distsim import CorpusIndex, IndexOptions, Selection, sign
+from distsim import CorpusIndex, IndexOptions, ParameterError, Selection, sign
 from distsim.indexes import phrase_walk
 from distsim.indexes.shard import FirstWords
-from distsim.signatures import gathered_rows
+from distsim.signatures import gathered_rows, signing
 from distsim.signatures.recipe import PRESETS
 from tests.cluster.test_cluster import same_artifacts
 from tests.conftest import RECIPE, index_of, random_sentences, write_lines
@@ -30,6 +30,9 @@ def test_rows_that_do_not_fit_go_through_a_file(index, tmp_path, monkeypatch, mo
         return original(**options)
 
     original = tempfile.TemporaryFile
+    with pytest.raises(ParameterError, match="`memory`: the vectors of .* words take"):
+        sign(index, tmp_path / "small", recipe=RECIPE, selection=selection, memory=100_000)
+    monkeypatch.setattr(signing, "_BYTES_A_WORD", 1)
     monkeypatch.setattr(gathered_rows.tempfile, "TemporaryFile", temporary_file)
     small = sign(index, tmp_path / "small", recipe=RECIPE, selection=selection, memory=100_000)
     assert len(files) == 1 and len(small) == len(whole) == (most or len(whole)) > 600

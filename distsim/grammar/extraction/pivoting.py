@@ -1,5 +1,6 @@
 """Pivots rules that are an artifact of numbers; the evidence for a paraphrase."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,7 +9,9 @@ import numpy as np
 from distsim.base.arguments import utf8_phrase
 from distsim.base.errors import InputError
 from distsim.base.parallel import Progress, Run, no_progress
+from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.numbers import plain_count
+from distsim.corpus.query import Lookup
 from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.invalid_lines import InvalidLines
@@ -249,6 +252,9 @@ def evidence_for(rules: NumericRules, source: str, target: str) -> list[PivotLin
     numbers = []
     for side in (_numbered(source)[0], own):
         found = np.flatnonzero(hashes == hash_texts([utf8_phrase(side)])[0])
+        if not found.size:  # perhaps it is cut or escaped in another way
+            written = hash_texts([one.encode() for one in _readings(side, text, starts)])
+            found = np.flatnonzero(np.isin(hashes, written))
         if not found.size:
             raise InputError(
                 f"{rules.name}: no rule has the English side {side!r}: look for another"
@@ -276,6 +282,19 @@ def evidence_for(rules: NumericRules, source: str, target: str) -> list[PivotLin
             )
         )  # fmt: skip
     return sorted(found_evidence, key=lambda one: (-one.p, one.label, one.foreign))
+
+
+def _readings(side: str, text: np.ndarray, starts: np.ndarray) -> list[str]:
+    """Return a side as the words of the rules may write it: don't as do n&apos;t.
+
+    Arguments:
+        side: as typed. text, starts: of the sides of the rules.
+    """
+    whole = text.tobytes()
+    words = {word for a, b in pairwise(starts.tolist()) for word in whole[a:b].split()}
+    known = {word.decode(errors="replace") for word in words}
+    lookup = Lookup(Normaliser(lower=False), "lines", known.__contains__)
+    return [" ".join(one) for one in lookup.readings(side)]
 
 
 def _numbered(side: str) -> tuple[str, bool]:
