@@ -69,5 +69,5 @@ def keywords(
             "reference_per_million": one.there / reference.n_tokens * 1e6,
         }
         of_word = dict(zip(one._fields[3:], one[3:], strict=True))
-        put_row({"word": one.word, **counts, **of_word, **rates})
+        put_row({"answer": one.word, **counts, **of_word, **rates})
     say_rest(len(found), found.total)

@@ -14,7 +14,7 @@ from distsim.cli.console import (
 )
 from distsim.cli.groups import grouped
 from distsim.cli.options import DocumentOptions
-from distsim.cli.rows import lists_rows, put_row
+from distsim.cli.rows import lists_rows, put_row, say_rest
 
 
 @lists_rows
@@ -64,6 +64,9 @@ def ngrams(
     else:
         rows = opened.ngrams(shortest=shortest, longest=longest, min_count=min_count)
     columns = ("phrase", "count", *ListedPhrase._fields[2:])
+    n_shown = 0
     for row in rows:
+        n_shown += 1
         shown = row if spread else row[:2]
         put_row(dict(zip(columns, shown, strict=False)))
+    say_rest(n_shown, getattr(rows, "total", None))

@@ -30,6 +30,7 @@ NOTE = "note"  # the column that says what is special about a row; left out of a
 _IDENTIFIERS = {"value", "line", "number", "rank"}  # columns of numbers that are no quantities
 ALL_ROWS = 1 << 30  # how many rows `-k 0` asks for
 _LEFT, _NODE, _RIGHT = "left", "node", "right"  # columns of a concordance
+_PLACE = "place"  # file:line, of which the end says more
 
 
 @dataclass
@@ -37,7 +38,7 @@ class _RowFormat:
     """How the running command prints its rows.
 
     json, csv: as asked. header: also in a pipe. names, widths: of the columns of the rows above.
-    rows: those that wait. has_written: rows stand above.
+    rows: those that wait. has_written: rows stand above. hidden: columns without room.
     """
 
     json: bool = False
@@ -47,6 +48,7 @@ class _RowFormat:
     rows: list[list[object]] = field(default_factory=list)
     widths: list[int] | None = None
     has_written: bool = False
+    hidden: dict[str, None] = field(default_factory=dict)
 
 
 _format = _RowFormat()
@@ -83,6 +85,7 @@ def lists_rows(command: Callable[..., Any]) -> Callable[..., Any]:
             return command(**values)
         finally:
             flush_rows()
+            _say_hidden()
 
     del listing.__wrapped__
     listing.__signature__ = signature.replace(parameters=[*named, *options])  # type: ignore[attr-defined]
@@ -117,6 +120,7 @@ def choose_format(as_json: bool, as_csv: bool, header: bool) -> None:
     _format.json, _format.csv, _format.header = as_json, as_csv, header
     _format.names, _format.widths, _format.has_written = None, None, False
     _format.rows.clear()
+    _format.hidden.clear()
 
 
 def put_row(columns: Mapping[str, object], **more: object) -> None:
@@ -179,11 +183,23 @@ def flush_rows() -> None:
         return
     rows, names = list(_format.rows), _format.names or ()
     _format.rows.clear()
+    is_first = _format.widths is None
     lines, _format.widths = aligned_lines(
         names, rows, _terminal_width(), _format.widths, _format.has_written
     )
     _format.has_written = True
     sys.stdout.write("".join(line + "\n" for line in lines))
+    if is_first:
+        for name, size, column in zip(names, _format.widths, zip(*rows, strict=True), strict=True):
+            if not size and any(value != "" for value in column):
+                _format.hidden[name] = None
+
+
+def _say_hidden() -> None:
+    """Print which columns had no room on the terminal."""
+    if _format.hidden:
+        say(f"no room for {', '.join(_format.hidden)}: --csv, or a wider terminal")
+        _format.hidden.clear()
 
 
 before_message(flush_rows)
@@ -198,8 +214,9 @@ def aligned_lines(
 ) -> tuple[list[str], list[int]]:
     """Return the lines of a table on a terminal, and the widths of its columns.
 
-    Columns without any value are left out. Numbers stand on the right; the columns left, node and
-    right of a concordance are aligned on the node.
+    Columns without any value are left out, and the last ones where there is no room for 8 cells
+    of each text and all digits of each number. Numbers stand on the right; the columns left, node
+    and right of a concordance are aligned on the node.
 
     Arguments:
         names: of the columns.
@@ -223,9 +240,9 @@ def aligned_lines(
             max(size, _cells_of(name)) if size else 0
             for name, size in zip(names, widths, strict=True)
         ]
-        _cut_widths(names, widths, width)
+        _cut_widths(names, widths, _least_widths(names, rows, cells, widths), width)
         heads = [
-            _aligned(name, size, _side(name, [row[place] for row in rows]))
+            _aligned(_cut(name, size, False), size, _side(name, [row[place] for row in rows]))
             for place, (name, size) in enumerate(zip(names, widths, strict=True))
             if size
         ]
@@ -242,21 +259,47 @@ def aligned_lines(
     return lines, widths
 
 
-def _cut_widths(names: Sequence[str], widths: list[int], width: int) -> None:
-    """Make columns narrower until they fit, the widest first; a node stays whole."""
-    shown = [place for place, size in enumerate(widths) if size]
-    room = width - len(_GAP) * (len(shown) - 1)
+def _least_widths(
+    names: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    cells: Sequence[Sequence[str]],
+    widths: Sequence[int],
+) -> list[int]:
+    """Return to how many cells each column may be cut: a number and a node stay whole."""
+    least = []
+    for place, (name, size) in enumerate(zip(names, widths, strict=True)):
+        whole = max((_cells_of(row[place]) for row in cells), default=0)
+        if name == _NODE or _side(name, [row[place] for row in rows]) == "number":
+            least.append(min(size, max(whole, _MIN_WIDTH)))
+        else:
+            least.append(min(size, _MIN_WIDTH))
+    return least
+
+
+def _cut_widths(names: Sequence[str], widths: list[int], least: Sequence[int], width: int) -> None:
+    """Make columns narrower until they fit, the widest first; the last ones go where none can."""
+    while True:
+        shown = [place for place, size in enumerate(widths) if size]
+        room = width - len(_GAP) * (len(shown) - 1)
+        if sum(least[place] for place in shown) <= room or len(shown) == 1:
+            break
+        if names[shown[-1]] in (_NODE, _RIGHT):  # a concordance is nothing without them
+            break
+        widths[shown[-1]] = 0
     while sum(widths) > room:
-        free = [place for place in shown if widths[place] > _MIN_WIDTH and names[place] != _NODE]
+        free = [place for place in shown if widths[place] > least[place]]
         if not free:
             return
         widths[max(free, key=lambda place: widths[place])] -= 1
 
 
 def _side(name: str, values: Sequence[object]) -> str:
-    """Return on which side of its column a cell stands: numbers and left contexts on the right."""
-    if name == _LEFT:
-        return "end"
+    """Return on which side of its column a cell stands, and so where it is cut.
+
+    Numbers and left contexts stand on the right; of these and of places the end is kept.
+    """
+    if name in (_LEFT, _PLACE):
+        return "end" if name == _LEFT else "tail"
     numbers = [value for value in values if value is not None]
     is_number = all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers)
     return "number" if numbers and is_number else "start"
@@ -264,7 +307,8 @@ def _side(name: str, values: Sequence[object]) -> str:
 
 def _aligned(cell: str, size: int, side: str) -> str:
     """Return a cell of `size` cells: cut and filled up."""
-    text = _cut(cell, size, from_end=side == "end")
+    # A number that is cut would be another number.
+    text = cell if side == "number" else _cut(cell, size, from_end=side in ("end", "tail"))
     fill = " " * (size - _cells_of(text))
     isolated = f"\u2068{text}\u2069" if _turns_direction(text) else text
     return fill + isolated if side in ("number", "end") else isolated + fill

@@ -84,13 +84,17 @@ def list_phrases(
         parts = _clusters(index, containing, shortest, longest, least)
     needed = k if min_documents == 1 else None
     some = [(np.empty((0, longest), np.uint32), np.empty(0, np.int64))]
+    n_all = 0
     for rows, counts in parts:
         stays = np.flatnonzero(~np.isin(rows, left_out).any(axis=1))
         best = stays[np.argsort(-counts[stays], kind="stable")[:needed]]
         some.append((rows[best], counts[best]))
+        n_all += stays.size
     rows, counts = (np.concatenate(one) for one in zip(*some, strict=True))
     order = np.argsort(-counts, kind="stable")[:needed]
-    return _listed(index, rows[order], counts[order], min_documents, k)
+    found = _listed(index, rows[order], counts[order], min_documents, k)
+    found.total = n_all if needed is not None else None
+    return found
 
 
 def _listed(

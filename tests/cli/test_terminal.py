@@ -1,0 +1,153 @@
+"""Every command that lists rows, on terminals of three widths and in a pipe."""
+
+import csv
+import io
+import json
+import re
+import shlex
+
+import pytest
+from rich.cells import cell_len
+
+from distsim.cli.rows import aligned_lines
+from tests.cli.many_commands import MARK
+from tests.cli.terminal import on_a_terminal
+from tests.grammar.test_packs import drawn_grammar
+
+WIDTHS = (40, 80, 200)
+# Documents with fields; words of two cells, words from right to left, a long one; IN is the index.
+SENTENCES = ["the king saw the old queen of the castle", "שלום the king עולם said to the queen",
+             "猫 saw the 国王 of the castle", "the king ate the " + "long" * 30 + " bread",
+             "the queen saw the king 猫 and 猫"]  # fmt: skip
+LISTS = {
+    "count": "count IN king queen שלום 猫 zebra",
+    "count --by": "count IN king queen --by author",
+    "count --spread": "count IN king queen --spread",
+    "kwic": "kwic IN king -k 10",
+    "kwic of wide words": "kwic IN 猫 -k 0",
+    "ngrams": "ngrams IN -n 1-2 -k 10",
+    "ngrams --spread": "ngrams IN --spread -k 0",
+    "collocates": "collocates IN king --min-count 1 -k 10",
+    "contexts": "contexts IN king -k 3",
+    "keywords": "keywords IN --where author=Ann --max-p 1 -k 10",
+    "trace": "trace IN TEXT",
+    "continuations": "continuations IN the -k 2",
+    "compare": "compare IN king queen",
+    "similarity": "similarity IN king queen",
+    "neighbours": "neighbours IN king queen -k 3",
+    "paraphrase": "paraphrase IN king -k 3",
+    "info": "info IN",
+    "subcorpus list": "subcorpus list IN",
+    "rules": "rules PACKS a -k 2",
+}
+ENDS = re.compile(r"[\d,]+ of [\d,]+ \(-k 0: all\)")
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory):
+    """Every command with the paths of its artifacts."""
+    from distsim.grammar.packs.pack import pack_grammar
+    from tests.conftest import run_program
+
+    place = tmp_path_factory.mktemp("terminal")
+    with open(place / "texts.jsonl", "w", encoding="utf-8") as out:
+        for number in range(40):
+            text = ". ".join(SENTENCES[(number + i) % len(SENTENCES)] for i in range(3)) + "."
+            fields = {"id": f"d{number}", "author": ("Ann", "Bob")[number % 5 > 1], "text": text}
+            out.write(json.dumps(fields, ensure_ascii=False) + "\n")
+    (place / "text").write_text("\n".join(SENTENCES), encoding="utf-8")
+    drawn_grammar(place / "grammar", n=60)
+    pack_grammar(place / "grammar", place / "packs", jobs=1)
+    index = place / "texts.index"
+    for words in (
+        ("index", "build", place / "texts.jsonl", "-o", index),
+        ("sign", index, "--preset", "thesis", "--min-count", 1),
+        ("subcorpus", "save", index, "early", "--where", "author=Ann"),
+    ):
+        assert run_program(*words) == 0
+    paths = {"IN": index, "TEXT": place / "text", "PACKS": place / "packs"}
+    return place, {
+        name: " ".join(str(paths.get(word, word)) for word in line.split())
+        for name, line in LISTS.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def screens(commands):
+    """{(command, columns): lines on a terminal}."""
+    place, lines = commands
+    (place / "all").write_text("\n".join(lines.values()), encoding="utf-8")
+    found = {}
+    for columns in WIDTHS:
+        shown = on_a_terminal(columns, place / "all", module="tests.cli.many_commands")
+        assert shown[0] == f"{MARK}0", shown[:3]
+        name = ""
+        for line in shown:
+            if line.startswith(MARK):
+                name = list(LISTS)[int(line[len(MARK) :])]
+                found[name, columns] = []
+            else:
+                found[name, columns].append(line)
+    return found
+
+
+def cells(line):
+    return cell_len(re.sub("[\u2066-\u2069]", "", line))
+
+
+@pytest.mark.parametrize("command", LISTS)
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_a_terminal_gets_a_table_of_its_width(screens, command, columns):
+    lines = screens[command, columns]
+    assert len(lines) > 1
+    sentences = ("no room for ", "the: ", "this table has ")  # on standard error, may be longer
+    table = [line for line in lines if not (line.startswith(sentences) or ENDS.fullmatch(line))]
+    assert all(cells(line) <= columns for line in table), table
+    assert all(line == line.rstrip() and "\t" not in line for line in lines)
+    for number in re.findall(r"(?<![\w.,:-])\d+\.\d+(?![\w.])", "\n".join(table)):
+        digits = number.replace(".", "").lstrip("0")
+        assert len(digits) <= 3 or command == "info", number
+    assert "\u2068שלום\u2069" in "".join(lines) or command != "count"
+
+
+@pytest.mark.parametrize("command", ["kwic", "kwic of wide words"])
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_a_concordance_is_aligned_on_its_node(screens, command, columns):
+    node = "猫" if "wide" in command else "king"
+    header, *rows = [line for line in screens[command, columns] if "  " in line]
+    begin = header.index("node")
+    for row in rows:
+        places = [cells(row[: found.start()]) for found in re.finditer(f"  {node}", row)]
+        assert begin - 2 in places, row
+
+
+def test_the_rest_is_told(screens):
+    assert screens["kwic", 80][-1] == "10 of 96 (-k 0: all)"
+    for command in ("ngrams", "collocates", "contexts"):
+        assert any(ENDS.fullmatch(line) for line in screens[command, 80]), command
+    assert any(line.startswith("no room for ") for line in screens["ngrams --spread", 40])
+    assert not any(line.startswith("no room for ") for line in screens["ngrams --spread", 200])
+
+
+@pytest.mark.parametrize("command", LISTS)
+def test_a_pipe_gets_all_digits_under_the_same_names(commands, run, command):
+    words = shlex.split(commands[1][command])
+    plain, headed, commas = (run(*words, *more)[0] for more in ((), ("--header",), ("--csv",)))
+    objects = [json.loads(line) for line in run(*words, "--json")[0].splitlines()]
+    assert objects and "\u2068" not in plain and "…" not in plain
+    names = headed.splitlines()[0].split("\t")
+    assert next(csv.reader(io.StringIO(commas))) == names or command == "neighbours"
+    is_one = set(names) <= {"similarity", "note"}
+    assert all("\t" in line or is_one for line in plain.splitlines() if line)
+    if command in ("info", "compare", "trace", "continuations", "rules"):
+        return  # one object for several tables
+    known = set().union(*objects) | {"note"}
+    assert set(names) <= known, set(names) - known
+
+
+def test_a_number_is_never_cut():
+    rows = [("a" * 30, 123456789012, 5), ("b", 7, 5)]
+    lines, widths = aligned_lines(("phrase", "count", "x"), rows, 26)
+    assert "123,456,789,012" in lines[1] and "…" in lines[1] and widths[2] == 0
+    more, _ = aligned_lines(("phrase", "count", "x"), [("c", 10**15, 5)], 26, widths)
+    assert "1,000,000,000,000,000" in more[0]
