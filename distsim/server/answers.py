@@ -1,6 +1,13 @@
-"""The answers of the API, as dataclasses that JSON and the page show."""
+"""The answers of the API, as dataclasses that JSON and the page show.
+
+Rows that have the library's fields are the library's.
+"""
 
 from dataclasses import dataclass, field
+
+from distsim.contexts.contrasting import ContrastedContext
+from distsim.indexes.collocation import Collocate
+from distsim.indexes.keyness import Keyword
 
 
 @dataclass(frozen=True)
@@ -156,22 +163,6 @@ class Concordance:
 
 
 @dataclass(frozen=True)
-class Collocate:
-    """A word in the windows of a phrase, with its counts and association.
-
-    word: the collocate. together: occurrences in the windows of the phrase.
-    in_corpus: occurrences in the corpus. expected: occurrences in the windows expected by chance.
-    score: value of the association measure.
-    """
-
-    word: str
-    together: int
-    in_corpus: int
-    expected: float
-    score: float
-
-
-@dataclass(frozen=True)
 class Collocates:
     """The collocates of a phrase.
 
@@ -183,29 +174,6 @@ class Collocates:
     window: int
     measure: str
     rows: tuple[Collocate, ...]
-
-
-@dataclass(frozen=True)
-class Keyword:
-    """A word that is more or less frequent than in the reference corpus.
-
-    here, there: occurrences in the corpus and in the reference.
-    log_likelihood: G2, negative where the word is rarer here.
-    log_ratio: binary logarithm of the ratio of relative frequencies.
-    p: p-value of log_likelihood, adjusted by Holm for all compared words.
-    documents: number of documents here that contain it.
-    dp, dp_norm: deviation of proportions over the documents (Gries 2008), and normalised.
-    """
-
-    word: str
-    here: int
-    there: int
-    log_likelihood: float
-    log_ratio: float
-    p: float
-    documents: int
-    dp: float | None
-    dp_norm: float | None
 
 
 @dataclass(frozen=True)
@@ -422,22 +390,6 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class SharedContext:
-    """A context of two phrases, with its weight beside either.
-
-    place: l1 is right before them, r1 right behind. word: the context word. weight_a, weight_b:
-    beside either phrase. count_a, count_b: how often it is there.
-    """
-
-    place: str
-    word: str
-    weight_a: float
-    weight_b: float
-    count_a: int
-    count_b: int
-
-
-@dataclass(frozen=True)
 class Comparison:
     """Two phrases side by side: measures, contexts that both have, and those of one alone.
 
@@ -448,9 +400,9 @@ class Comparison:
     a: PhraseCount
     b: PhraseCount
     measures: tuple[Measure, ...]
-    shared: tuple[SharedContext, ...]
-    only_a: tuple[SharedContext, ...]
-    only_b: tuple[SharedContext, ...]
+    shared: tuple[ContrastedContext, ...]
+    only_a: tuple[ContrastedContext, ...]
+    only_b: tuple[ContrastedContext, ...]
     weights: str
 
 

@@ -151,6 +151,8 @@ def plain(value: Any) -> Any:
     """
     if is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return {name: plain(entry) for name, entry in value._asdict().items()}
     if isinstance(value, tuple | list):
         return [plain(one) for one in value]
     if isinstance(value, dict):

@@ -18,11 +18,9 @@ from distsim.indexes.keyness import keywords as found_keywords
 from distsim.indexes.queries import gapped_query
 from distsim.indexes.query_language import GAP
 from distsim.server.answers import (
-    Collocate,
     Collocates,
     Concordance,
     Frequency,
-    Keyword,
     Keywords,
     Line,
     Share,
@@ -259,7 +257,7 @@ def collocates(
         opened.documents(where), one.text if is_phrase else one.as_query(), window=window,
         measure=measure, min_count=min_count, words_only=True, query=not is_phrase, k=k,
     )  # fmt: skip
-    rows = (Collocate(shortened(row.word), *row[1:]) for row in found)
+    rows = (row._replace(word=shortened(row.word)) for row in found)
     return Collocates(shown_phrase(opened, one), window, measure, tuple(rows))
 
 
@@ -293,7 +291,7 @@ def keywords(
         index, reference, measure=measure, negative=direction == "less", min_count=min_count,
         words_only=True, k=k,
     )  # fmt: skip
-    rows = (Keyword(shortened(row.word), *row[1:]) for row in found)
+    rows = (row._replace(word=shortened(row.word)) for row in found)
     return Keywords(measure, index.n_tokens, reference.n_tokens, tuple(rows))
 
 

@@ -1,6 +1,6 @@
 """Describes the endpoints as OpenAPI 3.1."""
 
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -97,16 +97,16 @@ def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     simple = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
     if kind in simple:
         return {"type": simple[kind]}
-    if is_dataclass(kind):
+    if is_dataclass(kind) or hasattr(kind, "_fields"):
         name = kind.__name__  # type: ignore[union-attr]
         if name not in schemas:
             schemas[name] = {}
-            hints = get_type_hints(kind)
+            hints = get_type_hints(kind)  # in the order of the fields
             schemas[name] = {
                 "type": "object",
                 "description": (kind.__doc__ or "").partition("\n")[0],
-                "required": [field.name for field in fields(kind)],
-                "properties": {f.name: _schema(hints[f.name], schemas) for f in fields(kind)},
+                "required": list(hints),
+                "properties": {name: _schema(hint, schemas) for name, hint in hints.items()},
             }
         return {"$ref": f"#/components/schemas/{name}"}
     inner = get_args(kind)

@@ -45,7 +45,6 @@ from distsim.server.answers import (
     RulePart,
     Rules,
     RuleShown,
-    SharedContext,
     Substituted,
     Substitutes,
     TableTold,
@@ -243,8 +242,8 @@ def compare(
     weigher = opened.weigher(window, weights)
     found = contrast(opened.index, a, b, k=k, window=window, weigher=weigher)
 
-    def listed(rows: list[ContrastedContext]) -> tuple[SharedContext, ...]:
-        return tuple(SharedContext(one.place, shortened(one.word), *one[2:]) for one in rows)
+    def listed(rows: list[ContrastedContext]) -> tuple[ContrastedContext, ...]:
+        return tuple(row._replace(word=shortened(row.word)) for row in rows)
 
     return Comparison(
         _count(opened, a, opened.index),

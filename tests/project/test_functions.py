@@ -11,7 +11,6 @@ from tests.conftest import PROJECT
 MAX_LINES = 60  # without docstring
 MAX_PARAMETERS = 8
 CAMEL_CASE = re.compile(r"_?[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)*$")
-SERVER_ROWS = {"Collocate", "Keyword"}  # the server's rows, which repeat the library's
 UNNAMED = {"self", "args", "kwargs"}
 
 
@@ -76,7 +75,7 @@ def test_class_names_are_unique():
         for name in names:
             places[name.lstrip("_")].append(path.relative_to(PROJECT).as_posix())
     twice = {name: paths for name, paths in places.items() if len(paths) > 1}
-    assert {name: paths for name, paths in twice.items() if name not in SERVER_ROWS} == {}
+    assert twice == {}
 
 
 def test_one_spelling_of_learned():
