@@ -46,26 +46,26 @@ def compare(
     from distsim.storage.manifest import signatures_inside
 
     usual = replace(PRESETS["thesis"], weighting=Weighting("log-llr"))
-    (made,) = chosen(usual, settings=settings)
-    window, weighting = made.model.window, made.weighting
+    (recipe,) = chosen(usual, settings=settings)
+    window, weighting = recipe.model.window, recipe.weighting
     opened = part.opened(index)
     signatures = None
     if table is not None or signatures_inside(index).exists():
         signatures = SignatureTable.open(table or index)
     counts = opened.count([a, b]).tolist()
-    found = contrast(opened, a, b, k=k or ALL_ROWS, window=window, weighting=weighting)
+    contexts_of_both = contrast(opened, a, b, k=k or ALL_ROWS, window=window, weighting=weighting)
     measured = [] if signatures is None else _measured(opened, signatures, a, b)
     if prints_json():
         rows = {
             name: [one._asdict() for one in contexts]
-            for name, contexts in zip(("both", "a", "b"), found, strict=True)
+            for name, contexts in zip(("both", "a", "b"), contexts_of_both, strict=True)
         }
         put_object(a=a, b=b, counts=counts, similarities=dict(measured), contexts=rows)
         return
     put_row({"row": "count", "a": counts[0], "b": counts[1]})
     for name, value in measured:
         put_row({"measure": name, "similarity": value})
-    for name, contexts in zip(("both", "a", "b"), found, strict=True):
+    for name, contexts in zip(("both", "a", "b"), contexts_of_both, strict=True):
         for one in contexts:
             weights = {"weight_a": one.weight_a, "weight_b": one.weight_b}
             put_row({"of": name, "context": one.shown, **weights})

@@ -167,19 +167,19 @@ def neighbours(
     evidence = opened_evidence(opened, table, how.index) if how.why else None
     lists: list[NeighbourList | _FinderList] = []
     for one in asked:
-        found = None if one.empty else found_of(one.phrase)
-        if found is None:
+        near = None if one.empty else found_of(one.phrase)
+        if near is None:
             from distsim.comparison.measures import reason_without_signature
 
             reason = "empty" if one.empty else reason_without_signature(opened, one.phrase)
             _put_nothing(one, reason, several)
             continue
-        lists.append(found)
-        groups = _groups(opened, found.neighbours) if senses else None
+        lists.append(near)
+        groups = _groups(opened, near.neighbours) if senses else None
         reasons = None
         if evidence is not None:
-            reasons = [evidence.of_pair(one.phrase, row.phrase) for row in found.neighbours]
-        _put_near(one.phrase, found.neighbours, several, groups, reasons)
+            reasons = [evidence.of_pair(one.phrase, row.phrase) for row in near.neighbours]
+        _put_near(one.phrase, near.neighbours, several, groups, reasons)
     if _say_totals(lists, least):
         say_left_out(opened, (one.phrase for one in asked if not one.empty))
 
@@ -389,11 +389,11 @@ def _put_translations(
 
     opened = VectorMap.open(str(how.by_map), source=table)
     for one in asked:
-        found = None if one.empty else opened.translations(one.phrase, k=_wanted(how))
-        if found is None:
+        translations = None if one.empty else opened.translations(one.phrase, k=_wanted(how))
+        if translations is None:
             reason = "empty" if one.empty else "not in the table, nor any of its words"
             _put_nothing(one, reason, several)
             continue
-        for rank, other in enumerate(found, 1):
+        for rank, other in enumerate(translations, 1):
             scores = {"similarity": other.similarity, "count": other.strength}
             put_answer(one.phrase, several, {"rank": rank, "answer": other.phrase, **scores})

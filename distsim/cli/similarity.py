@@ -75,13 +75,13 @@ def similarity(
         empty = not (first.strip() and second.strip())
         value, composed = (None, False) if empty else next(values)
         n_composed += composed
-        found = next(evidence) if opposite and not empty else None
+        clues = next(evidence) if opposite and not empty else None
         reason = None if value is not None else _reason(opened, first, second, exact)
         if reason is not None:
             missing[reason] += 1
         behind = None if evidence_of is None or empty else evidence_of.of_pair(first, second)
         labels = {"reason": reason, "composed": composed}
-        _put_pair((first, second), single, value, found if opposite else ..., labels, behind)
+        _put_pair((first, second), single, value, clues if opposite else ..., labels, behind)
     _say_totals(n_composed, missing, 0 if single else len(asked))
     if n_composed:
         say_left_out(opened, chain(*filled))

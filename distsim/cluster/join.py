@@ -56,16 +56,16 @@ def join(job: Job, path: Path, force: bool = False) -> None:
             shares = writer.stream("own_shares", np.uint8)
         for table, rows in zip(tables, _kept_rows(tables, plan.selection.max_phrases), strict=True):
             for first in range(0, rows.size, _ROWS):
-                some = rows[first : first + _ROWS]
-                phrases.append(*table.phrases_of(some))
-                bits.append(table.bits[some])
+                block = rows[first : first + _ROWS]
+                phrases.append(*table.phrases_of(block))
+                bits.append(table.bits[block])
                 if shares is not None:
-                    shares.append(table.artifact.array("own_shares", np.uint8)[some])
+                    shares.append(table.artifact.array("own_shares", np.uint8)[block])
         if job.parts is not None:
             job.parts.write(writer)
-            found = [OwnVectors.read(table.artifact) for table in tables]
-            own = [vectors for vectors in found if vectors is not None]
-            OwnVectors.joined(own, job.parts.n_dimensions).write(writer)
+            vectors_of_tables = [OwnVectors.read(table.artifact) for table in tables]
+            own_vectors = [vectors for vectors in vectors_of_tables if vectors is not None]
+            OwnVectors.joined(own_vectors, job.parts.n_dimensions).write(writer)
         parameters = dict(tables[0].artifact.parameters)
         parameters["phrases"] = len(phrases)
         parameters["phrases_without_context"] = sum(
@@ -107,8 +107,8 @@ def _kept_rows(tables: list[_RangeTable], keep: int | None) -> list[np.ndarray]:
         texts.append(text)
         edges.append(bounds[1:] + n_bytes)
         n_bytes += int(bounds[-1])
-    kept = strongest_rows(
+    strongest = strongest_rows(
         np.arange(strengths.size), strengths, np.concatenate(texts), np.concatenate(edges), keep
     )
     starts = np.cumsum([0, *sizes])
-    return [kept[(kept >= a) & (kept < b)] - a for a, b in pairwise(starts)]
+    return [strongest[(strongest >= a) & (strongest < b)] - a for a, b in pairwise(starts)]

@@ -69,12 +69,14 @@ def from_plain(kind: Any, value: Any) -> Any:
     2
     """
     if isinstance(value, dict) and "is" in value:
-        found = {one.__name__: one for one in _dataclasses_in(kind)}.get(value["is"])
-        if found is not None:
-            hints = typing.get_type_hints(found)
+        kind_named = {one.__name__: one for one in _dataclasses_in(kind)}.get(value["is"])
+        if kind_named is not None:
+            hints = typing.get_type_hints(kind_named)
             given = {name: one for name, one in value.items() if name != "is"}
             if given.keys() <= hints.keys():
-                return found(**{name: from_plain(hints[name], one) for name, one in given.items()})
+                return kind_named(
+                    **{name: from_plain(hints[name], one) for name, one in given.items()}
+                )
         raise ArtifactError(
             f"the plan holds the settings {value['is']!r} of another version of distsim: start "
             "anew with another folder"

@@ -83,7 +83,7 @@ def mapped(path: Path) -> np.ndarray:
     if path.stat().st_size <= _HEAD_BYTES:  # perhaps nothing behind the head, which has no map
         small: np.ndarray = np.load(path)
         return small
-    found = np.load(path, mmap_mode="r")
-    plain: np.ndarray = np.ndarray(found.shape, found.dtype, buffer=found)
+    array = np.load(path, mmap_mode="r")
+    plain: np.ndarray = np.ndarray(array.shape, array.dtype, buffer=array)
     plain.flags.writeable = False
     return plain

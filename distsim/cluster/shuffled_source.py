@@ -161,15 +161,15 @@ class SummedBlocks(ContextBatches):
         """
         for packet in self._packets():
             one = unpack(packet)
-            kept = np.flatnonzero(one["strengths"] >= min_count)
+            frequent = np.flatnonzero(one["strengths"] >= min_count)
             sizes = one["sizes"].astype(np.int64)
             some = np.zeros(sizes.size, bool)
-            some[kept] = True
+            some[frequent] = True
             entries = np.repeat(some, sizes)
-            lengths = np.ones(kept.size, np.int64)
-            hashes = self._words.hash_phrases(one["words"], kept, lengths)
+            lengths = np.ones(frequent.size, np.int64)
+            hashes = self._words.hash_phrases(one["words"], frequent, lengths)
             yield CountedPhrases(
-                hashes, one["words"][kept, None], lengths, one["strengths"][kept],
-                np.concatenate([[0], np.cumsum(sizes[kept])]),
+                hashes, one["words"][frequent, None], lengths, one["strengths"][frequent],
+                np.concatenate([[0], np.cumsum(sizes[frequent])]),
                 one["features"][entries], one["counts"][entries],
             )  # fmt: skip

@@ -91,10 +91,10 @@ class ClusterReport:
         """Return the totals of all tasks of a run, also those before it was killed."""
         cpu, shuffled = {}, {}
         for stage in stages(job):
-            found = reports(job, stage.name)
-            cpu[stage.name] = sum(one["cpu"] for one in found)
+            reported = reports(job, stage.name)
+            cpu[stage.name] = sum(one["cpu"] for one in reported)
             if stage.gives:
-                shuffled[stage.name] = sum(one["bytes"] for one in found)
+                shuffled[stage.name] = sum(one["bytes"] for one in reported)
         words = reports(job, "words")[0]
         phrases = sum(one.get("phrases", 0) for one in reports(job, "sign"))
         why = reports(job, "lemmas")[0].get("why", "") if job.makes_finder else ""
@@ -331,10 +331,10 @@ def _require_java() -> None:
     version = None
     if java is not None:
         with suppress(OSError):
-            told = subprocess.run(
+            version_text = subprocess.run(
                 [java, "-version"], check=False, capture_output=True, text=True
             ).stderr
-            found = re.search(r'version "(\d+)', told)
+            found = re.search(r'version "(\d+)', version_text)
             version = int(found[1]) if found else None
     if version is None or version < _OLDEST_JAVA:
         raise DistsimError(
@@ -367,10 +367,10 @@ def _check(context: "SparkContext", plan: Plan, notice: Any) -> None:
 
 
 def _size(text: str | None) -> int | None:
-    found = re.fullmatch(r"(\d+)([kmgt]?)b?", (text or "").strip().lower())
-    if not found:
+    match = re.fullmatch(r"(\d+)([kmgt]?)b?", (text or "").strip().lower())
+    if not match:
         return None
-    return int(found[1]) << {"k": 10, "": 20, "m": 20, "g": 30, "t": 40}[found[2]]
+    return int(match[1]) << {"k": 10, "": 20, "m": 20, "g": 30, "t": 40}[match[2]]
 
 
 @contextmanager
@@ -397,9 +397,11 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        found = _FAILED.search(str(error))
-        if found is not None:
-            raise _ERRORS.get(found[1], DistsimError)(found[2].replace("\\n", " ")) from None
+        failed_task = _FAILED.search(str(error))
+        if failed_task is not None:
+            raise _ERRORS.get(failed_task[1], DistsimError)(
+                failed_task[2].replace("\\n", " ")
+            ) from None
         raise DistsimError(
             f"Spark gave up: {_first_line(error)}: its log says more; what was done is kept, so "
             "run the same command again"

@@ -51,30 +51,30 @@ class Stage:
 
 def stages(job: Job) -> list[Stage]:
     """Return the stages of a run but the last, which joins, in order."""
-    found = []
+    stages_of_job = []
     if job.drops_lines:
-        found += [
+        stages_of_job += [
             Stage("lines", "parts", tasks.lines_of_part, gives=True),
             Stage("sum-lines", "ranges", tasks.drop_repeated, takes="lines"),
         ]
-    found += [
+    stages_of_job += [
         Stage("count", "parts", tasks.count_part, gives=True),
         Stage("sum-counts", "ranges", tasks.sum_counts, takes="count"),
         Stage("words", "one", tasks.gather_words, gathers="count"),
     ]
     if job.shuffles_words:
-        found += [
+        stages_of_job += [
             Stage("count-words", "parts", tasks.word_contexts, gives=True),
             Stage("sum-words", "ranges", tasks.sum_word_contexts, takes="count-words"),
             Stage("learn", "one", tasks.learn_projection),
         ]
         if job.plan.recipe.composition is not None:
-            found += [
+            stages_of_job += [
                 Stage("vectors", "ranges", tasks.vectors_of_words),
                 Stage("parts", "one", tasks.gather_parts),
             ]
     if job.makes_finder:
-        found += [
+        stages_of_job += [
             Stage("lemmas", "one", finder.choose_lemmas),
             Stage("count-frames", "parts", finder.frames_of_part, gives=True),
             Stage("sum-frames", "ranges", finder.sum_frames, takes="count-frames"),
@@ -84,7 +84,7 @@ def stages(job: Job) -> list[Stage]:
             Stage("finder", "one", finder.weigh_profiles, gathers="count-profiles"),
         ]
     return [
-        *found,
+        *stages_of_job,
         Stage("contexts", "parts", tasks.contexts, gives=True),
         Stage("sign", "ranges", tasks.sign_range, takes="contexts"),
     ]

@@ -109,10 +109,10 @@ class CorpusWords:
             words: int64, word ids of all phrases end to end.
             starts, lengths: int64[n], where each phrase begins, and its number of words.
         """
-        found: np.ndarray = kernel.hash_words(
+        hashes: np.ndarray = kernel.hash_words(
             frozen(words), frozen(starts), frozen(lengths), self.text, self.offsets
         )
-        return found
+        return hashes
 
     @cached_property
     def language(self) -> str:
@@ -125,8 +125,8 @@ class CorpusWords:
         hashes: uint64.
         """
         sorted_hashes, ids = self._sorted
-        found: np.ndarray = ids[find_sorted(sorted_hashes, frozen(hashes))]
-        return found
+        word_ids: np.ndarray = ids[find_sorted(sorted_hashes, frozen(hashes))]
+        return word_ids
 
     @classmethod
     def gather(

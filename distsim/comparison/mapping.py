@@ -304,15 +304,15 @@ class VectorMap:
             pairs = read_pairs(pairs)
         if not isinstance(pairs, Iterable):
             raise ParameterError(f"pairs: is {shown(pairs)}, wanted a file or pairs of words")
-        found = [_normal_pair(pair, number, *tables) for number, pair in enumerate(pairs)]
-        used = [p for p in found if p.source in spaces[0].rows and p.target in spaces[1].rows]
+        given = [_normal_pair(pair, number, *tables) for number, pair in enumerate(pairs)]
+        used = [p for p in given if p.source in spaces[0].rows and p.target in spaces[1].rows]
         if not used:
             raise ParameterError(
-                f"`pairs`: none of {len(found):,} has vectors on both sides: give words that occur "
+                f"`pairs`: none of {len(given):,} has vectors on both sides: give words that occur "
                 "in both texts"
             )
-        if len(used) < len(found):
-            notice(f"{len(found) - len(used):,} of {len(found):,} pairs left out: no vector")
+        if len(used) < len(given):
+            notice(f"{len(given) - len(used):,} of {len(given):,} pairs left out: no vector")
         matrix = fit_map(
             spaces[0].vectors[[spaces[0].rows[pair.source] for pair in used]],
             spaces[1].vectors[[spaces[1].rows[pair.target] for pair in used]],
@@ -348,8 +348,8 @@ class VectorMap:
         with threadpool_limits(limits=1, user_api="blas"):
             cosines = self.target.vectors @ mapped
         n_near = min(_HUB_NEAREST, cosines.size)
-        own = float(np.sort(np.partition(cosines, -n_near)[-n_near:]).mean())
-        csls = 2 * cosines - self.hubs - own
+        hubness_of_phrase = float(np.sort(np.partition(cosines, -n_near)[-n_near:]).mean())
+        csls = 2 * cosines - self.hubs - hubness_of_phrase
         best = np.lexsort((np.arange(csls.size), -csls))[:k]
         return [
             Translation(

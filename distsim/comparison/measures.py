@@ -672,13 +672,13 @@ def _of_unit_vectors(
     rows = [table.find([pair[side] for pair in given]) for side in range(2)]
     composed = ((rows[0] < 0) | (rows[1] < 0)).tolist()
     result = []
-    for (a, b), made in zip(given, composed, strict=True):
+    for (a, b), is_composed in zip(given, composed, strict=True):
         first, second = vector(a), vector(b)
-        differs = made and differ_in_unknown_words((table,), (a, b))
+        differs = is_composed and differ_in_unknown_words((table,), (a, b))
         if first is None or second is None or differs:
             result.append(Estimate(None))
         else:
-            result.append(Estimate(float(np.clip(first @ second, -1.0, 1.0)), made))
+            result.append(Estimate(float(np.clip(first @ second, -1.0, 1.0)), is_composed))
     return result
 
 

@@ -82,10 +82,10 @@ def contrast(
     rows = [phrase_contexts(index, one, *model.shape) for one in (a, b)]
     features = np.union1d(rows[0].features, rows[1].features).astype(np.int64)
     table = np.zeros((4, features.size))  # weight and count of a, of b
-    for number, found in enumerate(rows):
-        at = np.searchsorted(features, found.features)
-        table[2 * number, at] = np.maximum(weigher.weigh(found), 0.0)
-        table[2 * number + 1, at] = found.counts
+    for number, row in enumerate(rows):
+        at = np.searchsorted(features, row.features)
+        table[2 * number, at] = np.maximum(weigher.weigh(row), 0.0)
+        table[2 * number + 1, at] = row.counts
     weight_a, count_a, weight_b, count_b = table
 
     def listed(values: np.ndarray) -> list[ContrastedContext]:

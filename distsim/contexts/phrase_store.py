@@ -142,14 +142,14 @@ class PhraseStore:
     def _joined(self, block: "_PhraseBlock", contexts: Partition, min_count: int) -> CountedPhrases:
         """Return phrases with their contexts; those that have none get an empty row."""
         rows = find_sorted(frozen(contexts.phrases), frozen(block[0]))
-        found = rows >= 0
-        self.n_unknown += contexts.phrases.size - int(np.count_nonzero(found))
-        kept = block[3] >= min_count
-        block, rows, found = _rows(block, kept), rows[kept], found[kept]
-        sizes = np.zeros(found.size, np.int64)
-        sizes[found] = np.diff(contexts.starts)[rows[found]]
-        begins = np.zeros(found.size, np.int64)
-        begins[found] = contexts.starts[rows[found]]
+        is_known = rows >= 0
+        self.n_unknown += contexts.phrases.size - int(np.count_nonzero(is_known))
+        is_frequent = block[3] >= min_count
+        block, rows, is_known = _rows(block, is_frequent), rows[is_frequent], is_known[is_frequent]
+        sizes = np.zeros(is_known.size, np.int64)
+        sizes[is_known] = np.diff(contexts.starts)[rows[is_known]]
+        begins = np.zeros(is_known.size, np.int64)
+        begins[is_known] = contexts.starts[rows[is_known]]
         starts = np.concatenate([[0], np.cumsum(sizes)])
         entries = np.arange(starts[-1]) + np.repeat(begins - starts[:-1], sizes)
         return CountedPhrases(*block, starts, contexts.features[entries], contexts.counts[entries])

@@ -177,15 +177,17 @@ class Weigher:
         weighting = self._weighting
         if not weighting.needs.probabilities or space.log_p is not None:
             return space
-        kept = kept_shares(space.marginals, space.totals[space.families], weighting.subsample)
+        shares_kept = kept_shares(
+            space.marginals, space.totals[space.families], weighting.subsample
+        )
         if space.whole is None:
-            log_p = feature_log_probabilities(space, weighting.alpha, kept)
+            log_p = feature_log_probabilities(space, weighting.alpha, shares_kept)
         else:
             log_p = kernel.log_probabilities(
-                frozen(space.families), frozen(space.marginals * kept),
+                frozen(space.families), frozen(space.marginals * shares_kept),
                 self._log_totals(space.whole), weighting.alpha,
             )  # fmt: skip
-        return replace(space, log_p=log_p, kept=kept)
+        return replace(space, log_p=log_p, kept=shares_kept)
 
     def _make_tables(self, space: FeatureSpace) -> kernel.WeightTables:
         needs, nothing = self._weighting.needs, np.empty(0)
@@ -218,8 +220,8 @@ def kept_shares(marginals: np.ndarray, totals: np.ndarray, subsample: float | No
     if subsample is None:
         return np.ones(marginals.size)
     shares = marginals / np.maximum(totals, 1.0)
-    kept = np.sqrt(subsample / np.maximum(shares, subsample))
-    rounded: np.ndarray = np.maximum(np.round(kept * _KEPT_STEPS), 1.0) / _KEPT_STEPS
+    shares_kept = np.sqrt(subsample / np.maximum(shares, subsample))
+    rounded: np.ndarray = np.maximum(np.round(shares_kept * _KEPT_STEPS), 1.0) / _KEPT_STEPS
     return rounded
 
 
@@ -257,11 +259,11 @@ def family_log_totals(whole: MarginalCounts, weighting: Weighting) -> np.ndarray
     for family in range(whole.totals.size):
         mine = whole.families == family
         counts = whole.counts[mine]
-        kept = kept_shares(counts, whole.totals[family], weighting.subsample)
+        shares_kept = kept_shares(counts, whole.totals[family], weighting.subsample)
         powers = [
             math.pow(count, weighting.alpha) * n
             for count, n in zip(
-                (counts * kept).tolist(), whole.n_features[mine].tolist(), strict=True
+                (counts * shares_kept).tolist(), whole.n_features[mine].tolist(), strict=True
             )
         ]
         log_totals[family] = math.log(math.fsum(powers)) if powers else 0.0

@@ -103,8 +103,8 @@ def _solved(
     )
     if result.x is None:
         return list(tokens[:words])
-    kept = sorted(k for (_, _, k), x in zip(steps, result.x, strict=True) if x > 0.5)
-    return [tokens[k - 1] for k in kept if k <= len(tokens)]
+    kept_words = sorted(k for (_, _, k), x in zip(steps, result.x, strict=True) if x > 0.5)
+    return [tokens[k - 1] for k in kept_words if k <= len(tokens)]
 
 
 def length_pairs(

@@ -132,13 +132,13 @@ def _scored(name: str, path: str, rows: list[GoldRow], columns: tuple[int, int, 
 def _named_columns(header: list[str]) -> tuple[int, int, int] | None:
     """Return the columns, from 1, of phrase, phrase and score by a header's names, or None."""
     names = ["".join(c for c in field.lower() if c.isalnum()) for field in header]
-    found = [
+    columns = [
         [n for n, name in enumerate(names, 1) if name in wanted]
         for wanted in (_FIRST, _SECOND, _SCORE)
     ]
-    if any(len(places) != 1 for places in found):
+    if any(len(places) != 1 for places in columns):
         return None
-    (first,), (second,), (score,) = found
+    (first,), (second,), (score,) = columns
     return first, second, score
 
 
@@ -207,9 +207,9 @@ def _pair(path: str, line: int, fields: list[str], first: int, second: int) -> P
 def _score(path: str, line: int, fields: list[str], column: int) -> float:
     value = _number_at(fields, column)
     if value is None:
-        found = repr(fields[column]) if column < len(fields) else "nothing"
+        shown_value = repr(fields[column]) if column < len(fields) else "nothing"
         raise InputError(
-            f"{path}, line {line}: column {column + 1} has {found}, wanted a score: mend the "
+            f"{path}, line {line}: column {column + 1} has {shown_value}, wanted a score: mend the "
             "line or name the `columns` of phrase, phrase and score"
         )
     return value

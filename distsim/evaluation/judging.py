@@ -143,15 +143,20 @@ def write_forms(
             lines[source, with_nonsense(source)].append(NONSENSE)
     order = draw.sample(sorted(lines), len(lines))
     rows = [(str(number), *pair) for number, pair in enumerate(order, 1)]
-    made = Path(folder)
-    if (made / KEY).exists():
-        raise InputError(f"{made}: has forms already: name another folder, judges may use these")
-    made.mkdir(parents=True, exist_ok=True)
+    forms_folder = Path(folder)
+    if (forms_folder / KEY).exists():
+        raise InputError(
+            f"{forms_folder}: has forms already: name another folder, judges may use these"
+        )
+    forms_folder.mkdir(parents=True, exist_ok=True)
     empty = ("",) * len(questions)
-    _write(made / SHEET, _csv([("id", "source", "output", *questions), *(r + empty for r in rows)]))
-    _write(made / PAGE, _page(rows, questions, made.name))
+    _write(
+        forms_folder / SHEET,
+        _csv([("id", "source", "output", *questions), *(r + empty for r in rows)]),
+    )
+    _write(forms_folder / PAGE, _page(rows, questions, forms_folder.name))
     keys = [(row[0], ";".join(lines[pair])) for row, pair in zip(rows, order, strict=True)]
-    _write(made / KEY, _csv([("id", "systems"), *keys]))
+    _write(forms_folder / KEY, _csv([("id", "systems"), *keys]))
     return len(rows)
 
 
@@ -229,14 +234,14 @@ def _marks_of(path: AnyPath, systems: Mapping[str, object]) -> tuple[_Marks, dic
     marks: _Marks = {}
     sources = {}
     for line, row in _rows(path, ("id", "source", "output")):
-        own = marks[row["id"]] = {}
+        marks_of_row = marks[row["id"]] = {}
         sources[row["id"]] = row["source"]
         for name in QUESTIONS:
             text = row.get(name, "").strip()
             if text and text not in map(str, MARKS):
                 raise InputError(f"{path}, line {line}: {name} {text!r}: write 1 to 5, or nothing")
             if text:
-                own[name] = float(text)
+                marks_of_row[name] = float(text)
     if marks.keys() != systems.keys():
         raise InputError(
             f"{path}: {len(marks)} ids, the key has {len(systems)}: give its own sheet"

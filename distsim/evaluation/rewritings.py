@@ -98,8 +98,8 @@ def truncated(source: str, words: int) -> str:
 def shortened(source: str, words: int, draw: random.Random) -> str:
     """Return a sentence with words deleted at random until `words` are left."""
     tokens = source.split()
-    kept = sorted(draw.sample(range(len(tokens)), min(len(tokens), max(words, 1))))
-    return " ".join(tokens[i] for i in kept)
+    places = sorted(draw.sample(range(len(tokens)), min(len(tokens), max(words, 1))))
+    return " ".join(tokens[i] for i in places)
 
 
 def with_nonsense(source: str) -> str:
@@ -168,9 +168,13 @@ class Evaluation:
         }
         if ter:
             self._metrics["TER"] = TER()
-        people = [[one.split() for one in some] for some in zip(*references, strict=True)]
+        people = [
+            [one.split() for one in of_sentence] for of_sentence in zip(*references, strict=True)
+        ]
         self._sentence_sari = list(map(SentenceSari, self._source, people))
-        people = [list(map(sari_tokens, some)) for some in zip(*references, strict=True)]
+        people = [
+            list(map(sari_tokens, of_sentence)) for of_sentence in zip(*references, strict=True)
+        ]
         self._sari = list(map(SariCounts, map(sari_tokens, source), people))
 
     def counts(self, sentences: Sequence[str]) -> dict[str, np.ndarray]:
@@ -275,11 +279,11 @@ def one_person(source: Sequence[str], references: Sequence[Sequence[str]]) -> Sy
         references: for each of two or more people the rewritings of all sentences.
     """
     n = len(references)
-    found: list[dict[str, float]] = []
+    scores: list[dict[str, float]] = []
     for k, mine in enumerate(references):
         evaluation = Evaluation(source, [*references[:k], *references[k + 1 :]])
-        found += evaluation.values(evaluation.counts(mine), np.ones((1, len(source))))
-    means = {name: sum(values[name] for values in found) / n for name in found[0]}
+        scores += evaluation.values(evaluation.counts(mine), np.ones((1, len(source))))
+    means = {name: sum(values[name] for values in scores) / n for name in scores[0]}
     return SystemRow("one person", means, {})
 
 
@@ -288,12 +292,12 @@ def _kept(source: Sequence[str], tokens: Sequence[str]) -> int:
     left: dict[str, int] = {}
     for token in tokens:
         left[token] = left.get(token, 0) + 1
-    kept = 0
+    n_kept = 0
     for token in source:
         if left.get(token, 0) > 0:
             left[token] -= 1
-            kept += 1
-    return kept
+            n_kept += 1
+    return n_kept
 
 
 def edit_distance(source: Sequence[str], tokens: Sequence[str]) -> int:

@@ -118,21 +118,22 @@ class PairFeatures:
         if name == "syn_whole" and self._syntax is not None:
             return {name: _estimated(self._syntax, texts)}
         if name in OF_OPPOSITES and self._opposites is not None:
-            found = [NOTHING_TOLD] * len(texts)
-            some = [n for n, (a, b) in enumerate(texts) if a and b]
-            said = self._opposites.evidence([texts[n] for n in some])
-            for n, one in zip(some, said, strict=True):
-                found[n] = one or NOTHING_TOLD
-            return {"opposite": np.array([one.score for one in found])} | {
-                kind: np.array([getattr(one, kind) for one in found]) for kind in OF_OPPOSITES[1:]
+            evidence = [NOTHING_TOLD] * len(texts)
+            filled_pairs = [n for n, (a, b) in enumerate(texts) if a and b]
+            said = self._opposites.evidence([texts[n] for n in filled_pairs])
+            for n, one in zip(filled_pairs, said, strict=True):
+                evidence[n] = one or NOTHING_TOLD
+            return {"opposite": np.array([one.score for one in evidence])} | {
+                kind: np.array([getattr(one, kind) for one in evidence])
+                for kind in OF_OPPOSITES[1:]
             }
         if is_of_vectors(name) and self._table is not None:
             filled = [n for n, (a, b) in enumerate(texts) if a and b]
             turned, table = _turned(self._table.n_dimensions), self._table
             first, second = (table.vectors([texts[n][k] for n in filled]) @ turned for k in (0, 1))
-            made = np.full((len(texts), len(self.groups["vectors"])), np.nan)
-            made[filled] = np.column_stack([first * second, np.abs(first - second)])
-            return dict(zip(self.groups["vectors"], made.T, strict=True))
+            columns = np.full((len(texts), len(self.groups["vectors"])), np.nan)
+            columns[filled] = np.column_stack([first * second, np.abs(first - second)])
+            return dict(zip(self.groups["vectors"], columns.T, strict=True))
         return self._of_counts(texts)
 
     def _of_counts(self, texts: list[Pair]) -> dict[str, np.ndarray]:
@@ -186,17 +187,17 @@ def without_gaps(side: str) -> str:
 
 def _estimated(measure: Similarity, texts: list[Pair]) -> np.ndarray:
     values = np.full(len(texts), np.nan)
-    some = [n for n, (a, b) in enumerate(texts) if a and b]
-    found = measure.similarities([texts[n] for n in some])
-    values[some] = [np.nan if one is None else one for one in found]
+    filled = [n for n, (a, b) in enumerate(texts) if a and b]
+    cosines = measure.similarities([texts[n] for n in filled])
+    values[filled] = [np.nan if one is None else one for one in cosines]
     return values
 
 
 def _strengths(table: SignatureTable, phrases: Sequence[str]) -> Callable[[str], int]:
     distinct = [phrase for phrase in dict.fromkeys(phrases) if phrase]
     rows = table.find(distinct) if distinct else np.empty(0, np.int64)
-    found = np.where(rows < 0, 0, table.strengths[np.maximum(rows, 0)]) if len(table) else rows * 0
-    known = dict(zip(distinct, found.tolist(), strict=True))
+    counts = np.where(rows < 0, 0, table.strengths[np.maximum(rows, 0)]) if len(table) else rows * 0
+    known = dict(zip(distinct, counts.tolist(), strict=True))
     return lambda phrase: known.get(phrase, 0)
 
 

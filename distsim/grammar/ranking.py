@@ -123,11 +123,11 @@ def learn_ranking(
     judged = learning.has_rule if only_grammar else np.ones(len(learning.pairs), bool)
     pairs = [learning.pairs[n] for n in np.flatnonzero(judged).tolist()]
     scores = learning.scores[judged]
-    units, fold, told = _folds(pairs, folds)
+    units, fold, groups = _folds(pairs, folds)
     n_pairs = len(pairs)
     if n_pairs < _FEWEST or np.unique(fold).size < folds or not learning.names:
         raise ParameterError(
-            f"{gold.name}: {n_pairs:,} pairs of {told} with {len(learning.names)} features that "
+            f"{gold.name}: {n_pairs:,} pairs of {groups} with {len(learning.names)} features that "
             f"differ: too few to learn from in {folds} folds"
         )
     measure = _AgreementMeasure(scores, [str(one) for one in units.tolist()], samples, seed)
@@ -139,7 +139,7 @@ def learn_ranking(
         if _varies(column)
     ]
     notes = (
-        f"distsim rank {program_version()}: {gold.name}, {n_pairs:,} pairs of {told}, "
+        f"distsim rank {program_version()}: {gold.name}, {n_pairs:,} pairs of {groups}, "
         f"{folds} folds, penalty {penalty:g}, learned from {len(learning.pairs):,} pairs",
         f"Spearman on pairs not learned from {mixed.value:.3f}, 95% interval "
         f"{mixed.interval.low:.3f} to {mixed.interval.high:.3f}",
@@ -148,7 +148,7 @@ def learn_ranking(
     )
     fitted = _fit_in_steps(learning, np.ones(len(learning.pairs), bool), penalty)
     return LearnedRanking(
-        LearnedWeights(fitted.weights, notes=notes), mixed, tuple(alone), told, penalty
+        LearnedWeights(fitted.weights, notes=notes), mixed, tuple(alone), groups, penalty
     )
 
 
@@ -272,19 +272,19 @@ def _fit_in_steps(learning: _JudgedPairs, rows: np.ndarray, penalty: float) -> L
     """
     first = len(learning.names) - learning.n_of_rules
     names, of_rules = learning.names[:first], learning.names[first:]
-    own = learning.matrix[:, :first]
+    numeric = learning.matrix[:, :first]
     ranks = _ranked(learning.scores[rows])
-    fitted = fit_weights(names, own[rows], ranks, penalty)
+    fitted = fit_weights(names, numeric[rows], ranks, penalty)
     ruled = rows & learning.has_rule
     if not of_rules or not ruled.any():
         return fitted
-    left = _ranked(learning.scores[ruled]) - fitted.values(names, own[ruled])
+    left = _ranked(learning.scores[ruled]) - fitted.values(names, numeric[ruled])
     matrix = learning.matrix[ruled][:, first:]
     added = dict(fit_weights(of_rules, matrix, left, penalty).weights)
     everywhere = np.flatnonzero(~np.isnan(matrix).any(axis=0))
     has = learning.has_rule[rows]
     if everywhere.size and not has.all():
-        unexplained = ranks - fitted.values(names, own[rows])
+        unexplained = ranks - fitted.values(names, numeric[rows])
         lost = unexplained[~has].mean() - unexplained[has].mean()
         lost -= sum(one.missing for one in added.values())
         name = of_rules[int(everywhere[0])]
@@ -388,12 +388,12 @@ def connected(pairs: Sequence[Pair]) -> np.ndarray:
 def _folds(pairs: Sequence[Pair], folds: int) -> tuple[np.ndarray, np.ndarray, str]:
     """Return (the unit of each pair, its fold, the name of the units)."""
     units = connected(pairs)
-    told = f"{np.unique(units).size:,} connected components"
+    groups = f"{np.unique(units).size:,} connected components"
     if units.size and np.bincount(units).max() > _LARGEST * units.size:
         numbers: dict[str, int] = {}
         firsts = [numbers.setdefault(a, len(numbers)) for a, _ in pairs]
-        units, told = np.array(firsts, np.int64), f"{len(numbers):,} first phrases"
-    return units, _spread(units, folds), told
+        units, groups = np.array(firsts, np.int64), f"{len(numbers):,} first phrases"
+    return units, _spread(units, folds), groups
 
 
 def _spread(units: np.ndarray, folds: int) -> np.ndarray:
@@ -422,8 +422,8 @@ def _ranked(scores: np.ndarray) -> np.ndarray:
 
 
 def _varies(column: np.ndarray) -> bool:
-    some = column[~np.isnan(column)]
-    return some.size > 1 and bool(some.max() > some.min())
+    values = column[~np.isnan(column)]
+    return values.size > 1 and bool(values.max() > values.min())
 
 
 def fit_weights(
@@ -438,9 +438,9 @@ def fit_weights(
     n, columns, shapes = len(matrix), [], []
     for column in matrix.T:
         has = ~np.isnan(column)
-        some = column[has] if has.any() else np.zeros(1)
-        low, high = np.quantile(some, [_CUT, 1 - _CUT])
-        held = np.clip(some, low, high)
+        values = column[has] if has.any() else np.zeros(1)
+        low, high = np.quantile(values, [_CUT, 1 - _CUT])
+        held = np.clip(values, low, high)
         mean, scale = float(held.mean()), float(held.std()) or 1.0
         columns.append(np.where(has, (np.clip(column, low, high) - mean) / scale, 0.0))
         shapes.append((mean, scale, float(low), float(high)))

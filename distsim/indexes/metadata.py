@@ -304,11 +304,11 @@ class Metadata:
         known: dict[str, int] = {}
         with self._opened() as database:
             for first in range(0, len(ids), _MOST_VALUES):
-                some = [one for one in ids[first : first + _MOST_VALUES] if _is_utf8(one)]
-                marks = ", ".join("?" * len(some))
+                block = [one for one in ids[first : first + _MOST_VALUES] if _is_utf8(one)]
+                marks = ", ".join("?" * len(block))
                 known.update(
                     database.execute(
-                        f"SELECT id, number FROM documents WHERE id IN ({marks})", some
+                        f"SELECT id, number FROM documents WHERE id IN ({marks})", block
                     )
                 )
         return self._checked(np.array([known.get(one, -1) for one in ids], np.int64))
@@ -324,11 +324,11 @@ class Metadata:
         distinct = np.unique(numbers).tolist()
         with self._opened() as database:
             for first in range(0, len(distinct), _MOST_VALUES):
-                some = distinct[first : first + _MOST_VALUES]
-                marks = ", ".join("?" * len(some))
+                block = distinct[first : first + _MOST_VALUES]
+                marks = ", ".join("?" * len(block))
                 known.update(
                     database.execute(
-                        f"SELECT number, id FROM documents WHERE number IN ({marks})", some
+                        f"SELECT number, id FROM documents WHERE number IN ({marks})", block
                     )
                 )
         if len(known) < len(distinct):
@@ -346,15 +346,15 @@ class Metadata:
             return [(str(number + 1), {}) for number in range(first, stop)]
         query = "SELECT * FROM documents WHERE number >= ? AND number < ? ORDER BY number"
         with self._opened() as database:
-            found = database.execute(query, (first, stop)).fetchall()
-        if [row[0] for row in found] != list(range(first, stop)):
+            records = database.execute(query, (first, stop)).fetchall()
+        if [row[0] for row in records] != list(range(first, stop)):
             raise self._damaged()
         return [
             (
                 row[1],
                 {name: v for name, v in zip(self.fields, row[2:], strict=True) if v is not None},
             )
-            for row in found
+            for row in records
         ]
 
     def values(self, fields: Sequence[str], numbers: np.ndarray) -> list[dict[str, Value]]:
@@ -400,15 +400,15 @@ class Metadata:
         numbers = np.full(self._n, -1, np.int64)
         query = f"SELECT number, {column} FROM documents WHERE {column} IS NOT NULL"
         with self._opened() as database:
-            found = database.execute(query).fetchall()
+            records = database.execute(query).fetchall()
         try:
-            found = [(number, convert(value)) for number, value in found]
-            values = sorted({value for _, value in found})
+            records = [(number, convert(value)) for number, value in records]
+            values = sorted({value for _, value in records})
         except (TypeError, ValueError):
             raise self._damaged() from None
         place = {value: number for number, value in enumerate(values)}
-        at = self._checked(np.array([number for number, _ in found], np.int64))
-        numbers[at] = [place[value] for _, value in found]
+        at = self._checked(np.array([number for number, _ in records], np.int64))
+        numbers[at] = [place[value] for _, value in records]
         return values, numbers
 
     def _part(self, field: str, part: str) -> Callable[[Any], Any]:
@@ -442,10 +442,10 @@ class Metadata:
         mask = np.zeros(self._n, bool)
         compiled = [self._compile(one) for one in filters]
         clauses = " AND ".join(clause for clause, _ in compiled) or "1"
-        values = [value for _, some in compiled for value in some]
+        values = [value for _, values_of_condition in compiled for value in values_of_condition]
         with self._opened() as database:
-            found = database.execute(f"SELECT number FROM documents WHERE {clauses}", values)
-            numbers = np.fromiter((number for (number,) in found), np.int64)
+            documents = database.execute(f"SELECT number FROM documents WHERE {clauses}", values)
+            numbers = np.fromiter((number for (number,) in documents), np.int64)
         mask[self._checked(numbers)] = True
         return mask
 
@@ -492,11 +492,11 @@ class Metadata:
             raise ParameterError(f"`where` {field}: over {_MOST_VALUES} values: give ranges")
         clauses, marked = [], []
         for one in alternatives:
-            clause, some = _condition(column, field, kind, one)
+            clause, values_of_condition = _condition(column, field, kind, one)
             if field == ID_FIELD and one != "*":
-                clause, some = self._of_id(str(some[0]))
+                clause, values_of_condition = self._of_id(str(values_of_condition[0]))
             clauses.append(clause)
-            marked += some
+            marked += values_of_condition
         return f"({' OR '.join(clauses)})", marked
 
     def _of_id(self, id_: str) -> tuple[str, list[Value]]:
@@ -533,8 +533,8 @@ class Metadata:
             uri = f"{self._file.absolute().as_uri()}?mode=ro&immutable=1"
             with closing(sqlite3.connect(uri, uri=True)) as database:
                 database.execute("PRAGMA trusted_schema=OFF")
-                found = [sql for (sql,) in database.execute("SELECT sql FROM sqlite_master")]
-                if found != list(_schema(len(self.fields))):
+                statements = [sql for (sql,) in database.execute("SELECT sql FROM sqlite_master")]
+                if statements != list(_schema(len(self.fields))):
                     raise self._damaged()
                 yield database
         except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError, OverflowError):

@@ -73,14 +73,14 @@ class SelectedShard(Shard):
             at = positions.astype(np.uint32)
             few: np.ndarray = self._kept[np.searchsorted(self._begins, at, "right") - 1]
             return few
-        kept = np.empty(positions.size, np.uint8)
+        is_inside = np.empty(positions.size, np.uint8)
         for first in range(0, positions.size, _AT_ONCE):
-            some = positions[first : first + _AT_ONCE]
-            if some.max() >= self.tokens.size:
+            block = positions[first : first + _AT_ONCE]
+            if block.max() >= self.tokens.size:
                 raise damaged()
-            of_eight = self._bits[some >> 3]
-            kept[first : first + _AT_ONCE] = (of_eight >> (some & 7).astype(np.uint8)) & 1
-        return kept.view(bool)
+            of_eight = self._bits[block >> 3]
+            is_inside[first : first + _AT_ONCE] = (of_eight >> (block & 7).astype(np.uint8)) & 1
+        return is_inside.view(bool)
 
     def counts(self, ids: np.ndarray, stops: np.ndarray) -> np.ndarray:
         """Return how often each phrase occurs, int64.
@@ -90,8 +90,8 @@ class SelectedShard(Shard):
             stops: int64, where each phrase ends.
         """
         pairs = zip(*(one.tolist() for one in self._whole.intervals(ids, stops)), strict=True)
-        found = [np.count_nonzero(self._keeps(self._whole.suffixes[a:b])) for a, b in pairs]
-        return np.array(found, np.int64)
+        counts_inside = [np.count_nonzero(self._keeps(self._whole.suffixes[a:b])) for a, b in pairs]
+        return np.array(counts_inside, np.int64)
 
     def count(self, ids: list[int]) -> int:
         """Return the number of occurrences of one phrase."""
@@ -99,15 +99,15 @@ class SelectedShard(Shard):
 
     def positions(self, ids: np.ndarray) -> np.ndarray:
         """Return the positions of one phrase, int64, in suffix order."""
-        found = self._whole.positions(ids)
-        kept: np.ndarray = found[self._keeps(found)]
-        return kept
+        everywhere = self._whole.positions(ids)
+        inside: np.ndarray = everywhere[self._keeps(everywhere)]
+        return inside
 
     def occurrences(self, ids: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (positions of many phrases end to end, number of the phrase of each), int64."""
-        found, owners = self._whole.occurrences(ids, stops)
-        kept = self._keeps(found)
-        return found[kept], owners[kept]
+        everywhere, owners = self._whole.occurrences(ids, stops)
+        is_inside = self._keeps(everywhere)
+        return everywhere[is_inside], owners[is_inside]
 
     def query(
         self, query: CompiledQuery, which: int, most: int, n_queries: int = 1
@@ -116,8 +116,8 @@ class SelectedShard(Shard):
         spans = self._whole.query(query, which, most, n_queries)
         if spans is None or len(spans) > most:
             return spans
-        kept: np.ndarray = spans[self._keeps(spans[:, 0])]
-        return kept
+        inside: np.ndarray = spans[self._keeps(spans[:, 0])]
+        return inside
 
     def sentence_lengths(self) -> np.ndarray:
         """Return the tokens in each sentence that counts, int64."""

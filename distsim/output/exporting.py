@@ -129,21 +129,21 @@ def _known(
     else:
         is_known = (table.find(phrases) >= 0).tolist()
         lack = "are not in the table"
-    kept = [one for one, known in zip(phrases, is_known, strict=True) if known]
+    known_phrases = [one for one, known in zip(phrases, is_known, strict=True) if known]
     unknown = [one for one, known in zip(phrases, is_known, strict=True) if not known]
     named = ", ".join(map(repr, unknown[:_NAMED])) + (", ..." if len(unknown) > _NAMED else "")
-    told = f"{len(unknown):,} of {len(phrases):,} `phrases` {lack} ({named})"
-    if not kept:
-        raise ParameterError(f"{told if phrases else '`phrases`: is empty'}: name others")
+    left_out = f"{len(unknown):,} of {len(phrases):,} `phrases` {lack} ({named})"
+    if not known_phrases:
+        raise ParameterError(f"{left_out if phrases else '`phrases`: is empty'}: name others")
     if unknown:
-        notice(f"{told}: left out")
-    return kept
+        notice(f"{left_out}: left out")
+    return known_phrases
 
 
-def _write_vectors(out: LineWriter, found: VectorFileContents, binary: bool) -> None:
-    words = [word.replace(" ", "_").encode() for word in found.words]
-    out.write(b"%d %d\n" % (len(words), found.vectors.shape[1]))
-    for word, vector in zip(words, found.vectors, strict=True):
+def _write_vectors(out: LineWriter, vectors: VectorFileContents, binary: bool) -> None:
+    words = [word.replace(" ", "_").encode() for word in vectors.words]
+    out.write(b"%d %d\n" % (len(words), vectors.vectors.shape[1]))
+    for word, vector in zip(words, vectors.vectors, strict=True):
         if binary:
             out.write(word + b" " + vector.astype("<f4").tobytes() + b"\n")
         else:
@@ -165,9 +165,9 @@ def _columns(
         signatures = [row.tobytes() for row in np.ascontiguousarray(table.bits[rows])]
         return {"phrase": texts, "strength": table.strengths[rows], "signature": signatures}
     search = NeighbourSearch(table)
-    found = list(chain.from_iterable(_near(search, text, neighbours) for text in texts))
+    near = list(chain.from_iterable(_near(search, text, neighbours) for text in texts))
     names = ("focal", "rank", "phrase", "similarity", "strength")
-    return {name: [row[n] for row in found] for n, name in enumerate(names)}
+    return {name: [row[n] for row in near] for n, name in enumerate(names)}
 
 
 def _near(search: NeighbourSearch, focal: str, k: int) -> Iterator[tuple[Any, ...]]:

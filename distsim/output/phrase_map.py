@@ -150,11 +150,11 @@ def _svg(shape: Shape) -> str:
 
 def _safe(text: str) -> str:
     """Return text for XML: escaped, without characters that XML does not allow."""
-    kept = "".join(
+    safe = "".join(
         c if c >= " " and not "\ud800" <= c <= "\udfff" and c not in "\ufffe\uffff" else "\ufffd"
         for c in text
     )
-    return escape(kept)
+    return escape(safe)
 
 
 _ROUNDS, _STILL = 200, 1e-3  # of the drawing's size, moved in a round
@@ -230,8 +230,8 @@ def links(distances: np.ndarray, each: int = 2) -> list[tuple[int, int]]:
     apart = distances.astype(np.float64)
     np.fill_diagonal(apart, np.inf)
     near = np.argsort(apart, axis=1, kind="stable")[:, : min(each, len(apart) - 1)]
-    found = {(min(i, int(j)), max(i, int(j))) for i, row in enumerate(near) for j in row}
-    return sorted(found)
+    pairs = {(min(i, int(j)), max(i, int(j))) for i, row in enumerate(near) for j in row}
+    return sorted(pairs)
 
 
 def fitted(
@@ -354,11 +354,13 @@ def draw_map(
     for number in reversed(range(len(marks))):  # the focal phrase on top
         (x, y), mark = at[number], marks[number]
         radius = round(min(9.0, 2.5 + 0.9 * float(np.log10(mark.occurrences + 1))), 1)
-        told = f"{mark.phrase}: similarity {mark.similarity:.3f}, {mark.occurrences:,} occurrences"
+        tooltip = (
+            f"{mark.phrase}: similarity {mark.similarity:.3f}, {mark.occurrences:,} occurrences"
+        )
         shapes = (
             Circle(x, round(y - up, 1), radius, "accent" if number else "warm"),
             Label(x, round(y + down, 1), labels[number], _SIZE, "middle",
                  bold=not number),
         )  # fmt: skip
-        drawing.put(Group(shapes, told, link(mark.phrase) if number else None))
+        drawing.put(Group(shapes, tooltip, link(mark.phrase) if number else None))
     return drawing

@@ -241,18 +241,18 @@ def _table_faults(table: SignatureTable) -> Iterator[str]:
         yield "the words kept to compose phrases are not in order of their hashes"
     if table.parts is not None and not is_unit(table.parts.vectors, table.parts.scales):
         yield "the words' vectors times their scales are not of length 1"
-    own = table.own_vectors
-    if own is not None and not is_unit(own.vectors, own.scales):
+    own_vectors = table.own_vectors
+    if own_vectors is not None and not is_unit(own_vectors.vectors, own_vectors.scales):
         yield "the phrases' vectors times their scales are not of length 1"
-    if own is not None and np.any(own.hashes[1:] <= own.hashes[:-1]):
+    if own_vectors is not None and np.any(own_vectors.hashes[1:] <= own_vectors.hashes[:-1]):
         yield "the phrases with vectors are not in order of their hashes"
     for first in range(0, len(table), _ROWS_AT_ONCE):
         rows = np.arange(first, min(len(table), first + _ROWS_AT_ONCE))
         text, begins, ends = table.edges(rows)
         bounds = np.append(begins, ends[-1])
-        some = text[bounds[0] : bounds[-1]]
+        texts = text[bounds[0] : bounds[-1]]
         if not np.array_equal(begins[1:], ends[:-1]) or not np.array_equal(
-            table.find_rendered(some, bounds - bounds[0]), rows
+            table.find_rendered(texts, bounds - bounds[0]), rows
         ):
             yield "the table does not find its own phrases"
             break

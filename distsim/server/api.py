@@ -42,16 +42,16 @@ def routes(cache: ArtifactCache) -> list[Route]:
 
     async def health(request: Request) -> Response:
         cache.look()
-        found = Health(
+        state = Health(
             cache.fault is None, not cache.is_warming_up, cache.times_opened, cache.waiting,
             cache.progress.step, cache.fault,
         )  # fmt: skip
-        return Response(as_json(plain(found)), 200 if found.ok else 503, media_type=JSON)
+        return Response(as_json(plain(state)), 200 if state.ok else 503, media_type=JSON)
 
-    found = [Route("/openapi.json", openapi), Route(f"{PREFIX}/health", health)]
+    routes_of_api = [Route("/openapi.json", openapi), Route(f"{PREFIX}/health", health)]
     for endpoint in ENDPOINTS.values():
-        found.append(Route(f"{PREFIX}/{endpoint.name}", _answering(cache, endpoint)))
-    return [*found, Route(f"{PREFIX}/{EXPORT.name}", _exporting(cache))]
+        routes_of_api.append(Route(f"{PREFIX}/{endpoint.name}", _answering(cache, endpoint)))
+    return [*routes_of_api, Route(f"{PREFIX}/{EXPORT.name}", _exporting(cache))]
 
 
 def _answering(cache: ArtifactCache, endpoint: Endpoint) -> Any:
@@ -118,8 +118,8 @@ def fault_of(error: Exception) -> tuple[int, str, str]:
     """Return (status, code, message) of an error, without paths of the machine."""
     if isinstance(error, HTTPException):
         code = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "refused")
-        told = {404: "There is no such page.", 405: "Only GET and HEAD are answered."}
-        return error.status_code, code, told.get(error.status_code, str(error.detail))
+        messages = {404: "There is no such page.", 405: "Only GET and HEAD are answered."}
+        return error.status_code, code, messages.get(error.status_code, str(error.detail))
     if isinstance(error, NotThereError):
         return 422, "not-there", _sentence(str(error))
     if isinstance(error, ParameterError):
@@ -152,7 +152,7 @@ def plain(value: Any) -> Any:
     if is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return {name: plain(entry) for name, entry in value._asdict().items()}
+        return {name: plain(entry) for name, entry in zip(value._fields, value, strict=True)}
     if isinstance(value, tuple | list):
         return [plain(one) for one in value]
     if isinstance(value, dict):

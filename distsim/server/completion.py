@@ -53,8 +53,8 @@ class Completer:
         if not phrases:
             return []
         counts = self._index.count(phrases).tolist()
-        found = [(one, count) for one, count in zip(phrases, counts, strict=True) if count]
-        return sorted(found, key=lambda one: (-one[1], one[0]))[:k]
+        completions = [(one, count) for one, count in zip(phrases, counts, strict=True) if count]
+        return sorted(completions, key=lambda one: (-one[1], one[0]))[:k]
 
     def _beginning(self, prefix: str) -> np.ndarray:
         """Return the words that begin with a prefix."""

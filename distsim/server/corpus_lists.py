@@ -48,14 +48,14 @@ def ngrams(
     range_of = _LENGTHS.fullmatch(lengths.strip())
     if range_of is None:
         raise ParameterError(f"`lengths` {lengths[:20]!r}: give 1 to 9 words, 2 or 1-3")
-    found = list_phrases(
+    phrases = list_phrases(
         opened.documents(where).of_layer(by),
         lengths=(int(range_of[1]), int(range_of[2] or range_of[1])), containing=containing or None,
         words_only=by in ("word", "lemma"), min_count=min_count, k=k,
     )  # fmt: skip
     rows = (
         PhraseListRow(shortened(one.phrase), one.times, one.per_million, one.documents, one.dp)
-        for one in found
+        for one in phrases
     )
     return PhraseList(by, tuple(rows))
 
@@ -98,8 +98,8 @@ def dispersion(opened: Opened, phrase: str, where: str) -> Dispersion:
     edges = index.document_edges
     bins, _ = np.histogram(begins, bins=_BINS, range=(0, int(edges[-1])))
     spread = Documents(index).of_positions(begins)
-    kept = index.kept_documents
-    n_documents = edges.size - 1 if kept is None else int(kept.sum())
+    document_numbers = index.kept_documents
+    n_documents = edges.size - 1 if document_numbers is None else int(document_numbers.sum())
     return Dispersion(
         shown_phrase(opened, one), begins.size, spread.documents, n_documents, spread.dp,
         tuple(DispersionPart(number, n) for number, n in enumerate(bins.tolist(), 1)),

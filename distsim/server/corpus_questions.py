@@ -150,8 +150,8 @@ def concordance(
     if order == "corpus" and not n:
         among = total
     taken = Sample(among, seed) if 0 < among < total else None
-    found = spans(index, one, order, skip + k, taken)
-    rows = lines(opened, found[skip:], width_of(width))
+    positions = spans(index, one, order, skip + k, taken)
+    rows = lines(opened, positions[skip:], width_of(width))
     return Concordance(shown_phrase(opened, one), total, order, among, skip, rows)
 
 
@@ -253,11 +253,11 @@ def collocates(
     """
     one = asked(opened.index, phrase)
     is_phrase = one.kind == "phrase"
-    found = found_collocates(
+    words = found_collocates(
         opened.documents(where), one.text if is_phrase else one.as_query(), window=window,
         measure=measure, min_count=min_count, words_only=True, query=not is_phrase, k=k,
     )  # fmt: skip
-    rows = (row._replace(word=shortened(row.word)) for row in found)
+    rows = (row._replace(word=shortened(row.word)) for row in words)
     return Collocates(shown_phrase(opened, one), window, measure, tuple(rows))
 
 
@@ -287,11 +287,11 @@ def keywords(
             "no reference corpus is served: name one with serve --against INDEX, or documents "
             "that are compared with the others"
         )
-    found = found_keywords(
+    words = found_keywords(
         index, reference, measure=measure, negative=direction == "less", min_count=min_count,
         words_only=True, k=k,
     )  # fmt: skip
-    rows = (row._replace(word=shortened(row.word)) for row in found)
+    rows = (row._replace(word=shortened(row.word)) for row in words)
     return Keywords(measure, index.n_tokens, reference.n_tokens, tuple(rows))
 
 

@@ -92,8 +92,8 @@ class WholeField:
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of the argument: an integer, its minimum, maximum and default."""
-        found = {"type": "integer", "minimum": self.least, "maximum": self.most}
-        return found if self.default is None else found | {"default": self.default}
+        limits = {"type": "integer", "minimum": self.least, "maximum": self.most}
+        return limits if self.default is None else limits | {"default": self.default}
 
 
 @dataclass(frozen=True)
@@ -166,18 +166,18 @@ class Endpoint:
             if name not in known and name != "format":
                 wanted = ", ".join(known) or "none"
                 raise ParameterError(f"`{name[:40]}` is no argument of {self.name}: give {wanted}")
-        found = {}
+        values = {}
         for name, argument in known.items():
             texts = given.get(name, ())
             if len(texts) > 1 and not argument.many:
                 raise ParameterError(f"`{name}` is given {len(texts)} times: give it once")
             if texts:
-                found[name] = argument.value(texts)
+                values[name] = argument.value(texts)
             elif argument.default is None:
                 raise ParameterError(f"`{name}` is missing: add ?{name}=...")
             else:
-                found[name] = argument.default
-        return found
+                values[name] = argument.default
+        return values
 
 
 def _k(default: int, most: int = LIMITS.rows) -> WholeField:

@@ -78,10 +78,10 @@ def _operation(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
         })  # fmt: skip
     faults = {
         str(status): {
-            "description": told,
+            "description": description,
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
         }
-        for status, told in FAULTS.items()
+        for status, description in FAULTS.items()
         if status not in {404, 405}
     }
     return {
@@ -98,7 +98,7 @@ def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     if kind in simple:
         return {"type": simple[kind]}
     if is_dataclass(kind) or hasattr(kind, "_fields"):
-        name = kind.__name__  # type: ignore[union-attr]
+        name = kind.__name__
         if name not in schemas:
             schemas[name] = {}
             hints = get_type_hints(kind)  # in the order of the fields

@@ -387,20 +387,20 @@ def _phrases(answer: Any) -> Iterator[str]:
 
 def _here(request: Request) -> dict[str, str]:
     """Return the arguments of a phrase's page that its address has."""
-    found = {key: value for key in _SETTINGS if (value := _one(request, key))}
+    settings = {key: value for key in _SETTINGS if (value := _one(request, key))}
     # Of the form without scripts; together they are `order`.
     places = [place for n in "123" if (place := _one(request, f"sort{n}"))]
     if places:
-        found["order"] = ",".join(places)
-    return {"q": _one(request, "q").strip()} | found
+        settings["order"] = ",".join(places)
+    return {"q": _one(request, "q").strip()} | settings
 
 
 def _arguments(name: str, here: dict[str, str]) -> dict[str, str]:
     """Return a panel's arguments of those that an address has."""
     if name == "rules":
         return {"source": here["q"]}
-    found = {"phrase": here["q"]} | ({"table": SYNTAX} if name == "syntax" else {})
-    return found | {
+    arguments = {"phrase": here["q"]} | ({"table": SYNTAX} if name == "syntax" else {})
+    return arguments | {
         panels[name]: here[key]
         for key, panels in _SETTINGS.items()
         if key in here and name in panels
@@ -439,7 +439,7 @@ class _SelectableWord(NamedTuple):
 
 def _pieces(plain: str, first: int, stop: int) -> list[_SelectableWord]:
     """Return the words of a sentence without the punctuation at their edges."""
-    found, at = [_SelectableWord("", "", False, "")], 0
+    pieces, at = [_SelectableWord("", "", False, "")], 0
     for one in re.finditer(r"\S+", plain):
         begin, end = one.span()
         while begin < end and category(plain[begin])[0] == "P":
@@ -447,14 +447,14 @@ def _pieces(plain: str, first: int, stop: int) -> list[_SelectableWord]:
         while begin < end and category(plain[end - 1])[0] == "P":
             end -= 1
         if begin < end:
-            found[-1] = found[-1]._replace(behind=plain[at:begin])
+            pieces[-1] = pieces[-1]._replace(behind=plain[at:begin])
             choice = _bracketed(plain, begin, end)
-            found.append(
+            pieces.append(
                 _SelectableWord(plain[begin:end], choice, first <= begin and end <= stop, "")
             )
             at = end
-    found[-1] = found[-1]._replace(behind=plain[at:])
-    return found
+    pieces[-1] = pieces[-1]._replace(behind=plain[at:])
+    return pieces
 
 
 def _bracketed(plain: str, first: int, stop: int) -> str:
@@ -474,19 +474,19 @@ def _url(path: str, **given: Any) -> str:
     return f"{path}?{query}" if query else path
 
 
-def _map(found: Map, written: Mapping[str, str]) -> Markup:
+def _map(layout: Map, written: Mapping[str, str]) -> Markup:
     """Return the picture of a map, its phrases as they are written in the text."""
-    return _map_of(found, tuple(written.get(one.phrase, one.phrase) for one in found.rows))
+    return _map_of(layout, tuple(written.get(one.phrase, one.phrase) for one in layout.rows))
 
 
 @lru_cache(_KEPT_MAPS)
-def _map_of(found: Map, phrases: tuple[str, ...]) -> Markup:
+def _map_of(layout: Map, phrases: tuple[str, ...]) -> Markup:
     marks = [
         Mark(phrase, one.x, one.y, one.similarity, one.count)
-        for phrase, one in zip(phrases, found.rows, strict=True)
+        for phrase, one in zip(phrases, layout.rows, strict=True)
     ]
-    normal = {mark.phrase: one.phrase for mark, one in zip(marks, found.rows, strict=True)}
-    joined = [(one.a, one.b) for one in found.links]
+    normal = {mark.phrase: one.phrase for mark, one in zip(marks, layout.rows, strict=True)}
+    joined = [(one.a, one.b) for one in layout.links]
     drawing = draw_map(marks, joined, lambda phrase: _url("/", q=normal[phrase]))
     return Markup(drawing.svg())
 
@@ -520,17 +520,17 @@ def _asset(name: str) -> str:
 
 
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("distsim.server"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    made.globals.update(
+    environment.globals.update(
         url=_url, link=_link, asset=_asset, map_picture=_map, bar=_bar, prefix=PREFIX,
         layers=get_args(Layer), association_measures=get_args(AssociationMeasure),
         keyword_measures=get_args(KeywordMeasure), pair_kinds=PAIR_KINDS,
     )  # fmt: skip
-    made.filters["thousands"] = lambda value: f"{value:,}"
-    return made
+    environment.filters["thousands"] = lambda value: f"{value:,}"
+    return environment
 
 
 _TEMPLATES = _environment()

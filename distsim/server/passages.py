@@ -75,10 +75,10 @@ def _as_written(
     if shard.written is None or not 0 < tokens.size <= 2 * _MOST_WORDS:
         return None
     text, _ = shard.written.passage(number, number + 1)
-    found = find_words(text, index.vocabulary.words(tokens), index.options)
-    if found is None:
+    located = find_words(text, index.vocabulary.words(tokens), index.options)
+    if located is None:
         return None
-    written, places = found
+    written, places = located
     if first is None:
         return (" ".join(written.split()),)
     begin, end = places[first][0], places[min(first + n, len(places)) - 1][1]

@@ -32,11 +32,11 @@ def spellings(opened: Opened, phrase: str, k: int) -> Spellings:
     words = index.words(phrase)
     counts = index.count(words).tolist() if words else []
     known = tuple(Completion(word, n) for word, n in zip(words, counts, strict=True))
-    found = [""]
+    forms = [""]
     for word, n in zip(words, counts, strict=True):
         choices = [word] if n else _near(opened, word)
-        found = [f"{begun} {choice}".strip() for begun in found for choice in choices]
-    tried = [one for one in dict.fromkeys(found[:1000]) if one and one != " ".join(words)]
+        forms = [f"{begun} {choice}".strip() for begun in forms for choice in choices]
+    tried = [one for one in dict.fromkeys(forms[:1000]) if one and one != " ".join(words)]
     numbers = index.count(tried).tolist() if tried else []
     rows = sorted(
         (Completion(one, n) for one, n in zip(tried, numbers, strict=True) if n),

@@ -37,16 +37,16 @@ def _made(opened: Opened) -> Suggestions:
 
 
 def _phrases(opened: Opened) -> list[str]:
-    found = []
+    phrases = []
     for known in _KNOWN:
         counts = opened.index.count(known).tolist()
-        found += [one for one, n in zip(known, counts, strict=True) if n >= _ENOUGH][:1]
+        phrases += [one for one, n in zip(known, counts, strict=True) if n >= _ENOUGH][:1]
     for word in _words(opened):
-        if len(found) >= _WANTED:
+        if len(phrases) >= _WANTED:
             break
-        if word not in found:
-            found.append(word)
-    return found[:_WANTED]
+        if word not in phrases:
+            phrases.append(word)
+    return phrases[:_WANTED]
 
 
 def _words(opened: Opened) -> Iterator[str]:
@@ -75,10 +75,10 @@ def _pairs(opened: Opened, phrases: tuple[str, ...]) -> Iterator[tuple[str, str]
 def _is_other(opened: Opened, text: str, phrase: str) -> bool:
     """Return whether a text is of letters, and has rarer words, none of them in the phrase."""
     words = text.split()
-    told = [word for word, n in zip(words, opened.index.count(words), strict=True)
+    known_words = [word for word, n in zip(words, opened.index.count(words), strict=True)
             if n < opened.kept("usual count", lambda: _usual_count(opened))]  # fmt: skip
     is_plain = text.replace(" ", "").isalpha() and len(text) < 60
-    return is_plain and bool(told) and not set(told) & set(phrase.split())
+    return is_plain and bool(known_words) and not set(known_words) & set(phrase.split())
 
 
 def _usual_count(opened: Opened) -> int:
@@ -102,7 +102,7 @@ def _whole_sentences(opened: Opened, phrase: str) -> np.ndarray:
     Those come first whose rarest word is the most frequent.
     """
     index, counts = opened.index, opened.word_counts()
-    found: list[tuple[int, int, int]] = []
+    sentences: list[tuple[int, int, int]] = []
     spans = index.spans(phrase, sample=_OCCURRENCES)
     for shard in index.shards:
         here = spans - shard.first_position
@@ -114,8 +114,8 @@ def _whole_sentences(opened: Opened, phrase: str) -> np.ndarray:
             words = shard.tokens[begin : begin + _LONGEST_SENTENCE + 1]
             length = int(np.argmin(words != 0))
             if length >= _SHORTEST_SENTENCE:
-                found.append((-int(counts[words[:length]].min()), *span))
-    best = sorted(found)[:_TRIED]
+                sentences.append((-int(counts[words[:length]].min()), *span))
+    best = sorted(sentences)[:_TRIED]
     return np.array([one[1:] for one in best], np.int64).reshape(-1, 2)
 
 

@@ -127,8 +127,8 @@ class Composition:
         Arguments:
             batch: n phrases.
         """
-        own: np.ndarray = (batch.token_counts() == 1) | (batch.strengths >= self.min_own_count)
-        return own
+        is_own: np.ndarray = (batch.token_counts() == 1) | (batch.strengths >= self.min_own_count)
+        return is_own
 
     @property
     def rule(self) -> IdiomRule:
@@ -193,10 +193,10 @@ class PartWords:
         Arguments:
             most: the number of words.
         """
-        some = np.flatnonzero(self.vectors.any(axis=1))
-        frequent = np.lexsort((self.hashes[some], -self.shares[some]))
-        kept = some[frequent[:most]]
-        return self.at(kept[np.argsort(self.hashes[kept], kind="stable")])
+        with_vector = np.flatnonzero(self.vectors.any(axis=1))
+        frequent = np.lexsort((self.hashes[with_vector], -self.shares[with_vector]))
+        chosen = with_vector[frequent[:most]]
+        return self.at(chosen[np.argsort(self.hashes[chosen], kind="stable")])
 
 
 @dataclass(frozen=True)
@@ -224,17 +224,17 @@ class PartVectors:
             composition: how many words, their weights, and the shares of forms and spelling.
             jobs: threads; as many as the machine has cores where None.
         """
-        kept = words.most_frequent(composition.most_words)
-        vectors, ends = kept.vectors.astype(np.float32), _ends(kept.text_lengths)
+        frequent = words.most_frequent(composition.most_words)
+        vectors, ends = frequent.vectors.astype(np.float32), _ends(frequent.text_lengths)
         if composition.forms:
             rules = Inflections.open(composition.in_language(DEFAULT).inflections)
             vectors = with_other_forms(
-                vectors, kept.text, ends, kept.strengths, composition.forms, rules, jobs
+                vectors, frequent.text, ends, frequent.strengths, composition.forms, rules, jobs
             )
         if composition.spelling:
-            vectors = spelt(vectors, kept.text, ends, kept.strengths, composition.spelling)
-        weights = composition.rare / (composition.rare + kept.shares)
-        return cls(kept.hashes, weights, *_quantised(vectors))
+            vectors = spelt(vectors, frequent.text, ends, frequent.strengths, composition.spelling)
+        weights = composition.rare / (composition.rare + frequent.shares)
+        return cls(frequent.hashes, weights, *_quantised(vectors))
 
     @classmethod
     def read(cls, artifact: storage.Artifact) -> "PartVectors | None":
@@ -375,16 +375,16 @@ class OwnVectors(NamedTuple):
         """
         if "phrase_hashes" not in artifact:
             return None
-        found = cls(
+        own_vectors = cls(
             artifact.array("phrase_hashes", np.uint64),
             artifact.array("phrase_scales", np.float32),
             artifact.array("phrase_vectors", np.int8, ndim=2),
         )
-        if len({len(column) for column in found}) != 1:
+        if len({len(column) for column in own_vectors}) != 1:
             raise ArtifactError(
                 f"{artifact.path}: its phrases' arrays differ in length: sign again"
             )
-        return found
+        return own_vectors
 
     def write(self, writer: storage.ArtifactWriter) -> None:
         """Write the vectors into a table.
@@ -427,9 +427,9 @@ def _quantised(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     squares = np.empty(len(vectors), np.int64)
     for begin in range(0, len(vectors), _ROWS_AT_ONCE):
         here = slice(begin, begin + _ROWS_AT_ONCE)
-        some = vectors[here]
-        largest = np.maximum(np.abs(some).max(axis=1, keepdims=True, initial=0), np.float32(1e-30))
-        whole[here] = np.rint(some * (np.float32(127) / largest))
+        block = vectors[here]
+        largest = np.maximum(np.abs(block).max(axis=1, keepdims=True, initial=0), np.float32(1e-30))
+        whole[here] = np.rint(block * (np.float32(127) / largest))
         squares[here] = np.square(whole[here].astype(np.int64)).sum(axis=1)
     return (1.0 / np.sqrt(np.maximum(squares, 1))).astype(np.float32), whole
 
@@ -479,11 +479,11 @@ class Composer:
         """
         assert self._parts is not None
         parts, ends = self._parts, _ends(batch.text_lengths)
-        some: np.ndarray = cut_composed(
+        has_words: np.ndarray = cut_composed(
             frozen(batch.text), frozen(ends), frozen(parts.hashes), parts.factors,
             frozen(parts.vectors), bits,
         )  # fmt: skip
-        return some
+        return has_words
 
     def compose(self, sums: np.ndarray, batch: PhraseBatch) -> np.ndarray:
         """Replace the sums of a batch of phrases by their vectors.

@@ -108,10 +108,10 @@ class GappedPattern:
         before = self.parts[slot - 1] if slot > 0 else ()
         behind = self.parts[slot] if slot < len(self.parts) else ()
         sizes = range(max(len(before), len(behind)), 0, -1)
-        found = [(before[-m:], behind[:m]) for m in sizes]
+        surroundings = [(before[-m:], behind[:m]) for m in sizes]
         if before and behind:
-            found += [pair for m in sizes for pair in ((before[-m:], ()), ((), behind[:m]))]
-        return list(dict.fromkeys(found))
+            surroundings += [pair for m in sizes for pair in ((before[-m:], ()), ((), behind[:m]))]
+        return list(dict.fromkeys(surroundings))
 
 
 LONGEST_GAP = 6
@@ -215,12 +215,12 @@ class Matcher:
             if n < 0:
                 raise damaged(index.path)
             begins.append(room[:n] + shard.first_position)
-        found = np.concatenate(begins)
-        if not len(found):
+        matches = np.concatenate(begins)
+        if not len(matches):
             return None
-        if len(found) > self._matches:
-            found = found[np.arange(self._matches) * len(found) // self._matches]
-        return PatternMatches(found, found + np.diff(starts))
+        if len(matches) > self._matches:
+            matches = matches[np.arange(self._matches) * len(matches) // self._matches]
+        return PatternMatches(matches, matches + np.diff(starts))
 
     def _taken(
         self, shard: Shard, lows: np.ndarray, highs: np.ndarray, anchor: int, count: int

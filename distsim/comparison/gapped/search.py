@@ -78,23 +78,25 @@ def gapped_neighbours(
     if not known.matches or not any(vector.any() for vector in known.gaps.values()):
         return None
     slot = inside[0] if inside else min(s for s, names in enumerate(focal.gaps) if names)
-    own = _distinctive(cosine, focal)
+    distinctive_of_focal = _distinctive(cosine, focal)
     others = {}
     for other in _candidates(cosine, focal, slot):
         distinctive = _distinctive(cosine, other)
-        if not (distinctive <= own or own <= distinctive):
+        if not (distinctive <= distinctive_of_focal or distinctive_of_focal <= distinctive):
             others[other] = distinctive
     whole = similarities(cosine.table, [(focal.words, other.words) for other in others])
-    found = []
+    neighbours = []
     for (other, distinctive), words in zip(others.items(), whole, strict=True):
         gaps = cosine.compare(focal, other)
         matches = cosine.signature(other).matches
         if gaps is not None and matches >= min_matches:
             mean = gaps if words is None else (gaps + words) / 2
-            found.append((GappedNeighbour(other.text, mean, gaps, words, matches), distinctive))
-    found.sort(key=lambda one: (-one[0].similarity, -one[0].matches, one[0].pattern))
+            neighbours.append(
+                (GappedNeighbour(other.text, mean, gaps, words, matches), distinctive)
+            )
+    neighbours.sort(key=lambda one: (-one[0].similarity, -one[0].matches, one[0].pattern))
     listed, seen = Results[GappedNeighbour](), set()
-    for near, distinctive in found:
+    for near, distinctive in neighbours:
         if distinctive not in seen and len(listed) < k:
             seen.add(distinctive)
             listed.append(near)
@@ -117,7 +119,7 @@ def _candidates(cosine: GappedCosine, focal: GappedPattern, slot: int) -> list[G
         focal.parts[slot - 1] if slot else (),
         focal.parts[slot] if slot < len(focal.parts) else (),
     )
-    made = []
+    candidates = []
     for before, behind in dict.fromkeys(bare):
         if (own[0] and before[-len(own[0]) :] == own[0]) or own[1] == behind[: len(own[1])] != ():
             continue
@@ -128,8 +130,8 @@ def _candidates(cosine: GappedCosine, focal: GappedPattern, slot: int) -> list[G
         symbols += [(word, None) for word in behind] + [("", gap) for gap in edges[1]]
         pattern = GappedPattern.of_symbols(symbols)
         if pattern.parts != focal.parts:
-            made.append(pattern)
-    return made
+            candidates.append(pattern)
+    return candidates
 
 
 def _of_words(
@@ -160,11 +162,11 @@ def _of_fillers(
     rarities = []
     for number, (words, count) in enumerate(fillers):
         rarities.append(log(index.n_tokens / count))
-        found = matcher.matches((words,))
-        if found is None:
+        matches = matcher.matches((words,))
+        if matches is None:
             continue
-        n_places += len(found.begins)
-        around = (matcher.fillers(found, hand, SIDE).tolist() for hand in (0, 1))
+        n_places += len(matches.begins)
+        around = (matcher.fillers(matches, hand, SIDE).tolist() for hand in (0, 1))
         for left, right in zip(*around, strict=True):
             for a in range(SIDE + 1):
                 for b in range(SIDE + 1):
@@ -208,10 +210,10 @@ def _filler_strings(
 
     Of a gap at an edge, whose end nobody knows, the one to three words beside it are three fillers.
     """
-    found = cosine.matcher.matches(focal.parts)
-    assert found is not None
+    matches = cosine.matcher.matches(focal.parts)
+    assert matches is not None
     inner = 0 < slot < len(focal.parts)
-    rows = cosine.matcher.fillers(found, slot, LONGEST_FILLER + 1)
+    rows = cosine.matcher.fillers(matches, slot, LONGEST_FILLER + 1)
     times: dict[tuple[int, ...], int] = {}
     for row in rows.tolist():
         whole = row.index(0) if 0 in row else len(row)
@@ -224,12 +226,12 @@ def _filler_strings(
     texts = {key: tuple(word(number) for number in key) for key in times}
     counts = dict(zip(times, _counts(cosine, list(texts.values())), strict=True))
     total = cosine.index.n_tokens
-    kept = [
+    fillers = [
         key for key in times
         if counts[key] > times[key] and counts[key] < _COMMON_SHARE * total
     ]  # fmt: skip
-    kept.sort(key=lambda key: (-times[key] * log(total / counts[key]), key))
-    return [(texts[key], counts[key]) for key in kept[:FILLERS]]
+    fillers.sort(key=lambda key: (-times[key] * log(total / counts[key]), key))
+    return [(texts[key], counts[key]) for key in fillers[:FILLERS]]
 
 
 def _distinctive(cosine: GappedCosine, pattern: GappedPattern) -> frozenset[str]:

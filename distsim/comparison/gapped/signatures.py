@@ -193,8 +193,8 @@ class GappedCosine:
             fillers: of the pattern.
         """
         words, counts = np.unique(fillers, return_counts=True)
-        some = (words != 0) & (self._rows[words] >= 0)
-        words, counts = words[some], counts[some]
+        has_vector = (words != 0) & (self._rows[words] >= 0)
+        words, counts = words[has_vector], counts[has_vector]
         fillers_counted = ContextCounts(
             np.array([0, words.size]), words.astype(np.uint32), counts.astype(np.uint32)
         )
