@@ -38,8 +38,8 @@ LONGEST_GAP = 6
 MAX_TOKENS = 64
 MAX_MATCHES = 10_000_000
 MATCHINGS: tuple[str, ...] = get_args(Matching)
-MATCHING_STEPS = 40_000_000  # of a query in a shard, and one for each token: about a second
-SEARCH_SECONDS = 0.8  # CPU time in which the words of all patterns of a query are found
+MATCHING_STEPS = 20_000_000  # of a query in a shard, and one for each token: about a second
+SEARCH_SECONDS = 0.6  # CPU time in which the words of all patterns of a query are found
 _ANY_LENGTH = 1 << 40
 _RARE = 8  # one of so many tokens at most is looked up; otherwise all text is read
 
