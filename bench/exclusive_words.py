@@ -3,7 +3,8 @@
 Kinds of pairs of our own that no list of the package has (months, days, directions, colours,
 countries, first names, cities), antonyms of gold-antsyn (its val parts) and of PPDB; against
 synonyms of both and judged pairs of one word with a mean of 4.5 and more. By all evidence, without
-the language's closed classes, and without names and affixes too: by what the text joins alone.
+the language's closed classes, and without names and affixes too: by what the text joins alone;
+and with the doubtful pairs.
 Controls: pairs of the same kinds with the second words shuffled among the kinds' synonyms.
 
     python bench/exclusive_words.py INDEX [--data FOLDER]
@@ -89,9 +90,10 @@ def main() -> None:
         for name, pairs in pairs_of(given.data).items():
             known = [p for p in pairs if all(row >= 0 for row in table.find(list(p)).tolist())]
             shares = [f"{one.of_words(known).mean():.3f}" for one in detectors.values()]
+            shares.append(f"{(detectors['all evidence'].grades(known) > 0).mean():.3f}")
             yield [f"{name}, {len(known):,}", *shares]
 
-    print_table(["share taken to exclude each other", *detectors], rows())
+    print_table(["share taken to exclude each other", *detectors, "all, and doubtful"], rows())
     print_machine()
 
 

@@ -2,21 +2,23 @@
 
 The mean of three likenesses of the sides, gaps left out: the cosine of the sides as wholes, their
 soft cosine as sets of words (Sidorov et al. 2014, Soft Similarity and Soft Cosine Measure), in
-which rare words weigh more, and the letters they share. Two things hold it down: a content word
-without a counterpart on the other side, and words that stand on
-another side of the gaps. Opposed sides are held down most: words that exclude each other
-(`north` and `south`, `two` and `three`, two names), other numbers, a negation on one side.
+which rare words weigh more, and the letters they share. Three things hold it down: a content word
+without a counterpart on the other side, words that stand on another side of the gaps, and words
+that may exclude each other, which the text joins by `or` often (`sell or buy`). Opposed sides are
+held down most: words that exclude each other (`north` and `south`, `two` and `three`, two names),
+other numbers, a negation on one side.
 """
 
+import re
 from typing import NamedTuple
 
 import numpy as np
 
-from distsim.comparison.opposites.exclusive import ExclusiveWords
+from distsim.comparison.opposites.exclusive import DOUBTFUL, EXCLUSIVE, ExclusiveWords
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.kernels.text import render_phrases
-from distsim.corpus.vocabulary import HashNumbering, hash_blob
+from distsim.corpus.vocabulary import HashNumbering, hash_blob, hash_texts
 from distsim.grammar.block import RuleBlock
 from distsim.grammar.kernels.phrase_pairs import has_unknown_alone, hash_spans
 from distsim.grammar.kernels.rule_similarity import compare_sides, facing_words, words_of_sides
@@ -38,7 +40,14 @@ RARE = 0.003  # a word with this share of the text weighs half as much as a rare
 CONTENT = 1 / 1100  # words with a smaller share of the text are content words, but function words
 NEGATIONS = frozenset((
     "not", "n't", "no", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot",
+    "non", "nowhere",
 ))  # fmt: skip
+MAY_NEGATE = frozenset((  # that stand for a negation on the other side: `failed to`, `did not`
+    "fail", "fails", "failed", "failing", "failure", "unable", "lack", "lacks", "lacked", "lacking",
+    "refuse", "refuses", "refused", "refusing", "hardly", "barely", "scarcely", "seldom", "rarely",
+    "little", "few", "instead", "rather", "absence", "avoid", "avoids", "avoided", "impossible",
+))  # fmt: skip
+ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)$|,(?=\d)")  # `5th` is the 5 of a date
 
 
 class SideScores(NamedTuple):
@@ -114,13 +123,13 @@ class RuleSimilarity:
         wholes[~has_words.all(axis=1)] = np.nan
         of_words = self._of_words(words, forms)
         normal = frozen(np.unique(hashes, return_inverse=True)[1].astype(np.int64))
-        exclusive = self._exclusive_pairs(
+        exclusive, doubtful = self._exclusive_pairs(
             words, forms, normal, of_words[-1], (firsts, lengths, numbers)
         )
         parts = compare_sides(
             firsts, lengths, numbers, before, n_gaps, in_order, hashes, normal, *of_words,
             frozen(sides), frozen(ends), frozen(pairs), frozen(has_own), frozen(wholes),
-            frozen(exclusive), LIKE, NEAR,
+            frozen(exclusive), frozen(doubtful), LIKE, NEAR,
         )  # fmt: skip
         rules = _sim_rule(wholes, parts)
         without = ~has_words.any(axis=1)  # gaps alone
@@ -143,8 +152,10 @@ class RuleSimilarity:
     def _exclusive_pairs(
         self, words: BlockWords, forms: WordForms, normal: np.ndarray, vectors: np.ndarray,
         sides: tuple[np.ndarray, ...],
-    ) -> np.ndarray:  # fmt: skip
-        """Return the pairs of facing words that exclude each other, as facing_words has them.
+    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+        """Return the pairs of facing words that exclude each other, and those that may do so.
+
+        Pairs are as facing_words has them.
 
         Arguments:
             words: of a block. forms: their normal forms. normal: the number of each. vectors:
@@ -153,18 +164,17 @@ class RuleSimilarity:
         is_plain = np.array([any(map(str.isalnum, text.decode())) for text in words.texts], bool)
         keys: np.ndarray = facing_words(*sides, normal, frozen(is_plain), MOST_FACING)
         if not keys.size:
-            return keys
+            return keys, keys
         n_forms = int(normal.max()) + 1
         of_form = np.zeros(n_forms, np.int64)
         of_form[normal] = np.arange(normal.size)
         text, offsets = forms.text.tobytes(), forms.offsets.tolist()
         texts = [text[offsets[at] : offsets[at + 1]].decode() for at in of_form.tolist()]
         found = self._exclusive.among(texts, vectors[of_form], keys >> 32, keys & 0xFFFFFFFF)
-        exclusive: np.ndarray = keys[found]
-        return exclusive
+        return keys[found == EXCLUSIVE], keys[found == DOUBTFUL]
 
     def _of_words(self, words: BlockWords, forms: WordForms) -> tuple[np.ndarray, ...]:
-        """Return what compare_sides takes of words: weights, content, digits, negations, vectors.
+        """Return what compare_sides takes of words: weights, content, figures, negations, vectors.
 
         Arguments:
             words: of a block. forms: their normal forms.
@@ -180,14 +190,26 @@ class RuleSimilarity:
             any(map(str.isalnum, text)) and text.lower() not in self._function_words
             for text in texts
         ], bool)  # fmt: skip
-        has_digit = np.array([any(map(str.isdigit, text)) for text in texts], bool)
-        negates = np.array([
-            text.lower() in NEGATIONS or text.lower().endswith(("n't", "n&apos;t"))
+        figures = hash_texts([
+            ORDINAL.sub("", text.lower()).encode() if any(map(str.isdigit, text)) else b""
             for text in texts
-        ], bool)  # fmt: skip
+        ])  # fmt: skip
+        figures[[not any(map(str.isdigit, text)) for text in texts]] = 0
+        negates = np.array([_negates(text.lower()) for text in texts], np.uint8)
         return tuple(map(frozen, (
-            RARE / (RARE + shares), is_plain & (shares < CONTENT), has_digit, negates, vectors,
+            RARE / (RARE + shares), is_plain & (shares < CONTENT), figures, negates, vectors,
         )))  # fmt: skip
+
+
+def _negates(word: str) -> int:
+    """Return 1 of a negation, 2 of a word that may stand for one, 0 of others.
+
+    Arguments:
+        word: in small letters.
+    """
+    if word in NEGATIONS or word.endswith(("n't", "n&apos;t")):
+        return 1
+    return 2 if word in MAY_NEGATE else 0
 
 
 def _sim_rule(wholes: np.ndarray, parts: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ from distsim import (
 )
 from distsim.comparison import Language, Opposites
 from distsim.comparison.kernels import joins as kernel
-from distsim.comparison.opposites.exclusive import ExclusiveWords, index_around
+from distsim.comparison.opposites.exclusive import DOUBTFUL, EXCLUSIVE, ExclusiveWords, index_around
 from distsim.comparison.opposites.near_positions import PositionMarks, near_each
 from distsim.comparison.opposites.opposites import without_shared
 from distsim.grammar import PairFeatures, RuleScorer
@@ -277,7 +277,10 @@ def test_words_within_sentences_and_their_capitals():
 
 
 NAMES = "she met Anna in Rome . he saw Peter in Paris . we know Anna and her town .\n"
-JOINED = "either wet or dry\nfrom wet to the dry\nwet rather than dry\nwet , soaked\n"
+JOINED = (
+    "either wet or dry\nfrom wet to the dry\nwet rather than dry\nwet , soaked\nmoist or wet\n"
+    "roads rather than a road\n"
+)
 
 
 def test_words_exclude_each_other(tmp_path):
@@ -297,7 +300,11 @@ def test_words_exclude_each_other(tmp_path):
     same = np.ones((4, 1), np.float32)
     words = ["anna", "peter", "annabel", "town"]
     pairs = np.array([[0, 1], [0, 2], [0, 3]])
-    assert exclusive.among(words, same, *pairs.T).tolist() == [True, False, False]
+    assert exclusive.among(words, same, *pairs.T).tolist() == [EXCLUSIVE, 0, 0]
+    words = ["wet", "moist", "roads", "road"]  # `or` alone is no contrast, nor are forms of a word
+    pairs = np.array([[0, 1], [2, 3]])
+    assert exclusive.among(words, same, *pairs.T).tolist() == [DOUBTFUL, 0]
+    assert exclusive.among(words, 0 * same, *pairs.T).tolist() == [0, 0]
     assert not exclusive.among(words, 0 * same, *pairs.T).any()
 
 
@@ -311,6 +318,6 @@ def test_a_table_outside_of_an_index_tells_classes_and_affixes(signed, tmp_path)
     same = np.ones((8, 1), np.float32)
     words = [word for pair in pairs for word in pair]
     told = exclusive.among(words, same, np.arange(0, 8, 2), np.arange(1, 8, 2))
-    assert told.tolist() == [False, True, True, False]
+    assert told.tolist() == [0, EXCLUSIVE, EXCLUSIVE, 0]
     inside = ExclusiveWords(table, index)
     assert inside.of_words([("rise", "fall"), ("rise", "growth")]).tolist() == [True, False]

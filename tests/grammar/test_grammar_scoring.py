@@ -591,6 +591,22 @@ def test_opposed_sides_are_last(learnt, source, target):
     assert scorer.score("not happy", "unhappy")[1].similarity is not None
 
 
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("on 5th [X,1]", "on 5 [X,1]"),
+        ("1,000 people", "1000 people"),
+        ("did not see [X,1]", "failed to see [X,1]"),
+        ("not [X,1]", "non [X,1]"),
+        ("its city", "their city"),
+    ],
+)
+def test_one_number_and_one_negation_in_two_forms_are_not_opposed(learnt, source, target):
+    scorer = RuleScorer([("s", learnt)], rule=True, aligner=RuleAligner("none"))
+    for sides in ((source, target), (target, source)):
+        assert scorer.score(*sides)[1].similarity > 0.01
+
+
 @pytest.mark.parametrize(("source", "target"), HELD)
 def test_what_must_not_stand_among_the_best_is_held_down(learnt, source, target):
     scorer = RuleScorer([("s", learnt)], rule=True, aligner=RuleAligner("none"))

@@ -111,6 +111,7 @@ def numbers_in(partners):
 def naive_sim_rule(table, source, target):
     """sim_rule of one rule, step by step as distsim/grammar/rule_similarity.py says."""
     from distsim.comparison.measures import EstimatedCosine, differ_in_unknown_words
+    from distsim.comparison.opposites.exclusive import DOUBTFUL, EXCLUSIVE
     from distsim.corpus.inflections import Inflections
     from distsim.grammar import rule_similarity as constants
 
@@ -151,6 +152,9 @@ def naive_sim_rule(table, source, target):
     def likeness(one, two):
         return sum(weight(a) * weight(b) * max(0.0, cosine(a, b)) for a in one for b in two)
 
+    def figure(word):
+        return re.sub(r"(?<=\d)(st|nd|rd|th)$", "", word).replace(",", "")
+
     def has_digit(word):
         return any(map(str.isdigit, word))
 
@@ -170,8 +174,11 @@ def naive_sim_rule(table, source, target):
             for word in words:
                 is_content = any(map(str.isalnum, word)) and word not in function_words
                 if has_digit(word) or (is_content and count(word) / n_tokens < constants.CONTENT):
-                    values = [1.0 if word == other else 0.0 if has_digit(word)
-                              else cosine(word, other) for other in others]  # fmt: skip
+                    values = [
+                        1.0 if word == other
+                        else float(figure(word) == figure(other)) if has_digit(word)
+                        else cosine(word, other) for other in others
+                    ]  # fmt: skip
                     closest[word, tuple(others)] = max(values)
         rows = table.find_normal([a, b])
         own = (rows >= 0).all() and table.has_own_contexts(rows).all()
@@ -179,13 +186,17 @@ def naive_sim_rule(table, source, target):
         if all(v < constants.LIKE for v in closest.values()) and own and whole >= constants.LIKE:
             alone = False
         numbers = [
-            any(has_digit(w) and w not in two for w in one) for one, two in (sides, sides[::-1])
+            any(has_digit(w) and figure(w) not in map(figure, two) for w in one)
+            for one, two in (sides, sides[::-1])
         ]
         alone |= any(numbers)
         symbols = [symbol.lower() for side in (source, target) for symbol in side.split()]
         symbols = [one for one in symbols if not gap_index(one)]
         negated = [one in constants.NEGATIONS or one.endswith("n't") for one in symbols]
-        opposed = naive_opposed(table, sides, negated, cosine) != (sum(negated) % 2 == 1)
+        may_negate = any(one in constants.MAY_NEGATE for one in symbols)
+        grade = naive_opposed(table, sides, negated, cosine)
+        opposed = (EXCLUSIVE in grade) != (sum(negated) % 2 == 1 and not may_negate)
+        alone |= DOUBTFUL in grade
         opposed |= all(numbers)
         total = partners = 0
         for k in (0, 1):
@@ -210,24 +221,25 @@ def naive_sim_rule(table, source, target):
 
 
 def naive_opposed(table, sides, negated, cosine):
-    """Whether a word that one side alone has and one of the other exclude each other."""
+    """Grades of a word that one side alone has and one of the other, which exclude each other."""
     from distsim.comparison.opposites.exclusive import ExclusiveWords
     from distsim.grammar.rule_similarity import MOST_FACING, NEAR
 
     if max(map(len, sides)) > MOST_FACING:
-        return False
+        return set()
     negations = dict(zip([*sides[0], *sides[1]], negated, strict=True))
     free = [
         [w for w in one if w not in two and not negations[w]] for one, two in (sides, sides[::-1])
     ]
-    exclusive = ExclusiveWords(table)
+    exclusive, grades = ExclusiveWords(table), set()
     for words, others in (free, free[::-1]):
         for word in words:
-            excluding = [
-                cosine(word, w) for w in others
-                if any(map(str.isalnum, word)) and any(map(str.isalnum, w))
-                and exclusive.of_words([(word, w)])[0]
-            ]  # fmt: skip
-            if excluding and max(excluding) >= max(cosine(word, w) for w in others) - NEAR:
-                return True
-    return False
+            closest = max((cosine(word, w) for w in others), default=0.0)
+            for w in others:
+                if (
+                    cosine(word, w) >= closest - NEAR
+                    and any(map(str.isalnum, word))
+                    and any(map(str.isalnum, w))
+                ):
+                    grades |= set(exclusive.grades([(word, w)]).tolist())
+    return grades

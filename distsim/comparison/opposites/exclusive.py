@@ -1,9 +1,10 @@
 """Words that exclude each other: opposites, members of a series, numbers, names.
 
 `north` and `south` have nearly the same contexts, and so have words that mean the same. A text
-tells them apart: it joins words that exclude each other by `or`, `from - to`, `rather than` far
-more often than chance (Lin, Zhao, Qin and Zhou 2003, Identifying Synonyms among Distributionally
-Similar Words), and hardly ever words that mean the same.
+tells them apart: it joins words that exclude each other by `from - to`, `between - and`, `rather
+than` far more often than chance (Lin, Zhao, Qin and Zhou 2003, Identifying Synonyms among
+Distributionally Similar Words), and hardly ever words that mean the same. `or` joins both kinds
+(`country or state`), and makes a pair doubtful at most.
 """
 
 from functools import cached_property
@@ -16,6 +17,7 @@ import numpy as np
 from distsim import storage
 from distsim.comparison.kernels import joins as kernel
 from distsim.comparison.opposites.language import Language, pattern_ids
+from distsim.corpus.inflections import Inflections
 from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import damaged
@@ -24,11 +26,15 @@ from distsim.signatures.estimates import Estimator
 from distsim.signatures.table import StoredTable
 from distsim.storage.manifest import signatures_inside
 
-# Chosen by pairs of words of our own and the train part of gold-antsyn (bench/exclusive_words.py).
-STRONG, WEAK = 0.5, 0.3  # weights of patterns of the two kinds: `X or Y`, `X and Y`
-WEAKER = 0.25  # what a join by a weak pattern counts of one by a strong one
-FROM = 2.5  # ln of how much more often than chance from which words exclude each other
-FEWEST = 2  # joins by a strong pattern
+# Chosen by the train part of gold-antsyn, antonyms and synonyms of PPDB (bench/exclusive_words.py).
+CONTRAST, ALTERNATIVE = 1.0, 0.5  # weights of patterns of the two kinds: `from X to Y`, `X or Y`
+JOINED = 1.5  # ln of how much more often than chance contrasts join words that exclude each other
+OFTEN = 3.0  # the same, of words whose contrasts are few beside many alternatives (`more or less`)
+CLEAR = 0.25  # share of contrasts among all joins, enough for words of any likeness
+SOME = 0.07  # the same for words as alike as ALIKE
+SINGLE = 0.12  # the same where there is one contrast
+ALIKE = 0.5  # cosine
+FEWEST_DOUBTFUL, DOUBTFUL_JOINED = 3, 1.9  # joins of any kind, and ln of their excess
 NAME = 0.9  # share of a name's occurrences within sentences that begin with a capital
 FEWEST_CAPITALS = 3
 NOUNS = 0.25  # share of capitals within sentences from which a language writes nouns so
@@ -36,6 +42,8 @@ LIKE = 0.3  # cosine from which names, or a word and its negation, exclude each 
 SAME_START = 3  # letters at the beginning that forms of one name share
 _MOST_TOKENS = 100_000_000  # that are read, of the beginnings of all shards
 _SAMPLE = 24_000_000  # bytes of text whose capitals are counted
+EXCLUSIVE, DOUBTFUL = 2, 1  # grades of pairs of words
+_VOWELS = str.maketrans("", "", "aeiouy")
 _UNSURE = "de"  # a prefix that seldom negates: `despite`, `define`
 
 
@@ -43,7 +51,7 @@ class JoinedWords(NamedTuple):
     """How often patterns join two words.
 
     keys: int64[n], ascending, the lower word id << 32, and the higher one. counts: int32[n, 2], by
-    strong and weak patterns. totals: int64[2], of all pairs. n_tokens: that were read.
+    contrasts and alternatives. totals: int64[2], of all pairs. n_tokens: that were read.
     """
 
     keys: np.ndarray
@@ -74,10 +82,20 @@ class ExclusiveWords:
         self._table = table
         self._index = index or index_around(table)
         self._language = language or Language.open()
+        self._inflections = Inflections.open()
         self._lock = Lock()
 
     def of_words(self, pairs: list[tuple[str, str]]) -> np.ndarray:
         """Return whether two words exclude each other, bool[n].
+
+        Arguments:
+            pairs: words in normal form.
+        """
+        exclusive: np.ndarray = self.grades(pairs) == EXCLUSIVE
+        return exclusive
+
+    def grades(self, pairs: list[tuple[str, str]]) -> np.ndarray:
+        """Return whether two words exclude each other, uint8[n]: EXCLUSIVE, DOUBTFUL or 0.
 
         Arguments:
             pairs: words in normal form.
@@ -94,34 +112,37 @@ class ExclusiveWords:
     def among(
         self, words: list[str], vectors: np.ndarray, first: np.ndarray, second: np.ndarray
     ) -> np.ndarray:
-        """Return whether pairs of words exclude each other, bool[n].
+        """Return which pairs of words exclude each other, uint8[n]: EXCLUSIVE, DOUBTFUL or 0.
 
         Arguments:
             words: m words in normal form. vectors: float32[m, d], theirs, of length 1 or zeros.
             first, second: int64[n], the two of each pair among the words.
         """
         ids = self._ids(words)
-        found = self._joined(ids[first], ids[second])
+        cosines = np.einsum("ij,ij->i", vectors[first], vectors[second])
+        found = self._joined(ids[first], ids[second], cosines)
+        for at in np.flatnonzero(found).tolist():
+            if self._inflections.are_forms_of_one(words[first[at]], words[second[at]]):
+                found[at] = 0
         classes = [self._language.classes.get(word, (-1, -1)) for word in words]
         of_class, places = np.array(classes, np.int64).reshape(-1, 2).T
-        found |= (
-            (of_class[first] >= 0)
-            & (of_class[first] == of_class[second])
-            & (places[first] != places[second])
-        )
+        in_class = (of_class[first] >= 0) & (of_class[first] == of_class[second])
+        found[in_class] = np.where(places[first] != places[second], EXCLUSIVE, 0)[in_class]
         is_name = self._names(ids)
         names = is_name[first] & is_name[second]
-        open_pairs = np.flatnonzero(~found & (names | _have_one_edge(words, first, second)))
+        rest = (found < EXCLUSIVE) & ~in_class
+        open_pairs = np.flatnonzero(
+            rest & (cosines >= LIKE) & (names | _have_one_edge(words, first, second))
+        )
         for at in open_pairs.tolist():
-            a, b = first[at], second[at]
-            if float(vectors[a] @ vectors[b]) >= LIKE:
-                found[at] = self._are_opposed(words[a], words[b], bool(names[at]))
+            if self._are_opposed(words[first[at]], words[second[at]], bool(names[at])):
+                found[at] = EXCLUSIVE
         return found
 
     def _are_opposed(self, a: str, b: str, are_names: bool) -> bool:
         """Return whether two names, or two words by their affixes, exclude each other."""
         if are_names:
-            return a[:SAME_START] != b[:SAME_START]
+            return a[:SAME_START] != b[:SAME_START] and _consonants(a) != _consonants(b)
         if _UNSURE in (a.removesuffix(b), b.removesuffix(a)):
             return False
         return self._language.are_opposed(a, b)
@@ -133,29 +154,36 @@ class ExclusiveWords:
         ids: np.ndarray = self._index.vocabulary.find(hash_texts([w.encode() for w in words]))
         return ids
 
-    def _joined(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Return whether the text joins pairs of words as it does those that exclude each other.
+    def _joined(self, a: np.ndarray, b: np.ndarray, cosines: np.ndarray) -> np.ndarray:
+        """Return how the text joins pairs of words, uint8[n]: as EXCLUSIVE, DOUBTFUL or neither, 0.
 
         Arguments:
-            a, b: int64[n], ids of the two of each pair.
+            a, b: int64[n], ids of the two of each pair. cosines: float[n], of the two.
         """
-        none = np.zeros(a.size, bool)
+        grades = np.zeros(a.size, np.uint8)
         if self._index is None:
-            return none
+            return grades
         with self._lock:
             joins, occurrences = self._joins, self._counts
         if not joins.keys.size:
-            return none
+            return grades
         known = (a > 0) & (b > 0)
         a, b = np.maximum(a, 0), np.maximum(b, 0)
         keys = (np.minimum(a, b) << 32) | np.maximum(a, b)
         at = np.minimum(np.searchsorted(joins.keys, keys), joins.keys.size - 1)
-        counts = np.where((joins.keys[at] == keys)[:, None], joins.counts[at], 0)
+        counts = np.where((known & (joins.keys[at] == keys))[:, None], joins.counts[at], 0)
         chance = 2.0 * occurrences[a] * occurrences[b] / float(self._index.n_tokens) ** 2
-        more = np.log((counts + 0.5) / (chance[:, None] * joins.totals + 0.5))
-        is_joined: np.ndarray = known & (counts[:, 0] >= FEWEST)
-        is_joined &= more[:, 0] + WEAKER * more[:, 1] >= FROM
-        return is_joined
+        contrasts, joined = counts[:, 0], counts.sum(axis=1)
+        more = np.log((contrasts + 0.5) / (chance * joins.totals[0] + 0.5))
+        more_joined = np.log((joined + 0.5) / (chance * joins.totals.sum() + 0.5))
+        share = contrasts / np.maximum(joined, 1)
+        alike = cosines >= ALIKE
+        grades[alike & (joined >= FEWEST_DOUBTFUL) & (more_joined >= DOUBTFUL_JOINED)] = DOUBTFUL
+        some = alike & ((share >= SOME) | (more >= OFTEN))
+        exclusive = (contrasts > 1) & (more >= JOINED) & ((share >= CLEAR) | some)
+        single = (contrasts == 1) & (joined > 1) & (more_joined >= JOINED)
+        grades[exclusive | (single & alike & (share >= SINGLE))] = EXCLUSIVE
+        return grades
 
     @cached_property
     def _counts(self) -> np.ndarray:
@@ -168,8 +196,8 @@ class ExclusiveWords:
         """The pairs of words that the language's patterns join."""
         index, language = self._index, self._language
         assert index is not None
-        patterns = pattern_ids(index, language, WEAK)
-        kinds = (patterns.weights < STRONG).astype(np.uint8)
+        patterns = pattern_ids(index, language, ALTERNATIVE)
+        kinds = (patterns.weights < CONTRAST).astype(np.uint8)
         first, is_word = np.full(index.n_words, -1, np.int32), np.ones(index.n_words, bool)
         is_word[index.vocabulary.without_letters()] = is_word[0] = False
         following = np.empty(kinds.size, np.int32)
@@ -255,6 +283,12 @@ def _counted(keys: np.ndarray, of: np.ndarray, n_tokens: int) -> JoinedWords:
         [np.add.reduceat((of == kind).astype(np.int32), starts) for kind in (0, 1)], axis=1
     )
     return JoinedWords(keys[starts], counts, counts.sum(axis=0, dtype=np.int64), n_tokens)
+
+
+def _consonants(name: str) -> str:
+    """Return a name's consonants, one of each run, in which its spellings seldom differ."""
+    letters = name.translate(_VOWELS)
+    return "".join(a for a, b in zip(letters, " " + letters, strict=False) if a != b)
 
 
 def _have_one_edge(words: list[str], first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -51,12 +51,12 @@ def _likeness(a, n, b, m, words, forms, weights, vectors, lanes):
 
 
 @uncounted
-def _closest(word, has_digit, b, m, words, forms, vectors, lanes):
+def _closest(word, figures, b, m, words, forms, vectors, lanes):
     """Return the cosine of a word with the closest word of a span; of one with a digit, 1 or 0.
 
     Arguments:
         word: number of the word.
-        has_digit: bool per word.
+        figures: uint64 per word, as compare_sides takes them.
         b, m: first word of the span, and its words.
         words, forms, vectors: as compare_sides takes them.
         lanes: float32[8], overwritten.
@@ -65,7 +65,10 @@ def _closest(word, has_digit, b, m, words, forms, vectors, lanes):
     for j in range(b, b + m):
         if forms[word] == forms[words[j]]:
             return 1.0
-        if not has_digit[word]:
+        if figures[word] != 0:
+            if figures[word] == figures[words[j]]:
+                return 1.0
+        else:
             best = max(best, _cosine(word, words[j], forms, vectors, lanes))
     return best
 
@@ -197,7 +200,7 @@ def _opposed(a, n, b, m, words, numbers, forms, negates, vectors, exclusive, nea
         a, n, b, m: first word and words of either span.
         words, forms, vectors: as compare_sides takes them.
         numbers: int64 per word, the number of its normal form.
-        negates: bool per word.
+        negates: uint8 per word, 1 of negations.
         exclusive: int64, ascending, pairs as facing_words returns them.
         near: how much lower than the closest word's a cosine may be.
         lanes: float32[8], overwritten.
@@ -205,12 +208,12 @@ def _opposed(a, n, b, m, words, numbers, forms, negates, vectors, exclusive, nea
     if exclusive.size == 0:
         return False
     for i in range(a, a + n):
-        if negates[words[i]] or _has(words[i], b, m, words, forms):
+        if negates[words[i]] == 1 or _has(words[i], b, m, words, forms):
             continue
         best = -1.0
         best_exclusive = -1.0
         for j in range(b, b + m):
-            if negates[words[j]] or _has(words[j], a, n, words, forms):
+            if negates[words[j]] == 1 or _has(words[j], a, n, words, forms):
                 continue
             cosine = _cosine(words[i], words[j], forms, vectors, lanes)
             best = max(best, cosine)
@@ -226,15 +229,16 @@ def _opposed(a, n, b, m, words, numbers, forms, negates, vectors, exclusive, nea
 
 @compiled
 def compare_sides(
-    firsts, lengths, words, before, n_gaps, in_order, forms, numbers, weights, content, has_digit,
-    negates, vectors, text, ends, sides, has_own, wholes, exclusive, like, near,
+    firsts, lengths, words, before, n_gaps, in_order, forms, numbers, weights, content, figures,
+    negates, vectors, text, ends, sides, has_own, wholes, exclusive, doubtful, like,
+    near,
 ):  # fmt: skip
     """Return the parts of the similarity of rules' sides, float64[n, 5].
 
     Columns: the soft cosine of the sides as sets of words; Dice's coefficient of their pairs of
-    letters; 1 where a content word has no counterpart on the other side, else 0; the share of gaps
-    with which words of both sides changed places; 1 where the sides are opposed: words that exclude
-    each other, other numbers, a negation on one side.
+    letters; 1 where a content word has no counterpart on the other side, or one that it may
+    exclude, else 0; the share of gaps with which words of both sides changed places; 1 where the
+    sides are opposed: words that exclude each other, other numbers, a negation on one side.
 
     Arguments:
         firsts, lengths: int64[n, 2], first word and words of the source and the target side.
@@ -242,8 +246,10 @@ def compare_sides(
         before: uint64 per place, a bit for each gap of its side that stands before it.
         n_gaps, in_order: int64[n] and bool[n], gaps of each rule, and whether both sides have them
             in one order.
-        forms, weights, content, has_digit, negates: uint64, float64 and bool per word: the hash of
-            its normal form, its weight, and what it is.
+        forms, weights, content: uint64, float64 and bool per word: the hash of its normal form, its
+            weight, and whether it is a content word.
+        figures: uint64 per word, equal for words of one number, 0 without a digit.
+        negates: uint8 per word, 1 of negations, 2 of words that may stand for one (`fail to`).
         numbers: int64 per word, the number of its normal form.
         vectors: float32[words, n_dimensions], of length 1, or zeros without one.
         text, ends: uint8 and int64[s + 1], the distinct sides end to end.
@@ -251,6 +257,7 @@ def compare_sides(
         has_own: bool[s], sides that have contexts of their own.
         wholes: float64[n], the cosine of the whole sides, NaN without one.
         exclusive: int64, pairs of words that exclude each other, as facing_words returns them.
+        doubtful: int64, pairs that may do so.
         like: the cosine from which a word is a counterpart, and one phrase that of another with
             which it shares no like word.
         near: how much less alike than the closest word one may be that excludes a word.
@@ -278,6 +285,7 @@ def compare_sides(
             text, ends[p], ends[p + 1], ends[q], ends[q + 1], taken
         )
         negations = 0
+        may_negate = False
         is_alone = False
         has_close = False
         differs_in_digits = 0  # sides with a number of their own
@@ -287,13 +295,14 @@ def compare_sides(
             has_number = False
             for i in range(start, start + count):
                 word = words[i]
-                negations += negates[word]
-                if not content[word] and not has_digit[word]:
+                negations += negates[word] == 1
+                may_negate = may_negate or negates[word] == 2
+                if not content[word] and figures[word] == 0:
                     continue
-                cosine = _closest(word, has_digit, facing, n_facing, words, forms, vectors, lanes)
+                cosine = _closest(word, figures, facing, n_facing, words, forms, vectors, lanes)
                 is_alone = is_alone or cosine < like
                 has_close = has_close or cosine >= like
-                has_number = has_number or (has_digit[word] and cosine < like)
+                has_number = has_number or (figures[word] != 0 and cosine < like)
             differs_in_digits += has_number
         is_phrasal = not has_close and has_own[p] and has_own[q] and wholes[r] >= like
         if (is_alone and not is_phrasal) or differs_in_digits > 0:
@@ -304,8 +313,14 @@ def compare_sides(
         opposed = forward or _opposed(
             b, m, a, n, words, numbers, forms, negates, vectors, exclusive, near, lanes
         )
-        if opposed != (negations % 2 == 1) or differs_in_digits == 2:
+        is_negated = negations % 2 == 1 and not may_negate
+        if opposed != is_negated or differs_in_digits == 2:
             out[r, 4] = 1.0
+        if out[r, 2] == 0.0 and (
+            _opposed(a, n, b, m, words, numbers, forms, negates, vectors, doubtful, near, lanes)
+            or _opposed(b, m, a, n, words, numbers, forms, negates, vectors, doubtful, near, lanes)
+        ):
+            out[r, 2] = 1.0
         if n_gaps[r] > 0:
             first, n_first = _moved(a, n, b, m, words, forms, vectors, before, in_order[r], lanes)
             second, n_second = _moved(b, m, a, n, words, forms, vectors, before, in_order[r], lanes)
