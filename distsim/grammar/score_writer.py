@@ -168,13 +168,18 @@ def lines_with_features(
 def _in_order(line: bytes) -> bytes:
     """Return a line with its named features in order of their names, as PPDB's releases have them.
 
+    A line whose features had another order keeps it, with the scores at its end.
+
     Arguments:
         line: with label, sides and features, and others behind them.
     """
     fields = split_fields(line)
     features = fields[3].strip()
     tokens = features.split()
-    if all(b"=" in token for token in tokens):
+    names = [token.rpartition(b"=")[0] for token in tokens]
+    while names and names[-1].startswith((b"AGigaSim", b"GoogleNgramSim", b"sim_")):
+        names.pop()
+    if names == sorted(names) and all(b"=" in token for token in tokens):
         before, after = fields[3].split(features)
         in_order = sorted(tokens, key=lambda token: token.rpartition(b"=")[0])
         fields[3] = before + b" ".join(in_order) + after

@@ -5,6 +5,8 @@ import numpy as np
 from distsim.grammar.kernels.rules import TERMINAL
 from distsim.kernels.compiled import compiled, uncounted
 
+MOST_KEPT = 64  # places of a rule whose cosines are kept
+
 
 @uncounted
 def _cosine(a, b, forms, vectors, lanes):
@@ -31,7 +33,35 @@ def _cosine(a, b, forms, vectors, lanes):
 
 
 @uncounted
-def _likeness(a, n, b, m, words, forms, weights, vectors, lanes):
+def _fill_cosines(start, size, words, forms, vectors, lanes, cosines):
+    """Write the cosines of a rule's words to cosines, float64[k, k], of its first k places.
+
+    Arguments:
+        start, size: the first place of the rule, and its words, of both sides.
+        words, forms, vectors, lanes: as _cosine takes them, by place.
+    """
+    for i in range(min(size, cosines.shape[0])):
+        for j in range(i + 1):
+            one = _cosine(words[start + i], words[start + j], forms, vectors, lanes)
+            cosines[i, j] = one
+            cosines[j, i] = one
+
+
+@uncounted
+def _at(i, j, start, cosines, words, forms, vectors, lanes):
+    """Return the cosine of the words at two places of a rule, computed anew far from its start.
+
+    Arguments:
+        i, j: the places.
+        start, cosines, words, forms, vectors, lanes: as _fill_cosines takes them.
+    """
+    if max(i, j) - start < cosines.shape[0]:
+        return cosines[i - start, j - start]
+    return _cosine(words[i], words[j], forms, vectors, lanes)
+
+
+@uncounted
+def _likeness(a, n, b, m, words, forms, weights, vectors, lanes, start, cosines):
     """Return the sum over two words, one of either span, of weights times a positive cosine.
 
     Arguments:
@@ -39,29 +69,30 @@ def _likeness(a, n, b, m, words, forms, weights, vectors, lanes):
         b, m: the same of another one, or of the same.
         words: int64, the word at each place.
         forms, weights, vectors: by word, as compare_sides takes them.
-        lanes: float32[8], overwritten.
+        lanes: float32[8], overwritten. start, cosines: of the rule, as _fill_cosines has them.
     """
     total = 0.0
     for i in range(a, a + n):
         for j in range(b, b + m):
-            cosine = _cosine(words[i], words[j], forms, vectors, lanes)
+            cosine = _at(i, j, start, cosines, words, forms, vectors, lanes)
             if cosine > 0.0:
                 total += weights[words[i]] * weights[words[j]] * cosine
     return total
 
 
 @uncounted
-def _closest(word, figures, b, m, words, forms, vectors, lanes):
+def _closest(place, figures, b, m, words, forms, vectors, lanes, start, cosines):
     """Return the cosine of a word with the closest word of a span; of one with a digit, 1 or 0.
 
     Arguments:
-        word: number of the word.
+        place: of the word.
         figures: uint64 per word, as compare_sides takes them.
         b, m: first word of the span, and its words.
         words, forms, vectors: as compare_sides takes them.
-        lanes: float32[8], overwritten.
+        lanes: float32[8], overwritten. start, cosines: of the rule, as _fill_cosines has them.
     """
     best = 0.0
+    word = words[place]
     for j in range(b, b + m):
         if forms[word] == forms[words[j]]:
             return 1.0
@@ -69,7 +100,7 @@ def _closest(word, figures, b, m, words, forms, vectors, lanes):
             if figures[word] == figures[words[j]]:
                 return 1.0
         else:
-            best = max(best, _cosine(word, words[j], forms, vectors, lanes))
+            best = max(best, _at(place, j, start, cosines, words, forms, vectors, lanes))
     return best
 
 
@@ -101,7 +132,7 @@ def _shared_pairs_of_letters(text, a, a_stop, b, b_stop, taken):
 
 
 @uncounted
-def _moved(a, n, b, m, words, forms, vectors, before, in_order, lanes):
+def _moved(a, n, b, m, words, forms, vectors, before, in_order, lanes, start, cosines):
     """Return (gaps with which words of a span changed places, words that have a partner).
 
     The partner of a word is itself in another span; where gaps keep their order, else the closest
@@ -112,7 +143,7 @@ def _moved(a, n, b, m, words, forms, vectors, before, in_order, lanes):
         words, forms, vectors: as compare_sides takes them.
         before: uint64 per place, a bit for each gap of its side that stands before it.
         in_order: whether both sides have their gaps in one order.
-        lanes: float32[8], overwritten.
+        lanes: float32[8], overwritten. start, cosines: of the rule, as _fill_cosines has them.
     """
     total = 0
     partners = 0
@@ -123,7 +154,7 @@ def _moved(a, n, b, m, words, forms, vectors, before, in_order, lanes):
             is_same = forms[words[i]] == forms[words[j]]
             if not is_same and not in_order:
                 continue
-            cosine = 2.0 if is_same else _cosine(words[i], words[j], forms, vectors, lanes)
+            cosine = 2.0 if is_same else _at(i, j, start, cosines, words, forms, vectors, lanes)
             if cosine < best or cosine <= 0.0:
                 continue
             changed = before[i] ^ before[j]
@@ -190,7 +221,9 @@ def facing_words(firsts, lengths, words, forms, is_plain, most):
 
 
 @uncounted
-def _opposed(a, n, b, m, words, numbers, forms, negates, vectors, exclusive, near, lanes):
+def _opposed(
+    a, n, b, m, words, numbers, forms, negates, vectors, exclusive, near, lanes, start, cosines
+):
     """Return whether a word of a span and a word of another exclude each other.
 
     Words that stand on both sides are no such words, nor negations, which are counted; of the
@@ -203,7 +236,7 @@ def _opposed(a, n, b, m, words, numbers, forms, negates, vectors, exclusive, nea
         negates: uint8 per word, 1 of negations.
         exclusive: int64, ascending, pairs as facing_words returns them.
         near: how much lower than the closest word's a cosine may be.
-        lanes: float32[8], overwritten.
+        lanes: float32[8], overwritten. start, cosines: of the rule, as _fill_cosines has them.
     """
     if exclusive.size == 0:
         return False
@@ -215,7 +248,7 @@ def _opposed(a, n, b, m, words, numbers, forms, negates, vectors, exclusive, nea
         for j in range(b, b + m):
             if negates[words[j]] == 1 or _has(words[j], a, n, words, forms):
                 continue
-            cosine = _cosine(words[i], words[j], forms, vectors, lanes)
+            cosine = _at(i, j, start, cosines, words, forms, vectors, lanes)
             best = max(best, cosine)
             one, other = numbers[words[i]], numbers[words[j]]
             key = (min(one, other) << 32) | max(one, other)
@@ -269,16 +302,18 @@ def compare_sides(
         longest = max(longest, ends[s + 1] - ends[s])
     taken = np.zeros(longest + 1, np.bool_)
     lanes = np.zeros(8, np.float32)
+    cosines = np.empty((MOST_KEPT, MOST_KEPT))
     for r in range(n_rules):
         a, b = firsts[r]
         n, m = lengths[r]
         if n == 0 or m == 0:
             out[r, 2] = n != m
             continue
-        own = _likeness(a, n, a, n, words, forms, weights, vectors, lanes)
-        other = _likeness(b, m, b, m, words, forms, weights, vectors, lanes)
+        _fill_cosines(a, n + m, words, forms, vectors, lanes, cosines)
+        own = _likeness(a, n, a, n, words, forms, weights, vectors, lanes, a, cosines)
+        other = _likeness(b, m, b, m, words, forms, weights, vectors, lanes, a, cosines)
         if own > 0.0 and other > 0.0:
-            both = _likeness(a, n, b, m, words, forms, weights, vectors, lanes)
+            both = _likeness(a, n, b, m, words, forms, weights, vectors, lanes, a, cosines)
             out[r, 0] = min(1.0, both / np.sqrt(own * other))
         p, q = sides[r]
         out[r, 1] = _shared_pairs_of_letters(
@@ -299,7 +334,9 @@ def compare_sides(
                 may_negate = may_negate or negates[word] == 2
                 if not content[word] and figures[word] == 0:
                     continue
-                cosine = _closest(word, figures, facing, n_facing, words, forms, vectors, lanes)
+                cosine = _closest(
+                    i, figures, facing, n_facing, words, forms, vectors, lanes, a, cosines
+                )
                 is_alone = is_alone or cosine < like
                 has_close = has_close or cosine >= like
                 has_number = has_number or (figures[word] != 0 and cosine < like)
@@ -308,22 +345,28 @@ def compare_sides(
         if (is_alone and not is_phrasal) or differs_in_digits > 0:
             out[r, 2] = 1.0
         forward = _opposed(
-            a, n, b, m, words, numbers, forms, negates, vectors, exclusive, near, lanes
+            a, n, b, m, words, numbers, forms, negates, vectors, exclusive, near, lanes, a, cosines
         )
         opposed = forward or _opposed(
-            b, m, a, n, words, numbers, forms, negates, vectors, exclusive, near, lanes
+            b, m, a, n, words, numbers, forms, negates, vectors, exclusive, near, lanes, a, cosines
         )
         is_negated = negations % 2 == 1 and not may_negate
         if opposed != is_negated or differs_in_digits == 2:
             out[r, 4] = 1.0
-        if out[r, 2] == 0.0 and (
-            _opposed(a, n, b, m, words, numbers, forms, negates, vectors, doubtful, near, lanes)
-            or _opposed(b, m, a, n, words, numbers, forms, negates, vectors, doubtful, near, lanes)
+        maybe = out[r, 2] == 0.0 and _opposed(
+            a, n, b, m, words, numbers, forms, negates, vectors, doubtful, near, lanes, a, cosines
+        )
+        if maybe or _opposed(
+            b, m, a, n, words, numbers, forms, negates, vectors, doubtful, near, lanes, a, cosines
         ):
             out[r, 2] = 1.0
         if n_gaps[r] > 0:
-            first, n_first = _moved(a, n, b, m, words, forms, vectors, before, in_order[r], lanes)
-            second, n_second = _moved(b, m, a, n, words, forms, vectors, before, in_order[r], lanes)
+            first, n_first = _moved(
+                a, n, b, m, words, forms, vectors, before, in_order[r], lanes, a, cosines
+            )
+            second, n_second = _moved(
+                b, m, a, n, words, forms, vectors, before, in_order[r], lanes, a, cosines
+            )
             if n_first + n_second > 0:
                 out[r, 3] = (first + second) / ((n_first + n_second) * n_gaps[r])
     return out
