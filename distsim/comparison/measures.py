@@ -172,7 +172,7 @@ def similarities(
 
     Arguments:
         table: a table, an index that was signed, or the path of either.
-        pairs: two phrases each, words separated by spaces.
+        pairs: two phrases each, words separated by spaces, or a frame with two columns.
         other: a second table, for the second phrases; the same where None.
         estimate: `restored`: cosine of the posterior means of the vectors; `bits`: estimate from
             the Hamming distance of the signatures alone. None: `restored` where the table stores
@@ -646,11 +646,13 @@ def checked_pairs(pairs: Iterable[Pair]) -> list[Pair]:
     """Return the pairs as a list.
 
     Arguments:
-        pairs: (phrase, phrase) each.
+        pairs: (phrase, phrase) each, or a frame of pandas or polars with two columns.
 
     Raises:
         ParameterError: one is no pair, or one of its phrases no text; it is named by its number.
     """
+    if hasattr(pairs, "columns") and hasattr(pairs, "to_numpy"):  # a frame iterates over columns
+        pairs = pairs.to_numpy().tolist()
     try:
         given = list(pairs)
     except TypeError:

@@ -6,7 +6,15 @@ import shutil
 import numpy as np
 import pytest
 
-from distsim import DistsimError, ParameterError, SignatureTable, neighbours, similarity, storage
+from distsim import (
+    DistsimError,
+    ParameterError,
+    SignatureTable,
+    neighbours,
+    similarities,
+    similarity,
+    storage,
+)
 from distsim.comparison import NeighbourSearch
 from distsim.output.verification import find_faults
 from distsim.signatures.estimates import Estimator
@@ -165,3 +173,13 @@ def test_rows_and_phrases_lead_to_each_other(any_table):
 def test_one_number_of_tokens(any_table):
     one, same = (any_table.neighbours("king", k=5, lengths=which) for which in (2, [2]))
     assert one == same and {near.phrase.count(" ") for near in one} == {1}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_pairs_are_taken_from_a_frame(any_table, library):
+    frames = pytest.importorskip(library)
+    pairs = [("king", "queen"), ("alice", "zeppelin")]
+    frame = frames.DataFrame({"a": ["king", "alice"], "b": ["queen", "zeppelin"]})
+    assert similarities(any_table, frame) == similarities(any_table, pairs)
+    with pytest.raises(ParameterError, match=r"pairs\[0\]: is .*wanted two texts"):
+        similarities(any_table, frame[["a"]])
