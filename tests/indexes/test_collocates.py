@@ -3,12 +3,14 @@
 import random
 from collections import Counter
 from math import log, log2, sqrt
+from typing import get_args
 
 import numpy as np
 import pytest
 from scipy.stats import chi2, chi2_contingency
 
 from distsim import CorpusIndex, IndexOptions, ParameterError
+from distsim.base.choices import AssociationMeasure, KeywordMeasure
 from distsim.indexes import association
 from distsim.indexes.association import TABLE_MEASURES
 from distsim.indexes.collocation import collocate_spreads, collocates
@@ -16,6 +18,12 @@ from tests.conftest import index_of, random_sentences
 
 # 8 of the word's 20 occurrences in windows of 100 of 1,000 tokens: 2 are expected.
 TABLE = np.array([8.0]), 100.0, np.array([20.0]), 1000.0
+
+
+def test_every_name_of_a_measure_has_its_formula():
+    others = {"log-dice", "log-ratio"}  # of windows and of two corpora, not of a table
+    names = {*get_args(AssociationMeasure), *get_args(KeywordMeasure)}
+    assert names - others == set(TABLE_MEASURES)
 
 
 def test_a_table_worked_by_hand():
