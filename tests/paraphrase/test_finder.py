@@ -207,6 +207,21 @@ def test_cooccurrence_counts_sentences(signed):
     assert found.features[3, 4] == pytest.approx(wanted)
 
 
+def test_words_read_at_once_are_those_looked_up(signed, monkeypatch):
+    index, _ = signed
+    one_by_one, at_once, too_many = Lexicon(index), Lexicon(index), Lexicon(index)
+    at_once.learn_all()
+    monkeypatch.setattr("distsim.paraphrase.finder.lexicon._MOST_WORDS", 10)
+    too_many.learn_all()
+    words = ["queen", "zeppelin", "", "said", "İ", *one_by_one.most_frequent(50)]
+    for lexicon in (at_once, too_many):
+        assert lexicon.ids(words).tolist() == one_by_one.ids(words).tolist()
+        lexicon.learn(words)
+        assert [lexicon.count(word) for word in words] == one_by_one.counts(words).tolist()
+    monkeypatch.setattr(type(index.vocabulary), "number", None)  # no word is looked up
+    assert at_once.count("an unknown word") == 0
+
+
 def test_contrasts_are_counted_by_patterns(signed):
     index, table = signed
     finder = opened(index, table)

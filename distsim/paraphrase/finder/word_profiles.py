@@ -150,6 +150,7 @@ class FinderLemmas(NamedTuple):
         Raises:
             ParameterError: there are too few.
         """
+        words.learn_all()
         forms = Forms(inflections, words, space)
         lemmas = Lemmas.of(words, forms)
         n = len(lemmas.words)

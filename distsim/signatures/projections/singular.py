@@ -5,9 +5,9 @@ linear algebra library is held to one thread meanwhile (`one_thread_each`): so t
 give the same bits whatever `jobs` is, and waiting threads burn no time on a busy machine.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from distsim.signatures.kernels.sparse import multiply
 
 if TYPE_CHECKING:
     from scipy import sparse
+
+T = TypeVar("T")
 
 # Dimensions of the space searched, at least, to each direction wanted. Of a small matrix more: the
 # spectrum of little text is flat, so there it shows what is not exact and what is taken for noise.
@@ -94,8 +96,13 @@ def gram(rows: np.ndarray, jobs: int | None) -> np.ndarray:
         rows: float32[n, k].
         jobs: threads; as many as the machine has cores where None.
     """
-    blocks = _of_blocks(len(rows), lambda begin, end: rows[begin:end].T @ rows[begin:end], jobs)
-    return np.asarray(np.sum(blocks, axis=0, dtype=np.float64))
+    total = np.zeros((rows.shape[1], rows.shape[1]))
+
+    def squared(begin: int, end: int) -> np.ndarray:
+        block: np.ndarray = rows[begin:end].T @ rows[begin:end]
+        return block
+
+    return _summed(len(rows), squared, total, jobs)
 
 
 def right_singular(
@@ -174,7 +181,7 @@ def find_rotation(
             block = rows[begin:end]
             return block.T @ np.where(block @ narrow > 0, np.float32(1), np.float32(-1))
 
-        pull = sum(_of_blocks(len(rows), towards_corners, jobs), np.zeros((rank, n_bits)))
+        pull = _summed(len(rows), towards_corners, np.zeros((rank, n_bits)), jobs)
         left, _, right = np.linalg.svd(pull, full_matrices=False)
         rotation = left @ right
     return rotation
@@ -207,7 +214,8 @@ def _beside(wide: np.ndarray, ranged: list[np.ndarray], jobs: int | None) -> np.
         return np.vstack([known[begin:end].T @ block for known in ranged])
 
     for _ in range(2 if ranged else 0):  # once leaves what float32 rounds off
-        inside = np.split(np.sum(_of_blocks(len(wide), spanned, jobs), axis=0), ends[:-1])
+        shares = np.zeros((int(ends[-1]), wide.shape[1]), np.float32)
+        inside = np.split(_summed(len(wide), spanned, shares, jobs), ends[:-1])
 
         def take_off(begin: int, end: int, inside: list[np.ndarray] = inside) -> None:
             for known, share in zip(ranged, inside, strict=True):
@@ -239,7 +247,7 @@ def _left_singular(
         return squared
 
     n, k = len(wide[0]), sum(piece.shape[1] for piece in wide)
-    squares, turned = np.linalg.eigh(sum(_of_blocks(n, gram, jobs), np.zeros((k, k))))
+    squares, turned = np.linalg.eigh(_summed(n, gram, np.zeros((k, k)), jobs))
     order = np.argsort(-squares, kind="stable")
     order = order[squares[order] > max(squares[order[0]] * _LEAST_SQUARE, 0.0)]
     values = np.sqrt(squares[order])
@@ -258,6 +266,21 @@ def _of_blocks(
     n_rows: int, work: Callable[[int, int], np.ndarray | None], jobs: int | None
 ) -> list[np.ndarray]:
     """Return work(begin, end) of all blocks of rows, in order, computed by `jobs` threads."""
+    return [result for result in _done_in_order(n_rows, work, jobs) if result is not None]
+
+
+def _summed(
+    n_rows: int, work: Callable[[int, int], np.ndarray], total: np.ndarray, jobs: int | None
+) -> np.ndarray:
+    """Add work(begin, end) of all blocks of rows to `total`, in order, and return it.
+
+    The blocks' results are not kept: those of a wide matrix would be many times its own size.
+    """
+    for result in _done_in_order(n_rows, work, jobs):
+        total += result
+    return total
+
+
+def _done_in_order(n_rows: int, work: Callable[[int, int], T], jobs: int | None) -> Iterator[T]:
     begins = range(0, n_rows, _BLOCK_ROWS)
-    done = ordered_map(lambda begin: work(begin, min(begin + _BLOCK_ROWS, n_rows)), begins, jobs)
-    return [result for result in done if result is not None]
+    return ordered_map(lambda begin: work(begin, min(begin + _BLOCK_ROWS, n_rows)), begins, jobs)
