@@ -122,7 +122,9 @@ TABLE = (
     Home("paraphrase", "paraphrase.substitution.substituter", "Substituter", "Substitute"),
     Home("output", "output.exporting", "export", "word_vectors"),
     Home("output", "output.verification", "find_faults"),
-    Home("cluster", "cluster.spark", "sign_on_spark", "SparkOptions"),
+    Home("cluster", "cluster.spark", "sign_on_spark", ""),
+    Home("cluster", "cluster.annotation", "", "annotate_on_spark"),
+    Home("cluster", "cluster.spark_session", "", "SparkOptions"),
     Home("cluster", "cluster.plan", "", "Division PlanOptions"),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""`distsim cluster ...`: signs a corpus that is too large for one machine."""
+"""`distsim cluster ...`: signs or annotates a corpus that is too large for one machine."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +8,7 @@ import typer
 
 from distsim.base.arguments import real_path
 from distsim.base.choices import TextFormat
+from distsim.cli.annotate import PlainFormatOption, ToolOption, chosen_annotator, say_annotated
 from distsim.cli.console import (
     ForceOption,
     counted,
@@ -18,6 +19,8 @@ from distsim.cli.console import (
 )
 from distsim.cli.options import (
     AsIsOption,
+    ModelsOption,
+    ProcessorsOption,
     RecipeOption,
     SetOption,
     chosen,
@@ -85,7 +88,8 @@ def sign(
     Run again after it was killed, it continues from SHARED. --set changes what it
     changes in `sign`, and dedup, part_bytes, n_ranges, memory and keep_work.
     """
-    from distsim.cluster.spark import SparkOptions, sign_on_spark
+    from distsim.cluster.spark import sign_on_spark
+    from distsim.cluster.spark_session import SparkOptions
 
     planned, left = _planned(
         preset, WorkSettings(), recipe=recipe, settings=settings, min_count=min_count,
@@ -100,6 +104,36 @@ def sign(
     for sentence in report.sentences():
         say(sentence)
     _report(output)
+
+
+def annotate(
+    texts: TextArguments,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="OUT", help="CoNLL-U; compressed for .gz")
+    ],
+    work: WorkOption,
+    tool: ToolOption = "stanza",
+    models: ModelsOption = None,
+    processors: ProcessorsOption = None,
+    text_format: PlainFormatOption = "text",
+    as_is: AsIsOption = False,
+    master: MasterOption = None,
+) -> None:
+    """Annotate a corpus on a Spark cluster into the file that `annotate` writes, byte for byte.
+
+    Only the driver reads the texts and the models, which it copies into SHARED. Run again after it
+    was killed, it continues from there.
+    """
+    from distsim.cluster.annotation import annotate_on_spark
+    from distsim.cluster.spark_session import SparkOptions
+
+    annotator = chosen_annotator(tool, models, processors, text_format == "lines")
+    with progress_bar("tasks") as bar:
+        report = annotate_on_spark(
+            texts, output, work, annotator, run=SparkOptions(master=master), progress=bar,
+            as_is=as_is,
+        )  # fmt: skip
+    say_annotated(report, output)
 
 
 @lists_rows

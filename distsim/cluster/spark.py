@@ -1,21 +1,16 @@
 """Runs the stages of a plan on Spark, whose shuffle moves the packets.
 
-pyspark is imported here and in `stages.main`.
+pyspark is imported in `spark_session` and in `stages.main`.
 
 By RDDs: the numbers of parts become (range, packet) pairs, and each range's packets one partition.
 A packet is some hundred kilobytes of arrays, so the Java side never sees a phrase; data frames
 would have it load its planner for that, and Python its Arrow: a third of what a small job costs.
 """
 
-import os
 import re
 import shutil
-import subprocess
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,20 +21,23 @@ from distsim import storage
 from distsim.base.arguments import Paths, one_or_many_paths, one_path
 from distsim.base.errors import (
     ArtifactError,
-    DistsimError,
-    InputError,
-    ParameterError,
-    how_to_install,
 )
 from distsim.base.parallel import Progress, no_progress
 from distsim.cluster.job import Job, open_job
 from distsim.cluster.join import join
 from distsim.cluster.plan import BYTES_A_TOKEN, Plan, PlanOptions, make_plan, write_plan
+from distsim.cluster.spark_session import (
+    SparkOptions,
+    errors_marked,
+    errors_translated,
+    require_seen,
+    spark_context,
+    tasks_watched,
+)
 from distsim.cluster.stages import Stage, find_stage, giving, is_done, reports, run_task, stages
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
-    from pyspark.sql import SparkSession
 
 
 _PROCESS = 300 << 20  # Python, numpy, compiled kernels
@@ -115,43 +113,6 @@ class ClusterReport:
         ]
 
 
-_OLDEST_JAVA = 17
-_POLL_SECONDS = 0.5
-_SEEN_SECONDS = 60.0  # until what a worker wrote is seen here: network file systems take their time
-_FAILED = re.compile(r"<distsim (\w+)>(.*?)</distsim>", re.DOTALL)
-_ERRORS = {one.__name__: one for one in (InputError, ArtifactError, ParameterError)}
-# Of a context that is started here: Java only hands packets on, so compiling it well costs more
-# than it saves, and workers are forked from a process that has imported what they need.
-_SMALL_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-_SETTINGS = {
-    "spark.driver.defaultJavaOptions": _SMALL_JAVA,
-    "spark.executor.defaultJavaOptions": _SMALL_JAVA,
-    "spark.python.daemon.module": "distsim.cluster.stages",
-    "spark.shuffle.compress": "false",
-    "spark.ui.showConsoleProgress": "false",
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class SparkOptions:
-    """Master, folders and remaining files of a run on Spark.
-
-    Arguments:
-        spark: a session, not of Spark Connect; where None a context is started, and stopped at the
-            end. master: the address of the cluster for that context, such as `local[4]`.
-        keep_work: keep the shared folder, so that another recipe finds the parts' indexes.
-        force: replace a table that exists.
-
-    >>> SparkOptions(master="local[4]").keep_work
-    False
-    """
-
-    spark: "SparkSession | None" = None
-    master: str | None = None
-    keep_work: bool = False
-    force: bool = False
-
-
 def sign_on_spark(
     paths: Paths,
     path: str | Path,
@@ -197,7 +158,7 @@ def sign_on_spark(
     shared.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     job = Job(write_plan(plan, shared))
-    with _context(run.spark, run.master) as context:
+    with spark_context(run) as context:
         _check(context, plan, notice)
         for stage in stages(job):
             _run_stage(context, job, stage, progress)
@@ -233,14 +194,23 @@ def _run_stage(context: "SparkContext", job: Job, stage: Stage, progress: Progre
         taken = packets.partitionBy(len(wanted), int).mapPartitionsWithIndex(
             partial(_take, folder, stage.name, tuple(wanted))
         )
-    with _watched(job, watched, progress), _translated():
+
+    def told() -> None:
+        for one in watched:
+            n_tasks = one.n_tasks(job)
+            done = sum(is_done(job, one, number) for number in range(n_tasks))
+            if done < n_tasks or one is watched[-1]:
+                progress(one.name, done, n_tasks)
+                break
+
+    with tasks_watched(told), errors_translated():
         taken.count()
-    _require_seen(job, stage, wanted)
+    require_seen(job.folder, wanted, partial(is_done, job, stage))
 
 
 def _run(folder: str, name: str, given: Iterator[int]) -> Iterator[int]:
     """Yield the numbers of tasks without packets after running each."""
-    with _marked():
+    with errors_marked():
         job = open_job(Path(folder))
         for number in given:
             run_task(job, find_stage(job, name), number)
@@ -251,7 +221,7 @@ def _give(
     folder: str, name: str, wanted: Sequence[int], given: Iterator[int]
 ) -> Iterator[tuple[int, bytes]]:
     """Run tasks that yield packets, by number; yield (place of a wanted range, packet)."""
-    with _marked():
+    with errors_marked():
         job = open_job(Path(folder))
         stage = find_stage(job, name)
         places = {key: place for place, key in enumerate(wanted)}
@@ -265,82 +235,10 @@ def _take(
     folder: str, name: str, wanted: Sequence[int], place: int, given: Iterator[tuple[int, bytes]]
 ) -> Iterator[int]:
     """Run the task of the range whose packets are in this partition."""
-    with _marked():
+    with errors_marked():
         job = open_job(Path(folder))
         run_task(job, find_stage(job, name), wanted[place], (packet for _, packet in given))
         yield wanted[place]
-
-
-@contextmanager
-def _context(spark: "SparkSession | None", master: str | None) -> "Iterator[SparkContext]":
-    """Yield the context of a session, or a new one that is stopped at the end."""
-    try:
-        import pyspark
-    except ImportError:
-        raise DistsimError(
-            "Spark is not there: run the tasks by another scheduler (distsim cluster plan), or "
-            f"{how_to_install('spark')}"
-        ) from None
-    if spark is None:
-        context = _started(pyspark, master)
-        try:
-            yield context
-        finally:
-            with suppress(Exception):
-                context.stop()
-        return
-    if master is not None:
-        raise ParameterError("`master` goes with a context that is started here: leave it out")
-    try:
-        context = spark.sparkContext
-    except Exception:
-        raise ParameterError(
-            "`spark` is a session of Spark Connect, which has no RDDs: give one that runs in this "
-            "process, or run the tasks by another scheduler (distsim cluster plan)"
-        ) from None
-    yield context
-
-
-def _started(pyspark: Any, master: str | None) -> "SparkContext":
-    _require_java()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    settings = pyspark.SparkConf().setAppName("distsim")
-    if master is not None:
-        settings.setMaster(master)
-    for name, value in _SETTINGS.items():
-        settings.set(name, value)
-    try:
-        context: SparkContext = pyspark.SparkContext(conf=settings)
-    except Exception as error:
-        if "multiple SparkContexts" in str(error):
-            raise ParameterError(
-                "Spark runs in this process already: give its session as `spark`"
-            ) from None
-        raise DistsimError(
-            f"Spark could not be started at {master or 'its usual master'}: "
-            f"{_first_line(error)}: check the address (--master)"
-        ) from None
-    with suppress(Exception):
-        context.setLogLevel("ERROR")
-    return context
-
-
-def _require_java() -> None:
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
-    version = None
-    if java is not None:
-        with suppress(OSError):
-            version_text = subprocess.run(
-                [java, "-version"], check=False, capture_output=True, text=True
-            ).stderr
-            found = re.search(r'version "(\d+)', version_text)
-            version = int(found[1]) if found else None
-    if version is None or version < _OLDEST_JAVA:
-        raise DistsimError(
-            f"Spark needs Java {_OLDEST_JAVA} or newer, found {version or 'none'}: install it "
-            "(Debian: openjdk-17-jre-headless) or set JAVA_HOME"
-        )
 
 
 def _check(context: "SparkContext", plan: Plan, notice: Any) -> None:
@@ -371,87 +269,3 @@ def _size(text: str | None) -> int | None:
     if not match:
         return None
     return int(match[1]) << {"k": 10, "": 20, "m": 20, "g": 30, "t": 40}[match[2]]
-
-
-@contextmanager
-def _marked() -> Iterator[None]:
-    """Mark the message of an error, so that the driver finds it in Spark's error."""
-    try:
-        yield
-    except (DistsimError, OSError, MemoryError) as error:
-        kind = type(error).__name__
-        host = os.uname().nodename
-        if isinstance(error, OSError):
-            where = f"{error.filename}: " if error.filename else ""
-            text = f"{where}{error.strerror or error} (on {host})"
-        elif isinstance(error, MemoryError):
-            text = f"out of memory on {host}: give smaller parts or more memory to a task"
-        else:
-            text = f"{error} (on {host})"
-        raise RuntimeError(f"<distsim {kind}>{text}</distsim>") from None
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Raise a worker's error under its own type, and Spark's errors as DistsimError."""
-    try:
-        yield
-    except Exception as error:
-        failed_task = _FAILED.search(str(error))
-        if failed_task is not None:
-            raise _ERRORS.get(failed_task[1], DistsimError)(
-                failed_task[2].replace("\\n", " ")
-            ) from None
-        raise DistsimError(
-            f"Spark gave up: {_first_line(error)}: its log says more; what was done is kept, so "
-            "run the same command again"
-        ) from None
-
-
-def _first_line(error: BaseException) -> str:
-    """Return the message of an error in one line; of a Java error, its cause."""
-    cause = re.search(r"java\.[\w.]+(?:Exception|Error): [^\n]+", str(error))
-    if cause is not None:
-        return cause[0].strip().rstrip(".:")
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0].rstrip(".:") if lines else type(error).__name__
-
-
-@contextmanager
-def _watched(job: Job, watched: Sequence[Stage], progress: Progress) -> Iterator[None]:
-    """Report the number of finished tasks of the stages while Spark is running."""
-    ended = threading.Event()
-
-    def watch() -> None:
-        while not ended.wait(_POLL_SECONDS):
-            for stage in watched:
-                n_tasks = stage.n_tasks(job)
-                done = sum(is_done(job, stage, number) for number in range(n_tasks))
-                if done < n_tasks or stage is watched[-1]:
-                    progress(stage.name, done, n_tasks)
-                    break
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        watcher.join()
-
-
-def _require_seen(job: Job, stage: Stage, wanted: Sequence[int]) -> None:
-    """Wait until the files that workers wrote are visible here.
-
-    Raises:
-        ArtifactError: it never is: the folder is not shared.
-    """
-    deadline = time.monotonic() + _SEEN_SECONDS
-    for number in wanted:
-        while not is_done(job, stage, number):
-            if time.monotonic() > deadline:
-                raise ArtifactError(
-                    f"{job.folder}: what workers wrote there is not seen here: `work` must be a "
-                    "folder that all machines share"
-                )
-            time.sleep(_POLL_SECONDS)

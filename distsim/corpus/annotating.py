@@ -11,7 +11,7 @@ import json
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -58,6 +58,17 @@ class Annotator(Protocol):
 
     def load(self) -> Callable[[list[str]], Annotated]:
         """Return a function that annotates a piece: lines that are not blank."""
+
+    @property
+    def models_folder(self) -> Path:
+        """The folder of its models."""
+
+    def moved(self, models: str) -> "Annotator":
+        """Return the annotator with its models in another folder.
+
+        Arguments:
+            models: the folder.
+        """
 
 
 def files_of(output: str | Path) -> tuple[Path, Path, Path]:
@@ -129,15 +140,17 @@ def _annotated_sources(
     jobs: int | None,
     progress: Progress,
 ) -> Report:
-    out = _Output(Path(output), _checksum([source.path for source in sources], annotator))
+    out = AnnotatedFile(
+        Path(output), checksum_of_text([source.path for source in sources], annotator)
+    )
     if out.finished is not None:
         return out.finished
-    pieces = _pieces(sources)
+    pieces = cut_pieces(sources)
     with out:
         total = out.report
         for _ in range(out.pieces):
             next(pieces, None)
-        work = partial(_annotated, annotator)
+        work = partial(annotate_piece, annotator)
         for piece in ordered_map(work, pieces, jobs, "processes"):
             total = Report(*map(sum, zip(total, piece.report, strict=True)))
             out.append(piece.text, total)
@@ -150,8 +163,12 @@ def _annotated_sources(
     return total
 
 
-def _pieces(sources: Sequence[Source]) -> Iterator[list[str]]:
-    """Yield pieces of the text: lists of lines that are not blank, of about PIECE_CHARACTERS."""
+def cut_pieces(sources: Sequence[Source]) -> Iterator[list[str]]:
+    """Yield pieces of the text: lists of lines that are not blank, of about PIECE_CHARACTERS.
+
+    Arguments:
+        sources: the text.
+    """
     lines: list[str] = []
     size = 0
     for block in read_blocks(sources, longest=TEXT_LINE_BYTES):
@@ -166,8 +183,13 @@ def _pieces(sources: Sequence[Source]) -> Iterator[list[str]]:
         yield lines
 
 
-def _checksum(paths: Sequence[str], annotator: Annotator) -> str:
-    """Return a checksum of the text's bytes and of all settings."""
+def checksum_of_text(paths: Sequence[str], annotator: Annotator) -> str:
+    """Return a checksum of the text's bytes and of all settings.
+
+    Arguments:
+        paths: of the text.
+        annotator: that annotates it.
+    """
     digest = hashlib.blake2b(digest_size=16)
     settings = annotator.settings() | {"piece": PIECE_CHARACTERS}
     digest.update(json.dumps(settings, sort_keys=True).encode())
@@ -177,8 +199,18 @@ def _checksum(paths: Sequence[str], annotator: Annotator) -> str:
     return digest.hexdigest()
 
 
-class _Output:
-    """The output file, unfinished in `<path>.part`, with its progress in `<path>.progress`."""
+class AnnotatedFile:
+    """The output file, unfinished in `<path>.part`, with its progress in `<path>.progress`.
+
+    Attributes:
+        finished: the totals of a file that is finished already, else None.
+        pieces: that are in an unfinished one.
+        report: their totals.
+
+    Arguments:
+        path: of the file.
+        checksum: of text and settings, by `checksum_of_text`.
+    """
 
     def __init__(self, path: Path, checksum: str) -> None:
         self._path, self._part, self._note = files_of(path)
@@ -235,7 +267,7 @@ class _Output:
             "move it away, or give another name with -o"
         )
 
-    def __enter__(self) -> "_Output":
+    def __enter__(self) -> "AnnotatedFile":
         self._file = open_part(self._path)
         self._file.truncate(self._size)
         self._file.seek(self._size)
@@ -246,13 +278,14 @@ class _Output:
     def __exit__(self, *error: object) -> None:
         self._file.close()
 
-    def _packed(self, text: str) -> bytes:
-        data = text.encode()
-        return gzip.compress(data, _LEVEL, mtime=0) if self._packs else data
-
     def append(self, text: str, report: Report) -> None:
-        """Write a piece and record it in the progress file."""
-        self._file.write(self._packed(text))
+        """Write a piece and record it in the progress file.
+
+        Arguments:
+            text: of the piece.
+            report: totals of all pieces up to this one.
+        """
+        self._file.write(packed_piece(text, self._packs))
         self._file.flush()
         self.pieces += 1
         self._size = self._file.tell()
@@ -269,13 +302,24 @@ class _Output:
 
     def finish(self) -> None:
         """Write the output from its part, under a first line with checksum and totals."""
-        words, sentences, treeless = self.report
-        header = f"{self._header}, {words} words, {sentences} sentences, {treeless} without tree\n"
-        with open_output(self._path) as out, open(self._part, "rb") as part:
-            out.write_packed(self._packed(header))
-            while data := part.read(1 << 22):
-                out.write_packed(data)
+        self.write(self.report, [self._part])
         self.remove_part()
+
+    def write(self, report: Report, parts: Iterable[Path]) -> None:
+        """Write the output, under a first line with checksum and totals.
+
+        Arguments:
+            report: totals of all pieces.
+            parts: files of pieces, as `packed_piece` makes them, in order.
+        """
+        words, sentences, treeless = report
+        header = f"{self._header}, {words} words, {sentences} sentences, {treeless} without tree\n"
+        with open_output(self._path) as out:
+            out.write_packed(packed_piece(header, self._packs))
+            for one in parts:
+                with open(one, "rb") as part:
+                    while data := part.read(1 << 22):
+                        out.write_packed(data)
 
     def remove_part(self) -> None:
         """Remove the part, then its progress file."""
@@ -283,11 +327,27 @@ class _Output:
         self._note.unlink(missing_ok=True)
 
 
+def packed_piece(text: str, packs: bool) -> bytes:
+    """Return the bytes of a piece in the output.
+
+    Arguments:
+        text: of the piece.
+        packs: whether the output is compressed.
+    """
+    data = text.encode()
+    return gzip.compress(data, _LEVEL, mtime=0) if packs else data
+
+
 _loaded: dict[Annotator, Callable[[list[str]], Annotated]] = {}  # one pipeline a process
 
 
-def _annotated(annotator: Annotator, lines: list[str]) -> Annotated:
-    """Return the annotation of a piece; runs in a worker."""
+def annotate_piece(annotator: Annotator, lines: list[str]) -> Annotated:
+    """Return the annotation of a piece; runs in a worker, which loads the models once.
+
+    Arguments:
+        annotator: that annotates.
+        lines: of the piece.
+    """
     if annotator not in _loaded:
         if multiprocessing.parent_process() is not None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us

@@ -3,7 +3,7 @@
 import importlib.util
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +47,16 @@ class SpacyAnnotator:
             missing.append(f"{self.models}: no models of spaCy there: {FETCH}")
         refuse(missing)
 
+    @property
+    def models_folder(self) -> Path:
+        """The folder of the pipeline."""
+        return Path(str(self._meta())).parent
+
     def settings(self) -> dict[str, Any]:
         """Return the settings on which the result depends, beside the text."""
         meta = json.loads(Path(str(self._meta())).read_text(encoding="utf-8"))
         told = ("lang", "name", "version", "spacy_version", "pipeline", "components", "vectors")
-        folder = Path(str(self._meta())).parent
+        folder = self.models_folder
         return {
             "with": "spacy",
             "models": {name: meta.get(name) for name in told},
@@ -62,6 +67,14 @@ class SpacyAnnotator:
             },
             "pretokenised": self.pretokenised,
         }
+
+    def moved(self, models: str) -> "SpacyAnnotator":
+        """Return the annotator with its models in another folder.
+
+        Arguments:
+            models: the folder.
+        """
+        return replace(self, models=models)
 
     def load(self) -> Callable[[list[str]], Annotated]:
         """Return a function that annotates a piece."""

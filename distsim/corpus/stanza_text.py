@@ -3,7 +3,7 @@
 import importlib.util
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,11 @@ class StanzaAnnotator:
         return tuple(p for p in PROCESSORS if p in wanted and p not in left_out)
 
     @property
+    def models_folder(self) -> Path:
+        """The folder of the models."""
+        return Path(str(self.models))
+
+    @property
     def language(self) -> str:
         """The language of the models."""
         return self._resources()[0]
@@ -100,7 +105,7 @@ class StanzaAnnotator:
 
     def settings(self) -> dict[str, Any]:
         """Return the settings on which the result depends, beside the text."""
-        folder = Path(str(self.models))
+        folder = self.models_folder
         models = {
             file.relative_to(folder).as_posix(): checksum_of_file(file)
             for file in sorted(folder.rglob("*.pt"))
@@ -110,6 +115,14 @@ class StanzaAnnotator:
             "pretokenised": self.pretokenised,
             "models": models,
         }
+
+    def moved(self, models: str) -> "StanzaAnnotator":
+        """Return the annotator with its models in another folder.
+
+        Arguments:
+            models: the folder.
+        """
+        return replace(self, models=models)
 
     def load(self) -> Callable[[list[str]], Annotated]:
         """Return a function that annotates a piece."""

@@ -18,8 +18,19 @@ from distsim import (
     Selection,
     sign,
 )
+from distsim.cluster.annotation import AnnotationJob, annotate_on_spark
 from distsim.cluster.plan import Division, PlanOptions
-from distsim.cluster.spark import SparkOptions, sign_on_spark
+from distsim.cluster.spark import sign_on_spark
+from distsim.cluster.spark_session import SparkOptions
+from distsim.corpus import SpacyAnnotator
+from distsim.corpus.annotating import (
+    Annotated,
+    AnnotatedFile,
+    Report,
+    annotate,
+    checksum_of_text,
+)
+from distsim.corpus.sources import find_texts
 from distsim.paraphrase.finder.word_profiles import build_finder
 from distsim.signatures.recipe import PRESETS
 from tests.cluster.test_cluster import same_artifacts
@@ -101,6 +112,85 @@ def test_two_workers_make_the_finder_of_one_machine(spark, tmp_path, alice):
     )  # fmt: skip
     assert same_artifacts(tmp_path / "one.table", tmp_path / "many.table")
     assert (tmp_path / "many.table" / "finder").is_dir()
+
+
+class Words:
+    """Annotates without a library: every word a noun, with a tag that its model names."""
+
+    def __init__(self, models: str) -> None:
+        self.models_folder = Path(models)
+
+    def __eq__(self, other) -> bool:
+        return self.models_folder == other.models_folder
+
+    def __hash__(self) -> int:
+        return hash(self.models_folder)
+
+    def settings(self):
+        return {"tag": (self.models_folder / "tag").read_text()}
+
+    def moved(self, models):
+        return Words(models)
+
+    def load(self):
+        tag = (self.models_folder / "tag").read_text()
+        return lambda lines: noun_lines(lines, tag)
+
+
+def noun_lines(lines, tag):
+    text, n_words = "", 0
+    for line in lines:
+        for number, word in enumerate(line.split(), 1):
+            text += f"{number}\t{word}\t{word}\tNOUN\t{tag}\t_\t_\t_\t_\t_\n"
+            n_words += 1
+        text += "\n"
+    return Annotated(text, Report(n_words, len(lines), 0))
+
+
+@pytest.mark.parametrize("name", ["out.conllu", "out.conllu.gz"])
+def test_annotated_parts_are_the_file_of_one_machine(tmp_path, alice, name):
+    """Pieces go over the ends of files; some tasks are done twice; models may vanish."""
+    files = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for file, part in zip(files, (alice[:70_000], alice[70_000:]), strict=True):
+        file.write_text(part, encoding="utf-8")
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "tag").write_text("NN")
+    words = Words(str(tmp_path / "models"))
+    total = annotate(files, tmp_path / name, words, jobs=1)
+    sources = find_texts(files)
+    job = AnnotationJob(tmp_path / "work")
+    n_tasks, shipped = job.write_text(sources, len(alice)), job.ship(words)
+    assert n_tasks == 3
+    shutil.rmtree(tmp_path / "models")
+    for number in (2, 0, 1, 0):
+        job.run_task(shipped, name.endswith(".gz"), number)
+    again = AnnotationJob(tmp_path / "work")
+    assert again.write_text([], 0) == n_tasks and all(map(again.is_done, range(n_tasks)))
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "tag").write_text("NN")
+    checksum = checksum_of_text([source.path for source in sources], words)
+    (tmp_path / "many").mkdir()
+    output = AnnotatedFile(tmp_path / "many" / name, checksum)
+    assert again.join(output, n_tasks) == total
+    assert (tmp_path / "many" / name).read_bytes() == (tmp_path / name).read_bytes()
+    assert AnnotatedFile(tmp_path / "many" / name, checksum).finished == total
+
+
+@pytest.mark.extra
+def test_two_workers_annotate_as_one_machine(spark, tmp_path, alice):
+    spacy = pytest.importorskip("spacy", reason="the extra spacy is not installed")
+    spacy.blank("en").to_disk(tmp_path / "models")
+    (tmp_path / "a.txt").write_text(alice[:150_000], encoding="utf-8")
+    annotator = SpacyAnnotator(str(tmp_path / "models"))
+    total = annotate([tmp_path / "a.txt"], tmp_path / "one.conllu.gz", annotator, jobs=1)
+    for _ in range(2):  # the second finds it finished
+        assert total == annotate_on_spark(
+            tmp_path / "a.txt", tmp_path / "many.conllu.gz", tmp_path / "work", annotator,
+            run=SparkOptions(spark=spark),
+        )  # fmt: skip
+    one, many = (tmp_path / f"{name}.conllu.gz" for name in ("one", "many"))
+    assert one.read_bytes() == many.read_bytes()
+    assert not any((tmp_path / "work").iterdir())
 
 
 @pytest.mark.extra
