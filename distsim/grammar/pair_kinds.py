@@ -1,5 +1,6 @@
 """The kind of a paraphrase pair: how its two sides differ."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import get_args
 
@@ -29,19 +30,25 @@ def pair_kind(source: Sequence[str], target: Sequence[str], language: Inflection
     >>> pair_kind(["the", "city"], ["cities"], english), pair_kind(["city"], ["town"], english)
     ('inflection', 'content')
     """
-    left, right = list(source), []
-    for word in target:
-        if word in left:
-            left.remove(word)
-        else:
-            right.append(word)
-    left = [word for word in left if not _is_function(word, language)]
-    right = [word for word in right if not _is_function(word, language)]
+    shared = Counter(source) & Counter(target)
+    left = [word for word in _others(source, shared) if not _is_function(word, language)]
+    right = [word for word in _others(target, shared) if not _is_function(word, language)]
     if not left and not right:
         return "function"
     if len(left) != len(right) or len(left) > _MOST_PAIRED:
         return "content"
     return "inflection" if _all_paired(left, right, language) else "content"
+
+
+def _others(words: Sequence[str], shared: Counter[str]) -> list[str]:
+    """Return the words without as many of each as both sides have, the first ones."""
+    left, others = shared.copy(), []
+    for word in words:
+        if left[word] > 0:
+            left[word] -= 1
+        else:
+            others.append(word)
+    return others
 
 
 def _is_function(word: str, language: Inflections) -> bool:
