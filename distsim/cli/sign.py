@@ -228,7 +228,7 @@ def _store_finder(source: Any, table: "SignatureTable", how: Any, jobs: int | No
     """Store the finder of substitutes beside a table, if the recipe has one, and print its size."""
     from distsim.base.errors import ArtifactError, ParameterError
     from distsim.corpus.inflections import Inflections
-    from distsim.corpus.language import AUTO
+    from distsim.corpus.language import chosen_inflections
     from distsim.paraphrase.finder.space import open_space
     from distsim.paraphrase.finder.word_profiles import build_finder
     from distsim.storage import remove_artifact
@@ -237,7 +237,7 @@ def _store_finder(source: Any, table: "SignatureTable", how: Any, jobs: int | No
     if not isinstance(how, FinderSettings) or not how.finder or open_space(source, table) is None:
         remove_artifact(finder_inside(table.path))
         return
-    inflections = source.language if how.inflections == AUTO else how.inflections
+    inflections = chosen_inflections(how.inflections, source)
     rules = Inflections.open(inflections).checksum
     try:
         stored = table.finder

@@ -29,7 +29,7 @@ from distsim.cluster.tasks import Packets, edges_of, global_ids, ranges_of
 from distsim.comparison.table import SignatureTable
 from distsim.contexts.triples import TripleStore
 from distsim.corpus.inflections import Inflections
-from distsim.corpus.language import AUTO
+from distsim.corpus.language import chosen_inflections
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import MULTIPLIER
@@ -66,7 +66,7 @@ def choose_lemmas(job: Job, tally: dict[str, Any]) -> None:
     words = job.words
     text = CountedWords(words.by_appearance, words.counts_by_appearance)
     assert job.parts is not None
-    named = words.language if job.plan.inflections == AUTO else job.plan.inflections
+    named = chosen_inflections(job.plan.inflections, words)
     try:
         chosen = FinderLemmas.choose(text, PartSpace(job.parts), Inflections.open(named))
     except ParameterError as error:

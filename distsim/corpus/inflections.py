@@ -211,16 +211,15 @@ class Inflections:
             return listed
         for prefix, infixes, verb in self._prefixed(word):
             of_verb = self._words.get(verb)
-            if of_verb is not None:
-                bare = [form for form in of_verb if not form.startswith(self._infixes or ("-",))]
-                begun = [(form, infix) for form in of_verb for infix in self._infixes
-                         if form.startswith(infix)]  # fmt: skip
-                if infixes:
-                    own = [*(form for form, _ in begun), *(infix + verb for infix in infixes)]
-                else:
-                    own = [form.removeprefix(infix) for form, infix in begun]
-                return [prefix + form for form in (*bare, *own)]
+            if of_verb is not None and infixes:  # aufgestanden, aufzustehen
+                return [prefix + form for form in (*of_verb, *(one + verb for one in infixes))]
+            if of_verb is not None:  # verstanden
+                return [prefix + self._without_infix(form) for form in of_verb]
         return None
+
+    def _without_infix(self, form: str) -> str:
+        """Return a form without what stands before it only where no prefix does: gestanden."""
+        return form.removeprefix(next(filter(form.startswith, self._infixes), ""))
 
     def is_irregular(self, base: str, form: str) -> bool:
         """Return whether a form is listed with its base word and has no regular ending.

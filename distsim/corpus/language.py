@@ -1,6 +1,7 @@
 """The language of a text, by the function words of those whose inflections ship."""
 
 from collections.abc import Iterable
+from typing import Protocol
 
 import numpy as np
 
@@ -10,6 +11,25 @@ from distsim.corpus.vocabulary import hash_texts
 AUTO = "auto"
 _LEAST_SHARE = 0.25  # of the words are function words; in running text some .45 are
 _CLEARLY = 1.5  # times as many as English has
+
+
+class HasLanguage(Protocol):
+    """A text whose language is known, by the name of its inflections."""
+
+    @property
+    def language(self) -> str:
+        """The name of the inflections."""
+        ...
+
+
+def chosen_inflections(setting: str, text: HasLanguage) -> str:
+    """Return a setting of inflections; where it is `auto`, those of a text's language.
+
+    Arguments:
+        setting: `auto`, the name of inflections that ship, `none` or a file of rules.
+        text: which is asked for its language only where the setting is `auto`.
+    """
+    return text.language if setting == AUTO else setting
 
 
 def language_of(hashes: np.ndarray, counts: np.ndarray) -> str:
@@ -37,6 +57,6 @@ def language_of(hashes: np.ndarray, counts: np.ndarray) -> str:
 
 def _share(words: Iterable[str], hashes: np.ndarray, counts: np.ndarray) -> float:
     """Return the share of some words with letters among all occurrences."""
-    spelt = [word.encode() for word in words if any(map(str.isalpha, word))]
-    found = np.isin(hashes, hash_texts(spelt))
+    wanted = np.sort(hash_texts([word.encode() for word in words if any(map(str.isalpha, word))]))
+    found = wanted[np.searchsorted(wanted[:-1], hashes)] == hashes
     return float(counts[found].sum(dtype=np.uint64)) / max(1, int(counts.sum(dtype=np.uint64)))

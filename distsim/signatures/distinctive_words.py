@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from distsim.corpus.inflections import NONE, OF_LANGUAGE, Inflections
+from distsim.corpus.inflections import NONE, Inflections
 from distsim.corpus.vocabulary import hash_texts
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import number_hashes
@@ -56,9 +56,8 @@ class DistinctiveWords:
     @cached_property
     def _inflections(self) -> Inflections | None:
         """The rules by which the table's finder knows forms; None where it has none that ship."""
-        finder = self._table.finder
-        name = NONE if finder is None else str(finder.parameters["inflections"])
-        return Inflections.open(name) if name in OF_LANGUAGE.values() else None
+        name = self._table.inflections
+        return None if name in (None, NONE) else Inflections.open(name)
 
     @cached_property
     def tokens(self) -> np.ndarray:

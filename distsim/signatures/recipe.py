@@ -13,6 +13,7 @@ from distsim.contexts.sources.source import CountedText
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.vectors import VectorModel
 from distsim.contexts.weights import Weigher, Weighting
+from distsim.corpus.language import chosen_inflections
 from distsim.signatures.composition import Composer, Composition, PartVectors
 from distsim.signatures.fingerprint import Fingerprint
 from distsim.signatures.projections.kinds import find_kind
@@ -134,7 +135,9 @@ class Recipe:
         fingerprint = Fingerprint(
             text.model, weigher.manifest, text.normaliser.manifest(), projection.manifest()
         )
-        composition = self.composition and self.composition.in_language(text.language)
+        composition = self.composition
+        if composition is not None:
+            composition = composition.in_language(chosen_inflections(composition.inflections, text))
         return ResolvedRecipe(weigher, projection, composition, fingerprint)
 
     def training(self, text: CountedText) -> Training:

@@ -23,6 +23,7 @@ from distsim.base.arguments import (
 )
 from distsim.base.errors import ArtifactError, IncompatibleError, ParameterError
 from distsim.contexts.selection import Selection
+from distsim.corpus.inflections import NONE, OF_LANGUAGE
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import Lookup
 from distsim.indexes.build import OF_SENTENCES
@@ -395,6 +396,13 @@ class StoredTable:
             return None
         artifact = storage.Artifact(folder, storage.FINDER)
         return artifact if artifact.parameters.get("table") == self.artifact.checksum else None
+
+    @property
+    def inflections(self) -> str | None:
+        """Name of the inflections that ship by which the finder was made, or `none`; else None."""
+        finder = self.finder
+        name = "" if finder is None else str(finder.parameters["inflections"])
+        return name if name in (*OF_LANGUAGE.values(), NONE) else None
 
     def require_word_vectors(self) -> PartVectors:
         """Return the vectors of words that the table keeps.

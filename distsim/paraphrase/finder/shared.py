@@ -5,7 +5,7 @@ from threading import RLock
 from typing import Any, TypeVar, cast
 
 from distsim.comparison.opposites.opposites import Opposites
-from distsim.corpus.inflections import NONE, OF_LANGUAGE, Inflections
+from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.signatures.table import StoredTable
 
@@ -45,10 +45,7 @@ def inflections_of(index: CorpusIndex, table: StoredTable) -> Inflections:
     """
 
     def opened() -> Inflections:
-        finder = table.finder
-        name = index.language if finder is None else finder.parameters["inflections"]
-        ships = name in (*OF_LANGUAGE.values(), NONE)
-        return Inflections.open(name if ships else index.language)
+        return Inflections.open(table.inflections or index.language)
 
     return shared(index, table, "inflections", opened)
 

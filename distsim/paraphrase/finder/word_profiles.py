@@ -16,7 +16,7 @@ from distsim import storage
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.inflections import Inflections
-from distsim.corpus.language import AUTO
+from distsim.corpus.language import AUTO, chosen_inflections
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase.finder.inflections import Forms
@@ -105,7 +105,7 @@ def build_finder(
             "with the preset learned"
         )
     progress("lemmas", 0, None)
-    inflections = index.language if inflections == AUTO else inflections
+    inflections = chosen_inflections(inflections, index)
     try:
         chosen = FinderLemmas.choose(Lexicon(index), space, Inflections.open(inflections))
     except ParameterError as error:
