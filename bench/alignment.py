@@ -29,7 +29,7 @@ from frame import SHARED, distsim, parser, print_machine, print_table, run
 from bench.published_measures import compare_links
 from distsim.bitext.kernels.alignment import NONE, symmetrise
 from distsim.bitext.links import Links, in_order, parse_pharaoh
-from distsim.corpus.escapes import undo_moses_escapes
+from distsim.corpus.normaliser import undo_moses_escapes
 
 ROWS = ("ours", "eflomal", "fast-align", "hmm", "ibm1")
 WAYS = ("grow-diag-final-and", "intersection")

@@ -154,7 +154,7 @@ def by_spark(cluster: Cluster, text: Path, work: Path, preset: str) -> dict[str,
 def in_turn(text: Path, work: Path, preset: str) -> dict[str, float]:
     """Run the cluster's tasks one after the other, without Spark; return their CPU seconds."""
     from distsim import PRESETS, IndexOptions
-    from distsim.cluster.local_executor import run_alone
+    from distsim.cluster.executors import run_alone
     from distsim.cluster.plan import PlanOptions, make_plan
 
     plan = make_plan(

@@ -47,7 +47,7 @@ def drawn_pairs(table: SignatureTable, n_phrases: int) -> list[tuple[str, str]]:
 
 
 def main() -> None:
-    from distsim.evaluation.agreement import spearman
+    from distsim.evaluation.correlations import spearman
 
     options = parser(__doc__)
     options.add_argument("index")

@@ -112,7 +112,7 @@ class Estimate(NamedTuple):
 
 def correlation(values: Any, scores: Any, groups: Sequence[str]) -> Estimate:
     """Return Spearman's correlation; of the bootstrap, groups are resampled."""
-    from distsim.evaluation.agreement import spearman, spearman_interval
+    from distsim.evaluation.correlations import spearman, spearman_interval
 
     interval = spearman_interval(values, scores, groups, SAMPLES, 1)
     return Estimate(spearman(values, scores), *interval)
@@ -120,7 +120,7 @@ def correlation(values: Any, scores: Any, groups: Sequence[str]) -> Estimate:
 
 def area(good: Any, bad: Any) -> Estimate:
     """Return the area under the curve."""
-    from distsim.evaluation.agreement import area_interval, area_under_curve
+    from distsim.evaluation.correlations import area_interval, area_under_curve
 
     return Estimate(area_under_curve(good, bad), *area_interval(good, bad, SAMPLES, 1))
 

@@ -73,7 +73,7 @@ def sort_suffixes(how: str, file: str) -> None:
     """Sort the suffixes of saved tokens; how: ours, plain, or nothing (what loading takes)."""
     import numpy as np
 
-    from distsim.indexes.suffix_array import build_suffix_array
+    from distsim.indexes.shard import build_suffix_array
 
     build_suffix_array(np.array([1, 2, 0], np.uint32))  # loads the compiled kernels
     tokens = np.load(file)

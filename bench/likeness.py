@@ -24,7 +24,7 @@ from frame import SHARED, floats, gold_sets, parser, print_machine, print_table
 
 from distsim import CorpusIndex, EstimatedCosine, SignatureTable, read_gold
 from distsim.corpus.inflections import Inflections
-from distsim.evaluation.agreement import spearman
+from distsim.evaluation.correlations import spearman
 
 MORE_SETS = ("MC-30", "WS-353-ALL")
 N_CANDIDATES, LEAST_COUNT, FEWEST, RARE = 30_000, 50, 3, 0.003

@@ -84,7 +84,7 @@ def substitutes(path: Path) -> dict[str, dict[str, float]]:
 
 
 def kinds(index: CorpusIndex, table: SignatureTable, data: Path, n_words: int) -> None:
-    from distsim.evaluation.agreement import spearman
+    from distsim.evaluation.correlations import spearman
 
     search = NeighbourSearch(table)
     measures = {name: KindCosine(index, table, name) for name in ("substitutes", "related")}

@@ -19,7 +19,7 @@ import numpy as np
 from frame import SHARED, distsim, parser, print_machine, print_table
 
 from distsim import read_gold
-from distsim.evaluation.agreement import spearman
+from distsim.evaluation.correlations import spearman
 
 FEATURES = ("p(e|f)", "p(f|e)", "sim_rule")
 WEIGHTS = (0.5, 1.0, 3.0)

@@ -23,8 +23,7 @@ from frame import parser, print_table
 
 from distsim.bitext.bitext import Bitext
 from distsim.corpus.inflections import Inflections
-from distsim.grammar.learned_weights import rule_order
-from distsim.grammar.pair_kinds import pair_kind
+from distsim.grammar.pair_features import pair_kind, rule_order
 from distsim.grammar.rerank import PPDB_COST
 
 DRAWN, CONTEXTS, MOST_WORDS = 100, 2, 40

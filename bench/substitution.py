@@ -19,7 +19,7 @@ from frame import SHARED, Cpu, parser, print_machine, print_table
 from bench.published_measures import generalised_average_precision
 from distsim import CorpusIndex, SignatureTable, Substituter
 from distsim.paraphrase import Mix
-from distsim.paraphrase.substitution.mix import RANKING
+from distsim.paraphrase.substitution.substitute_candidates import RANKING
 
 SAMPLES = 1000
 KINDS = tuple(Mix.__dataclass_fields__)

@@ -23,7 +23,7 @@ from frame import Cpu, parser, print_machine, print_table
 
 from distsim import CorpusIndex, Paraphraser, SignatureTable, Substituter
 from distsim.comparison.nearest import NeighbourSearch
-from distsim.paraphrase.stream import ParaphraseStream
+from distsim.paraphrase.records import ParaphraseStream
 
 SEED = 5
 WARM_UP = 10

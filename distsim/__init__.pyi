@@ -17,7 +17,7 @@ from distsim.base.errors import InputError as InputError
 from distsim.base.errors import ParameterError as ParameterError
 from distsim.base.results import to_frame as to_frame
 from distsim.bitext.bitext_builder import build_bitext as build_bitext
-from distsim.cluster.spark import sign_on_spark as sign_on_spark
+from distsim.cluster.executors import sign_on_spark as sign_on_spark
 from distsim.comparison.measures import EstimatedCosine as EstimatedCosine
 from distsim.comparison.measures import ExactCosine as ExactCosine
 from distsim.comparison.measures import similarities as similarities
@@ -25,7 +25,7 @@ from distsim.comparison.measures import similarity as similarity
 from distsim.comparison.table import SignatureTable as SignatureTable
 from distsim.comparison.table import merge_tables as merge_tables
 from distsim.comparison.table import sign as sign
-from distsim.contexts.selection import Selection as Selection
+from distsim.contexts.phrase_store import Selection as Selection
 from distsim.corpus.annotating import annotate as annotate
 from distsim.evaluation.correlations import evaluate as evaluate
 from distsim.evaluation.gold import read_gold as read_gold

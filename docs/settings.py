@@ -13,7 +13,7 @@ SOURCES = {
     "count": "indexes.queries:QuerySettings",
     "kwic": "indexes.queries:QuerySettings",
     "collocates": "indexes.queries:QuerySettings",
-    "sign": "signatures.recipe:PRESETS[learned] contexts.selection:Selection "
+    "sign": "signatures.recipe:PRESETS[learned] contexts.phrase_store:Selection "
     "cli.sign:StoredSettings cli.sign:FinderSettings",
     "sign --from counts": "cli.sign:CountSettings",
     "sign --from vectors": "cli.sign:VectorSettings",
@@ -23,17 +23,17 @@ SOURCES = {
     "contexts": "signatures.recipe:PRESETS[thesis]",
     "compare": "signatures.recipe:PRESETS[thesis]",
     "index build": "indexes.build:IndexOptions",
-    "cluster sign": "signatures.recipe:PRESETS[learned] contexts.selection:Selection "
+    "cluster sign": "signatures.recipe:PRESETS[learned] contexts.phrase_store:Selection "
     "indexes.build:IndexOptions cluster.plan:Division cli.cluster:WorkSettings",
-    "cluster plan": "signatures.recipe:PRESETS[learned] contexts.selection:Selection "
+    "cluster plan": "signatures.recipe:PRESETS[learned] contexts.phrase_store:Selection "
     "indexes.build:IndexOptions cluster.plan:Division",
     "evaluate": "cli.evaluate:EvaluateSettings",
-    "evaluate-sentences": "cli.evaluate_sentences:SentenceSettings",
+    "evaluate-sentences": "cli.evaluate:SentenceSettings",
     "judge forms": "evaluation.judging:FormSettings",
     "align": "bitext.sentence_pairs:BitextOptions bitext.aligner:AlignerOptions",
-    "extract": "grammar.extraction.extract_options:PRESETS[phrases] "
-    "grammar.extraction.rule_features:FeatureChoice",
-    "pivot": "grammar.pivot_options:PivotOptions",
+    "extract": "grammar.extraction.instances:PRESETS[phrases] "
+    "grammar.extraction.features:FeatureChoice",
+    "pivot": "grammar.pairing:PivotOptions",
     "score": "cli.score:RuleSettings grammar.scoring:ScoreOptions "
     "grammar.score_writer:OutputOptions grammar.alignment:TrainingOptions",
     "rank": "cli.rank:Validation",
@@ -45,7 +45,8 @@ SOURCES = {
     "neighbours": "cli.neighbours:NeighbourSettings",
     "augment": "paraphrase.augment:AugmentOptions",
     "augment --unknown": "paraphrase.unknown_words.translator:UnknownWordOptions",
-    "substitute": "paraphrase.substitution.mix:RANKING cli.substitute:SubstituteSettings",
+    "substitute": "paraphrase.substitution.substitute_candidates:RANKING "
+    "cli.substitute:SubstituteSettings",
     "rewrite": "paraphrase.rewriting.rewriting_options:RewriteOptions",
     "tune": "paraphrase.rewriting.tuning:TuneOptions "
     "paraphrase.rewriting.rewriting_options:RewriteOptions",

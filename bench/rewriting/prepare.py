@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from frame import SHARED, distsim, parser
 
-from distsim.evaluation.compression import length_pairs
+from distsim.evaluation.rewritings import length_pairs
 
 REFERENCES, ASSET = range(8), range(10)
 HALVES = ("tune", "held")

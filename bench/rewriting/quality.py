@@ -29,12 +29,12 @@ from frame import SHARED, distsim, parser, print_machine, print_table
 from prepare import ASSET, REFERENCES, lines_of, opened
 
 from distsim.corpus.inflections import Inflections
-from distsim.evaluation.compression import integer_compression
 from distsim.evaluation.rewriting_scores import Bleu, corpus_bleu
 from distsim.evaluation.rewritings import (
     Evaluation,
     System,
     SystemRow,
+    integer_compression,
     one_person,
     shortened,
     truncated,

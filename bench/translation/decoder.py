@@ -16,7 +16,7 @@ from language_model import NOWHERE, LanguageModel, log_probability
 from search import CACHE, search
 
 from distsim.grammar.formats.phrase_table import PhraseTableEntry
-from distsim.paraphrase.table_order import read_table
+from distsim.paraphrase.augment import read_table
 
 # The features that are before the table's scores.
 LM, WORDS, PHRASES, JUMP, COPIED, UNKNOWN = range(6)

@@ -1,16 +1,115 @@
 """Checks and conversions of arguments: one or many texts or paths, whole numbers."""
 
+import math
 import operator
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import fields
 from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from distsim.base.errors import ParameterError
+
+# Corpora and their lines.
+TextFormat = Literal["lines", "text"]
+FileFormat = Literal[
+    "auto", "text", "lines", "jsonl", "csv", "tsv", "parquet", "html", "conllu", "vertical", "tei",
+    "docbook", "alto", "subtitles", "docx",
+]  # fmt: skip
+InlineTags = Literal["drop", "keep"]
+PairDedup = Literal["off", "exact"]
+Dedup = Literal["off", "exact", "near", "near-lines"]
+FieldType = Literal["int", "float", "date", "text"]  # in the order in which they are inferred
+Order = Literal["corpus", "left", "right"]
+Matching = Literal["shortest", "longest", "all"]  # as distsim.indexes.kernels.queries has them
+Layer = Literal["word", "lemma", "tag", "upos", "relation"]  # what tokens of annotated text have
+AssociationMeasure = Literal["log-dice", "llr", "llr-2", "mi", "t", "z"]
+KeywordMeasure = Literal["llr-2", "llr", "log-ratio"]
+RelationSide = Literal["head", "dependent", "either"]  # of the word of a sketch
+Tool = Literal["stanza", "spacy"]
+
+# Signatures and what they are compared by.
+ModelName = Literal["ngram", "syntax"]
+SignPreset = Literal["learned", "thesis", "syntax", "syntax-learned", "vectors"]
+SourceKind = Literal["index", "counts", "annotated", "vectors"]
+EstimateName = Literal["bits", "restored"]
+ExportFormat = Literal["w2v", "w2v-bin", "parquet", "csv"]
+
+# Bitexts and the rules made of them.
+Symmetrisation = Literal["grow-diag-final-and", "intersection"]
+ExtractPreset = Literal["phrases", "moses", "hiero", "samt", "ppdb"]
+RuleFormat = Literal["joshua", "moses"]
+TargetText = Literal["first", "second"]  # of a bitext's two texts
+Labels = Literal["none", "thesis", "slashes", "constituents", "every"]
+LabelChoice = Literal["best", "average", "any"]
+Unlabelled = Literal["keep", "drop-gappy", "drop"]
+Chains = Literal["top", "bottom"]
+LexicalNames = Literal["plain", "ppdb"]
+
+# Grammars.
+OnError = Literal["stop", "keep", "drop"]
+Align = Literal["missing", "all", "none"]
+Aligner = Literal["learned", "evidence"]
+PhrasePairs = Literal["thesis", "reference"]
+ScoreNames = Literal["distsim", "ppdb"]
+FeatureStyle = Literal["auto", "named", "bare"]
+ProbabilityScale = Literal["probability", "negative-log", "log", "negative-log10", "log10"]
+Columns = Literal["joint", "conditional"]
+Identities = Literal["mark", "drop"]
+PivotEstimate = Literal["pivot", "counts", "mean"]
+ParaphrasedSide = Literal["english", "other"]
+Aggregation = Literal["none", "best", "add", "average", "update"]
+AddedScores = Literal["one", "two"]
+Copies = Literal["rules", "decoder"]
+Compression = Literal["gz", "zst"]
+
+PairKind = Literal["content", "inflection", "function"]
+
+# Paraphrases.
+ParaphrasePreset = Literal["default", "thorough", "marton"]
+# What becomes of opposites of the focal phrase: below the others, left out, or as they rank.
+OppositesPlace = Literal["last", "out", "ranked"]
+Entailment = Literal["off", "contained", "containing", "both"]
+
+# Weights of a rewriter.
+ObjectiveName = Literal["sari", "bleu", "precis"]
+
+
+_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_MOST_DIGITS = 18  # of a count: such a one fits 64 bits
+
+
+def plain_number(text: bytes | str) -> float | None:
+    """Return a finite number in plain notation (sign, digits, point, exponent), else None.
+
+    Arguments:
+        text: the number as written.
+
+    >>> plain_number(b"-1.5e3"), plain_number("1_0"), plain_number("nan"), plain_number("1e400")
+    (-1500.0, None, None, None)
+    """
+    written = text.encode(errors="replace") if isinstance(text, str) else text
+    value = float(written) if _NUMBER.fullmatch(written) else math.inf
+    return value if math.isfinite(value) else None
+
+
+def plain_count(text: str) -> int | None:
+    """Return a whole number from 0 that fits 64 bits, else None.
+
+    Arguments:
+        text: the number as written.
+
+    >>> plain_count("12"), plain_count("-1"), plain_count("1_0"), plain_count("9" * 30)
+    (12, None, None, None)
+    """
+    digits = text.lstrip("0") or text[:1]
+    is_count = text.isascii() and text.isdigit() and len(digits) <= _MOST_DIGITS
+    return int(digits) if is_count else None
+
 
 _SHOWN_CHARACTERS = 40
 

@@ -22,9 +22,8 @@ from distsim.bitext.sentence_pairs import (
     refuse_nul,
 )
 from distsim.corpus.annotation import TreeReader
-from distsim.corpus.blocks import Block, read_blocks
-from distsim.corpus.escapes import unescape
-from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.lines import Block, read_blocks
+from distsim.corpus.normaliser import Normaliser, unescape
 from distsim.corpus.sources import Source, find_file
 from distsim.corpus.vocabulary import VocabularyBuilder
 from distsim.kernels.compiled import frozen

@@ -9,7 +9,7 @@ from distsim.base.errors import InputError
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.kernels.links import MOST_POSITION, format_links, parse_links
 from distsim.bitext.sentence_pairs import Pairs, refuse_nul
-from distsim.corpus.blocks import read_blocks
+from distsim.corpus.lines import read_blocks
 from distsim.corpus.sources import find_file
 from distsim.kernels.compiled import frozen
 

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from distsim.base.choices import TextFormat
+from distsim.base.arguments import TextFormat
 from distsim.cli.console import JobsOption, progress_bar, say, say_format
-from distsim.cli.groups import OptionGroup, grouped
-from distsim.cli.options import AsIsOption, FineSettings, text_format_of
+from distsim.cli.options import AsIsOption, FineSettings, OptionGroup, grouped, text_format_of
 
 if TYPE_CHECKING:
     from distsim.bitext.bitext import Bitext

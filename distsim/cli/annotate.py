@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distsim.base.choices import TextFormat, Tool
+from distsim.base.arguments import TextFormat, Tool
 from distsim.base.errors import ParameterError
 from distsim.cli.console import progress_bar, say
 from distsim.cli.index import Corpus
@@ -89,8 +89,7 @@ def chosen_annotator(
     Raises:
         ParameterError: something is missing; all that is, with the commands that bring it.
     """
-    from distsim.corpus.spacy_text import SpacyAnnotator
-    from distsim.corpus.stanza_text import StanzaAnnotator
+    from distsim.corpus.annotators import SpacyAnnotator, StanzaAnnotator
 
     names = split_names(processors) if processors is not None else None
     if tool == "spacy":

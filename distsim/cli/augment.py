@@ -5,16 +5,14 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from distsim.base.choices import Copies
+from distsim.base.arguments import Copies
 from distsim.base.settings import settings_text
 from distsim.cli.console import counted, progress_bar, say
-from distsim.cli.grammar_options import OnErrorOption
-from distsim.cli.groups import OptionGroup, grouped
-from distsim.cli.options import SetOption, chosen
+from distsim.cli.options import OnErrorOption, OptionGroup, SetOption, chosen, grouped
 from distsim.cli.rows import lists_rows, put_row
 
 if TYPE_CHECKING:
-    from distsim.grammar.invalid_lines import InvalidLines
+    from distsim.grammar.fields import InvalidLines
     from distsim.paraphrase.unknown_words.translator import UnknownWordReport
 
 

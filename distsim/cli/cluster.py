@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from distsim.base.arguments import real_path
-from distsim.base.choices import TextFormat
+from distsim.base.arguments import TextFormat, real_path
 from distsim.cli.annotate import PlainFormatOption, ToolOption, chosen_annotator, say_annotated
 from distsim.cli.console import (
     ForceOption,
@@ -88,8 +87,7 @@ def sign(
     Run again after it was killed, it continues from SHARED. --set changes what it
     changes in `sign`, and dedup, part_bytes, n_ranges, memory and keep_work.
     """
-    from distsim.cluster.spark import sign_on_spark
-    from distsim.cluster.spark_session import SparkOptions
+    from distsim.cluster.executors import SparkOptions, sign_on_spark
 
     planned, left = _planned(
         preset, WorkSettings(), recipe=recipe, settings=settings, min_count=min_count,
@@ -125,7 +123,7 @@ def annotate(
     was killed, it continues from there.
     """
     from distsim.cluster.annotation import annotate_on_spark
-    from distsim.cluster.spark_session import SparkOptions
+    from distsim.cluster.executors import SparkOptions
 
     annotator = chosen_annotator(tool, models, processors, text_format == "lines")
     with progress_bar("tasks") as bar:
@@ -173,8 +171,8 @@ def task(
     number: Annotated[int, typer.Argument(metavar="NUMBER", help="Counted from 0.")],
 ) -> None:
     """Run one task of a stage; one that is done already is skipped."""
+    from distsim.cluster.executors import run_alone_task
     from distsim.cluster.job import Job
-    from distsim.cluster.local_executor import run_alone_task
 
     run_alone_task(Job(Path(run)), stage, number)
 
@@ -185,9 +183,9 @@ def join(
     force: ForceOption = False,
 ) -> None:
     """Make the table of a run whose stages are all done."""
+    from distsim.cluster.executors import require_all_done
     from distsim.cluster.job import Job
-    from distsim.cluster.join import join as join_tables
-    from distsim.cluster.local_executor import require_all_done
+    from distsim.cluster.stages import join as join_tables
 
     force = may_replace(output, force)
     job = Job(Path(run))
@@ -199,7 +197,7 @@ def join(
 def _planned(preset: str | None, more: Any = None, **given: Any) -> "tuple[PlanOptions, Any]":
     """Return the options of a plan, and `more` with the changes of --recipe and --set."""
     from distsim.cluster.plan import Division, PlanOptions
-    from distsim.contexts.selection import Selection
+    from distsim.contexts.phrase_store import Selection
     from distsim.indexes.build import IndexOptions
     from distsim.signatures.recipe import PRESETS
 

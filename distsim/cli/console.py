@@ -13,11 +13,45 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO
 
 import typer
 
-from distsim.base.choices import Layer
+from distsim.base.arguments import Layer
 from distsim.base.errors import ArtifactError, ParameterError
 
 if TYPE_CHECKING:
     from distsim.signatures.table import StoredTable
+
+
+def open_streams() -> None:
+    """Make standard input, output and error usable as UTF-8, whatever the shell has closed.
+
+    No file of ours may take the number of one that is closed. Standard input then fails where it
+    is read and standard output where it is written; what goes to standard error is dropped.
+    """
+    null = [os.O_WRONLY, os.O_RDONLY, os.O_WRONLY]  # the wrong way round for input and output
+    for number, way in enumerate(null):
+        try:
+            os.fstat(number)
+        except OSError:
+            opened = os.open(os.devnull, way)  # the lowest number that is free
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)  # none where a host has its own
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="replace", newline="\n")
+
+
+def close_output() -> None:
+    """Flush standard output for the last time; where it cannot be, do not try again at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
 
 NOT_AVAILABLE = "NA"
 _REDRAW_SECONDS = 0.1
@@ -262,7 +296,7 @@ def read_lines(path: str) -> Iterator[str]:
     Arguments:
         path: of the file; `-` for standard input.
     """
-    from distsim.corpus.blocks import read_blocks
+    from distsim.corpus.lines import read_blocks
     from distsim.corpus.sources import find_file
 
     for block in read_blocks([find_file(path)]):

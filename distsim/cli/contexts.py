@@ -1,13 +1,81 @@
-"""`distsim contexts SOURCE PHRASE`: the context features of a phrase."""
+"""`distsim contexts`, `collocates`, `continuations` and `sketch`: what stands around a phrase."""
 
-from typing import Annotated, Literal
+from collections.abc import Iterable
+from itertools import repeat
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from distsim.cli.console import say
-from distsim.cli.groups import grouped
-from distsim.cli.options import DocumentOptions, RecipeOption, SetOption, chosen
-from distsim.cli.rows import lists_rows, put_row, say_rest
+from distsim.base.arguments import AssociationMeasure
+from distsim.cli.console import (
+    LayerOption,
+    QueryOption,
+    SpreadOption,
+    WordsOnlyOption,
+    counted,
+    say,
+)
+from distsim.cli.options import DocumentOptions, RecipeOption, SetOption, chosen, grouped
+from distsim.cli.rows import lists_rows, prints_json, put_object, put_row, say_rest
+
+if TYPE_CHECKING:
+    from distsim.indexes.collocation import Spread
+    from distsim.indexes.corpus_index import CorpusIndex
+    from distsim.indexes.sketches import SketchRelation
+
+
+@lists_rows
+@grouped
+def collocates(
+    index: Annotated[str, typer.Argument(metavar="INDEX")],
+    part: DocumentOptions,
+    phrase: Annotated[str, typer.Argument(metavar="PHRASE")],
+    window: Annotated[int, typer.Option(min=1, help="Tokens on either side.")] = 5,
+    measure: Annotated[
+        AssociationMeasure,
+        typer.Option(help="llr: log-likelihood of four cells; llr-2: of two."),
+    ] = "log-dice",
+    min_count: Annotated[int, typer.Option(min=1, help="Leave out rarer collocates.")] = 3,
+    query: QueryOption = False,
+    words_only: WordsOnlyOption = False,
+    spread: SpreadOption = False,
+    by: LayerOption = "word",
+    limit: Annotated[
+        int, typer.Option("--limit", "-k", min=0, help="Collocates at most; 0: all.")
+    ] = 20,
+    settings: SetOption = None,
+) -> None:
+    """List the collocates of a phrase.
+
+    Prints word<TAB>count in windows<TAB>count in the corpus<TAB>expected count<TAB>score; with
+    --spread also count per million, documents, DP and normalised DP of the pairs. The node
+    of a --query is the shortest match; --set matching=longest or all takes others.
+    """
+    from distsim.indexes.collocation import collocate_spreads
+    from distsim.indexes.collocation import collocates as found_collocates
+    from distsim.indexes.queries import QuerySettings
+
+    (how,) = chosen(QuerySettings(), settings=settings)
+    opened = part.opened(index).of_layer(by)
+    found = found_collocates(
+        opened, phrase, window=window, measure=measure, min_count=min_count,
+        words_only=words_only, query=query and how.matching, k=limit or None,
+    )  # fmt: skip
+    if not found:
+        say(f"{phrase}: has no collocates: it does not occur, or all are rarer than --min-count")
+    spreads: Iterable[Spread | None] = repeat(None, len(found))
+    if spread:
+        spreads = collocate_spreads(
+            opened, phrase, [one.word for one in found], window=window,
+            query=query and how.matching,
+        )  # fmt: skip
+    for one, of_pair in zip(found, spreads, strict=True):
+        counts = {"count": one.together, "corpus_count": one.in_corpus, "expected": one.expected}
+        more = {}
+        if of_pair is not None:
+            more = {"per_million": one.together / opened.n_tokens * 1e6, **of_pair._asdict()}
+        put_row({"answer": one.word, **counts, "score": one.score, **more}, phrase=phrase)
+    say_rest(len(found), found.total)
 
 
 @lists_rows
@@ -38,7 +106,7 @@ def contexts(
     Prints feature<TAB>count<TAB>weight, strongest first. By the preset thesis, or syntax; --set
     changes it, as model.window, model.sides, model.families or weighting.scheme.
     """
-    from distsim.contexts.selection import Selection
+    from distsim.contexts.phrase_store import Selection
     from distsim.signatures.recipe import PRESETS
 
     usual = PRESETS["thesis" if kind == "index" else "syntax"]
@@ -52,7 +120,7 @@ def contexts(
     if kind == "annotated" and part.given():
         raise typer.BadParameter(f"{part.given()[0]} selects documents of an index")
     if kind == "annotated":
-        from distsim.contexts.syntax.named import named_contexts as syntax_contexts
+        from distsim.contexts.syntax.counting import named_contexts as syntax_contexts
         from distsim.corpus.annotated import read_annotated
 
         read = read_annotated(sources, trees=trees or ())
@@ -74,3 +142,113 @@ def contexts(
     for feature, times, weight in found[: limit or None]:
         put_row({"answer": feature, "count": times, "weight": weight}, phrase=phrase)
     say_rest(len(found[: limit or None]), len(found))
+
+
+@lists_rows
+@grouped
+def continuations(
+    index: Annotated[str, typer.Argument(metavar="INDEX")],
+    part: DocumentOptions,
+    phrase: Annotated[str, typer.Argument(metavar="PHRASE")],
+    limit: Annotated[int, typer.Option("--limit", "-k", min=0, help="Words at most; 0: all.")] = 20,
+) -> None:
+    """List the words that follow a phrase, or the longest of its suffixes that occurs.
+
+    Prints word<TAB>count<TAB>share; an empty word is the end of the sentence. The length of the
+    suffix and the number of its occurrences are on standard error, or in the JSON object.
+    """
+    from distsim.indexes.tracing import continuations as found_continuations
+
+    opened = part.opened(index)
+    found = found_continuations(opened, phrase, k=limit or None)
+    if prints_json():
+        answers = [
+            {"answer": one.word, "count": one.times, "share": one.share} for one in found.words
+        ]
+        own = {"suffix_tokens": found.suffix_tokens, "count": found.total}
+        put_object(phrase=phrase, **own, answers=answers)
+        return
+    suffix = counted(found.suffix_tokens, "token")
+    say(f"{phrase}: {counted(found.total, 'occurrence')} of the last {suffix}")
+    for one in found.words:
+        put_row({"answer": one.word, "count": one.times, "share": one.share})
+
+
+@lists_rows
+@grouped
+def sketch(
+    index: Annotated[str, typer.Argument(metavar="INDEX")],
+    word: Annotated[str, typer.Argument(metavar="WORD")],
+    part: DocumentOptions,
+    against: Annotated[
+        str | None, typer.Option(metavar="WORD", help="The difference to another word.")
+    ] = None,
+    lines: Annotated[
+        str | None,
+        typer.Option(metavar="RELATION:COLLOCATE", help="The lines behind one row: objects:place."),
+    ] = None,
+    relations: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Relations in TOML; default: Universal Dependencies."),
+    ] = None,
+    query: QueryOption = False,
+    min_count: Annotated[int, typer.Option(min=1, help="Leave out rarer pairs.")] = 2,
+    limit: Annotated[
+        int, typer.Option("--limit", "-k", min=0, help="Collocates of each relation; 0: all.")
+    ] = 10,
+) -> None:
+    """List the collocates of a lemma, or a phrase, by grammatical relation.
+
+    Prints relation<TAB>collocate<TAB>pairs<TAB>logDice; with --against both words' pairs and
+    logDice; with --lines the lines of a concordance. The index is of CoNLL-U with dependencies, as
+    distsim annotate writes it.
+    """
+    from distsim.indexes import sketches
+
+    opened = part.opened(index)
+    known = sketches.read_relations(path=relations)
+    if against is not None and (query or lines is not None):
+        raise typer.BadParameter("--against compares two lemmas: leave out --query and --lines")
+    if lines is not None:
+        _print_lines(opened, word, lines, query, limit, known)
+        return
+    if against is not None:
+        both = sketches.sketch_difference(
+            opened, word, against, relations=known, min_count=min_count, k=limit or None
+        )
+        for one in both:
+            counts = {"count": one.times, "other_count": one.other_times}
+            scores = {"score": one.score, "other_score": one.other_score}
+            put_row({"relation": one.relation, "answer": one.word, **counts, **scores}, phrase=word)
+        return
+    rows = sketches.sketch(
+        opened, word, query=query, relations=known, min_count=min_count, k=limit or None
+    )
+    if not rows:
+        say(f"{word}: has no pairs: it does not occur, or all are rarer than --min-count")
+    for row in rows:
+        counts = {"relation_count": row.of_word, "collocate_count": row.of_collocate}
+        shown = {"answer": row.word, "count": row.times, "score": row.score}
+        put_row({"relation": row.relation, **shown}, phrase=word, **counts)
+
+
+def _print_lines(
+    index: "CorpusIndex",
+    word: str,
+    pair: str,
+    query: bool,
+    limit: int,
+    known: "list[SketchRelation]",
+) -> None:
+    """Print the concordance of a word with one collocate."""
+    from distsim.indexes.sketches import sketch_spans
+
+    relation, colon, collocate = pair.rpartition(":")
+    if not colon:
+        raise typer.BadParameter("give RELATION:COLLOCATE, such as objects:place")
+    spans = sketch_spans(index, word, relation, collocate, query=query, relations=known)
+    if not len(spans):
+        say(f"{word}: has no {collocate} as {relation}")
+    for line in index.lines(spans[: limit or None]):
+        place = line.document if index.has_ids else f"{line.source}:{line.line}"
+        put_row({"place": place, "left": line.left, "node": line.node, "right": line.right})

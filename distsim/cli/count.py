@@ -12,14 +12,13 @@ from distsim.cli.console import (
     SpreadOption,
     asked_phrases,
 )
-from distsim.cli.groups import grouped
-from distsim.cli.options import DocumentOptions, SetOption, chosen
+from distsim.cli.options import DocumentOptions, SetOption, chosen, grouped
 from distsim.cli.rows import lists_rows, prints_json, put_row, say_rest
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from distsim.indexes.dispersion import Documents
+    from distsim.indexes.collocation import Documents
     from distsim.indexes.grouping import GroupCount
 
 _BAR = 20  # characters of the longest bar
@@ -57,7 +56,7 @@ def count(
     the counts add up. Matches of a --query
     with the same first token count once; with --set matching=all each.
     """
-    from distsim.indexes.dispersion import Documents, Spread
+    from distsim.indexes.collocation import Documents, Spread
     from distsim.indexes.grouping import counts_by
     from distsim.indexes.queries import QuerySettings
 

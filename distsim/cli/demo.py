@@ -24,7 +24,7 @@ import typer
 
 from distsim.base.errors import DistsimError
 from distsim.cli.console import say
-from distsim.cli.first_use import ANNOUNCEMENT
+from distsim.cli.costs import ANNOUNCEMENT
 
 _INDEX = "novels.index"
 _CONCORDANCE = ("kwic", _INDEX, "in spite of", "--sample", "5", "--width", "5")

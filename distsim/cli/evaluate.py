@@ -1,4 +1,4 @@
-"""`distsim evaluate TABLE GOLD...`: agreement of similarities with human judgements"""
+"""`distsim evaluate`, `evaluate-sentences` and `judge`: measures against judgements of people."""
 
 import sys
 from dataclasses import dataclass
@@ -9,14 +9,211 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from distsim.base.errors import InputError
-from distsim.cli.console import number, visible
-from distsim.cli.options import EstimateOption, SetOption, chosen
-from distsim.cli.rows import put_object
+from distsim.cli.console import number, say, visible
+from distsim.cli.options import AsIsOption, EstimateOption, OptionGroup, SetOption, chosen, grouped
+from distsim.cli.rows import lists_rows, put_object, put_row
 
 if TYPE_CHECKING:
     from distsim.comparison.measures import CosineName, Similarity
     from distsim.evaluation.correlations import Result
     from distsim.evaluation.gold import GoldSet
+    from distsim.evaluation.rewritings import System, SystemRow
+
+
+@dataclass(frozen=True)
+class SentenceSettings:
+    """Settings of `evaluate-sentences`.
+
+    Arguments:
+        phi: the compression that PRECIS asks for.
+        seed: of bootstrap samples.
+    """
+
+    phi: float = 0.75
+    seed: int = 1
+
+
+@dataclass
+class MeasureOptions(OptionGroup):
+    """The references and measures of rewritten sentences."""
+
+    references: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="What people wrote; repeat it.")
+    ] = None
+    index: Annotated[
+        str | None, typer.Option(metavar="INDEX", help="Also ln p a word, by this index.")
+    ] = None
+    ter: Annotated[bool, typer.Option("--ter", help="TER too, which is slow.")] = False
+    baseline: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Compare with it.  [default: copy]")
+    ] = None
+    samples: Annotated[int, typer.Option(min=0, help="Bootstrap samples; 0: none.")] = 1000
+
+
+@grouped
+def evaluate_sentences(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE SYSTEM...",
+            help="Sentences, and what systems made of them, line by line.",
+        ),
+    ],
+    how: MeasureOptions,
+    output_format: Annotated[
+        Literal["tsv", "json"], typer.Option("--format", help="json has all intervals.")
+    ] = "tsv",
+    settings: SetOption = None,
+    as_is: AsIsOption = False,
+) -> None:
+    """Print measures of rewritten sentences.
+
+    Corpus-level SARI (add, keep, delete), the mean SARI of sentences, BLEU, chrF, PRECIS, words to
+    the source's, words kept, edits of words, pairs in another order; always beside copying,
+    nonsense for the longest word, truncation and deletion to the same lengths, and one person
+    against the others. --set changes phi and seed.
+    """
+    from distsim.cli.opened import language_model
+    from distsim.evaluation.rewriting_scores import SARI_SIGNATURE
+    from distsim.evaluation.rewritings import (
+        COPY,
+        MEASURES,
+        Evaluation,
+        controls,
+        one_person,
+    )
+
+    (fine,) = chosen(SentenceSettings(), settings=settings)
+    sentences, people, mine = _read_files(files, how.references or [], as_is)
+    n = len(sentences)
+    model = language_model(how.index) if how.index is not None else None
+    baseline = how.baseline or COPY
+    evaluation = Evaluation(
+        sentences, people, phi=fine.phi, ter=how.ter,
+        log_probability=None if model is None else model.log_probability,
+    )  # fmt: skip
+    everything = [*controls(sentences, mine, fine.seed), *mine]
+    rows = list(evaluation.rows(everything, baseline=baseline, samples=how.samples, seed=fine.seed))
+    if len(people) > 1:
+        rows.append(one_person(sentences, people))
+    signature = (
+        f"{SARI_SIGNATURE}|sentences:{n}|references:{len(people)}|precis:{fine.phi:g}|baseline:{baseline}"
+        f"|samples:{how.samples}|seed:{fine.seed}"
+    )
+    if output_format == "json":
+        _put_json_rows(rows, signature)
+        return
+    left_out = {name for name, there in (("LM", how.index), ("TER", how.ter)) if not there}
+    _put_rows(rows, [name for name in MEASURES if name not in left_out], how.samples > 0)
+    print(f"# {signature}")
+
+
+def _put_json_rows(rows: "list[SystemRow]", signature: str) -> None:
+    for row in rows:
+        differences = {name: list(one) for name, one in row.differences.items()}
+        put_object(system=row.name, **row.values, differences=differences, signature=signature)
+
+
+def _read_files(
+    files: list[str], references: list[str], as_is: bool
+) -> "tuple[list[str], list[list[str]], list[System]]":
+    """Return the source's sentences, people's rewritings of them, and the systems with theirs."""
+    from distsim.evaluation.rewritings import System, read_sentences
+
+    source, *systems = files
+    if not systems:
+        raise typer.BadParameter("give the source's sentences, then those of a system or more")
+    if not references:
+        raise typer.BadParameter("name files of references: --references FILE, one or more")
+    sentences = read_sentences(source, as_is=as_is)
+    n = len(sentences)
+    people = [read_sentences(path, n, as_is) for path in references]
+    names = [Path(path).name for path in systems]
+    if len(set(names)) < len(names):
+        names = list(systems)
+    mine = [
+        System(name, read_sentences(path, n, as_is))
+        for name, path in zip(names, systems, strict=True)
+    ]
+    return sentences, people, mine
+
+
+def _put_rows(rows: "list[SystemRow]", shown: list[str], differences: bool) -> None:
+    print("\t".join(["system", *shown, *(("SARI-", "p") if differences else ())]))
+    for row in rows:
+        digits = {"ratio": 3, "kept": 3, "edits": 3, "moved": 3, "LM": 3}
+        cells = [
+            f"{row.values[name]:.{digits.get(name, 2)}f}" if name in row.values else ""
+            for name in shown
+        ]
+        if differences:
+            found = row.differences.get("SARI")
+            cells += ["", ""] if found is None else [f"{found[0]:+.2f}", f"{found[3]:.3f}"]
+        print("\t".join([visible(row.name, sys.stdout), *cells]))
+
+
+def forms(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE SYSTEM...", help="Sentences or phrases, and what systems made of them."
+        ),
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FOLDER", help="For the forms.")],
+    questions: Annotated[
+        str, typer.Option(metavar="NAME,...", help="meaning, grammar, rating.")
+    ] = "meaning,grammar",
+    settings: SetOption = None,
+    as_is: AsIsOption = False,
+) -> None:
+    """Write judge.csv, judge.html and key.csv, with hidden controls in random order.
+
+    Controls: a copy and nonsense for each fifth source, random deletion to the length of the first
+    system. Judges must not see key.csv. --set changes deletion and seed.
+    """
+    from distsim.evaluation.judging import FormSettings, write_forms
+    from distsim.evaluation.rewritings import System, read_sentences
+
+    (how,) = chosen(FormSettings(), settings=settings)
+    source, *systems = files
+    if not systems:
+        raise typer.BadParameter("give the source's sentences, then those of a system or more")
+    sentences = read_sentences(source, as_is=as_is)
+    made = [
+        System(Path(path).name, read_sentences(path, len(sentences), as_is)) for path in systems
+    ]
+    n = write_forms(
+        sentences, made, output, questions=questions.split(","), deletion=how.deletion,
+        seed=how.seed,
+    )  # fmt: skip
+    say(f"{n:,} lines to judge: {output}/judge.csv, or {output}/judge.html in a browser")
+
+
+@lists_rows
+def read(
+    key: Annotated[str, typer.Argument(metavar="KEY", help="key.csv of the forms.")],
+    sheets: Annotated[list[str], typer.Argument(metavar="SHEET...", help="One of each judge.")],
+) -> None:
+    """Print system<TAB>question<TAB>marks<TAB>mean<TAB>low<TAB>high of judged forms.
+
+    With a 95% interval, sources resampled. Behind the systems a line for each question: how judges
+    agree, by Krippendorff's alpha (ordinal) and the mean kappa (quadratic weights) of two.
+    """
+    from distsim.evaluation.judging import read_forms
+
+    judged = read_forms(key, sheets)
+    for row in judged.rows:
+        put_row(
+            {"system": row.system, "question": row.question, "marks": row.n, "mean": row.mean,
+             "low": row.low, "high": row.high}
+        )  # fmt: skip
+    for one in judged.agreement if len(sheets) > 1 else ():
+        say(
+            f"{one.question}: alpha {one.alpha:.3f}, kappa {one.kappa:.3f}, "
+            f"{one.n:,} lines with two marks or more"
+        )
+    for sheet in judged.doubtful:
+        say(f"{sheet}: its marks of copies are not above those of nonsense: leave it out")
 
 
 EvaluationMeasure = Literal["table", "exact", "both", "vectors", "all"]  # what measures similarity

@@ -9,11 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from distsim.base.errors import DistsimError, EarlierVersionWarning
-from distsim.base.interrupts import Interrupted, interrupt
-from distsim.cli.console import in_flags, say, visible
+from distsim.base.errors import DistsimError, EarlierVersionWarning, Interrupted, interrupt
+from distsim.cli.console import close_output, in_flags, open_streams, say, visible
 from distsim.cli.options import UnpackLimitOption
-from distsim.cli.streams import close_output, open_streams
 from distsim.cli.usage import Grouped, overview
 
 app = typer.Typer(

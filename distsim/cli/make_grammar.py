@@ -1,14 +1,184 @@
-"""`distsim make-grammar --bitext EN OTHER --index INDEX -o FOLDER`: all steps in one command."""
+"""`distsim extract`, `pivot` and `make-grammar`: paraphrase rules from bitexts."""
 
+from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated
 
 import typer
 
-from distsim.base.choices import TextFormat
+from distsim.base.arguments import Columns, RuleFormat, TargetText, TextFormat
+from distsim.base.arguments import ExtractPreset as Preset
 from distsim.cli.console import JobsOption, progress_bar, say
-from distsim.cli.groups import grouped
-from distsim.cli.options import AsIsOption, FineSettings, text_format_of
+from distsim.cli.options import (
+    AsIsOption,
+    FineSettings,
+    GrammarFileOptions,
+    MemoryOption,
+    OptionGroup,
+    grouped,
+    text_format_of,
+)
+from distsim.cli.rows import lists_rows, put_row
+
+
+@dataclass
+class TableOptions(OptionGroup):
+    """How rules are written."""
+
+    rule_format: Annotated[
+        RuleFormat,
+        typer.Option("--format", help="moses: a sorted phrase table, for augment too."),
+    ] = "joshua"
+    target: Annotated[
+        TargetText | None,
+        typer.Option(
+            help="Of a Moses table: its target is the first text of align, or the second. "
+            "Default: first."
+        ),
+    ] = None
+
+    def is_moses(self) -> bool:
+        """Return whether a Moses phrase table is asked for.
+
+        Raises:
+            typer.BadParameter: its target is named, but it is not.
+        """
+        if self.target is not None and self.rule_format != "moses":
+            raise typer.BadParameter("--target goes with --format moses: rules are into English")
+        return self.rule_format == "moses"
+
+
+@grouped
+def extract(
+    bitexts: Annotated[list[str], typer.Argument(metavar="BITEXT...", help="Made by align.")],
+    table: TableOptions,
+    fine: FineSettings,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="RULES", help="Compressed if it ends in .gz, .zst."),
+    ] = None,
+    numeric: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Write rules as numbers, for pivot, not as text."),
+    ] = None,
+    preset: Annotated[
+        Preset | None,
+        typer.Option(help="Which rules are extracted.  [default: hiero; of a Moses table: moses]"),
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(metavar="NAME;...", help="Write only these features, separated by ;."),
+    ] = None,
+    memory: MemoryOption = "1G",  # type: ignore[assignment]
+    jobs: JobsOption = None,
+) -> None:
+    """Extract translation rules with all features; English is the target side.
+
+    A Moses phrase table has four scores: p(f|e), lex(f|e), p(e|f), lex(e|f), e the target.
+    """
+    from distsim.grammar.extraction.extract import extract_phrase_table, extract_rules
+    from distsim.grammar.extraction.features import FeatureChoice
+    from distsim.grammar.extraction.instances import PRESETS
+
+    is_moses = table.is_moses()
+    if is_moses and (numeric is not None or features is not None):
+        raise typer.BadParameter("--format moses goes with neither --numeric nor --features")
+    options, choice = fine.chosen(
+        PRESETS[preset or ("moses" if is_moses else "hiero")],
+        FeatureChoice(tuple(features.split(";")) if features else None),
+    )
+    if output is None and numeric is None:
+        output = "-"
+    with progress_bar("sentences") as bar:
+        if is_moses:
+            report = extract_phrase_table(
+                bitexts, output or "-", target=table.target or "first", options=options,
+                memory=memory, jobs=jobs, progress=bar,
+            )  # fmt: skip
+        else:
+            report = extract_rules(
+                bitexts, output, options=options, numeric=numeric, features=choice, memory=memory,
+                jobs=jobs, progress=bar,
+            )  # fmt: skip
+    for line in report.lines():
+        say(line)
+
+
+_MOST_OF_NUMBERS = 50  # translations of a label and foreign side, of numeric rules
+
+
+@lists_rows
+@grouped
+def pivot(
+    grammar: Annotated[
+        str,
+        typer.Argument(
+            metavar="GRAMMAR",
+            help="Rules, a phrase table, or a folder of extract --numeric; - for stdin.",
+        ),
+    ],
+    files: GrammarFileOptions,
+    fine: FineSettings,
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="OUT", help="Compressed if it ends in .gz, .zst."),
+    ] = "-",
+    columns: Annotated[
+        Columns | None,
+        typer.Option(help="p(e,LHS|f), or p(e|f,LHS); inferred from their sums where not given."),
+    ] = None,
+    why: Annotated[
+        str | None,
+        typer.Option(
+            metavar="'E1 ||| E2'",
+            help="Of numeric rules: only show the foreign sides that these paraphrases share.",
+        ),
+    ] = None,
+    memory: MemoryOption = "128M",  # type: ignore[assignment]
+    jobs: JobsOption = None,
+) -> None:
+    """Pair English sides that share a label and a foreign side: paraphrase rules."""
+    from pathlib import Path
+
+    from distsim.grammar.pivot import PivotOptions, pivot_grammar
+
+    numeric = bool(grammar) and Path(grammar).is_dir()
+    usual = PivotOptions(max_translations=_MOST_OF_NUMBERS if numeric else 0)
+    (options,) = fine.chosen(usual, columns=columns)
+    if why is not None:
+        if not numeric:
+            raise typer.BadParameter("--why looks into the numbers that extract --numeric writes")
+        _explain(grammar, why)
+        return
+    with progress_bar() as bar:
+        if numeric:
+            from distsim.grammar.extraction.pivoting import pivot_rules
+
+            report = pivot_rules(grammar, output, options, jobs=jobs, memory=memory, progress=bar)
+        else:
+            report = pivot_grammar(
+                grammar, output, options=options, on_error=files.on_error,
+                grammar_format=files.grammar_format, jobs=jobs, memory=memory, progress=bar,
+            )  # fmt: skip
+    for line in report.lines():
+        say(line)
+
+
+def _explain(rules: str, pair: str) -> None:
+    """Print pivot, left-hand side, share of the sum, both counts, bitexts; the best first."""
+    from distsim.grammar.extraction.numeric import NumericRules
+    from distsim.grammar.extraction.pivoting import evidence_for
+
+    source, bar, target = pair.partition("|||")
+    if not bar or not source.strip() or not target.strip():
+        raise typer.BadParameter(f"--why {pair!r}: give both sides, as 'in spite of ||| despite'")
+    found = evidence_for(NumericRules(rules), source.strip(), target.strip())
+    for one in found:
+        counts = {"source_count": one.source_count, "target_count": one.target_count}
+        put_row({"pivot": one.foreign, "label": one.label, "p": one.p, **counts,
+                 "bitexts": one.bitexts})  # fmt: skip
+    if not found:
+        say(f"{pair}: no foreign side has both as translations under one label")
 
 
 @grouped

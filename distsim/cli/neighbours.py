@@ -20,16 +20,14 @@ from distsim.cli.console import (
     say_opposites,
     say_shares,
 )
-from distsim.cli.groups import OptionGroup, grouped
-from distsim.cli.options import HeldMemoryOption, SetOption, chosen
+from distsim.cli.options import HeldMemoryOption, OptionGroup, SetOption, chosen, grouped
 from distsim.cli.rows import ALL_ROWS, NOTE, lists_rows, put_answer
 
 if TYPE_CHECKING:
     from distsim.base.results import Results
     from distsim.cli.console import PhraseArgument
-    from distsim.comparison.evidence import CosineEvidence
     from distsim.comparison.nearest import NeighbourList
-    from distsim.comparison.table import SignatureTable
+    from distsim.comparison.table import CosineEvidence, SignatureTable
     from distsim.paraphrase.finder.word_neighbours import WordNeighbour
 
 _USUAL = 10
@@ -148,7 +146,7 @@ def neighbours(
     the pattern among the places looked at.
     With --map the phrases are words of the map's target table, ordered by CSLS.
     """
-    from distsim.cli.evidence import opened_evidence
+    from distsim.cli.similarity import opened_evidence
 
     (finding,) = chosen(NeighbourSettings(), settings=settings)
     asked = asked_phrases(phrases, file)
@@ -307,7 +305,7 @@ def _by_finder(
 
 
 def _groups(opened: "SignatureTable", near: "Results[Any]") -> list[str]:
-    from distsim.comparison.senses import group_senses
+    from distsim.comparison.table import group_senses
 
     return group_senses(opened, [other.phrase for other in near])
 
@@ -319,7 +317,7 @@ def _put_near(
     groups: list[str] | None,
     reasons: "list[CosineEvidence] | None" = None,
 ) -> None:
-    from distsim.cli.evidence import as_record, columns_of
+    from distsim.cli.similarity import as_record, columns_of
     from distsim.paraphrase.finder.word_neighbours import WordNeighbour
 
     for rank, other in enumerate(near, 1):

@@ -1,14 +1,17 @@
 """Options that several subcommands have: fine settings, memory, estimates of similarity."""
 
+import dataclasses
+import inspect
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
-from distsim.base.choices import EstimateName, TextFormat
+from distsim.base.arguments import EstimateName, OnError, TextFormat, plain_number
 from distsim.base.settings import (
     SettingError,
     changed,
@@ -18,12 +21,154 @@ from distsim.base.settings import (
     settings_text,
 )
 from distsim.cli.console import InOption, WhereOption, know_settings, say_format
-from distsim.cli.groups import OptionGroup
-from distsim.corpus.numbers import plain_number
+from distsim.grammar.formats import FORMATS
 
 if TYPE_CHECKING:
     from distsim.corpus.sources import Source
     from distsim.indexes.corpus_index import CorpusIndex
+
+
+class OptionGroup:
+    """Base of dataclasses whose fields are options of a command."""
+
+    def given(self) -> list[str]:
+        """Return the options that were given, as they are typed."""
+        return [
+            _flag(field.name, hint)
+            for field, hint in _fields(type(self))
+            if getattr(self, field.name) != field.default
+        ]
+
+    def other_than(self, *names: str) -> list[str]:
+        """Return the options that were given, without those of some fields."""
+        allowed = {_flag(field.name, hint) for field, hint in _fields(type(self))
+                   if field.name in names}  # fmt: skip
+        return [flag for flag in self.given() if flag not in allowed]
+
+
+def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command with the options of each group in place of the parameter of that type.
+
+    Arguments:
+        command: a function, some of whose parameters are of subclasses of OptionGroup.
+    """
+    signature = inspect.signature(command)
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, type] = {}
+    for name, parameter in signature.parameters.items():
+        if isinstance(parameter.annotation, type) and issubclass(parameter.annotation, OptionGroup):
+            groups[name] = parameter.annotation
+            parameters += [
+                inspect.Parameter(
+                    field.name, inspect.Parameter.KEYWORD_ONLY,
+                    default=field.default, annotation=hint,
+                )
+                for field, hint in _fields(parameter.annotation)
+            ]  # fmt: skip
+        else:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+
+    @wraps(command)
+    def flat(**values: Any) -> Any:
+        taken = {
+            name: group(**{field.name: values.pop(field.name) for field, _ in _fields(group)})
+            for name, group in groups.items()
+        }
+        return command(**values, **taken)
+
+    del flat.__wrapped__
+    flat.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    flat.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return flat
+
+
+def _fields(group: type) -> list[tuple[dataclasses.Field[Any], Any]]:
+    hints = get_type_hints(group, include_extras=True)
+    return [(field, hints[field.name]) for field in dataclasses.fields(group)]
+
+
+def _flag(name: str, hint: Any) -> str:
+    """Return the option of a parameter: `--max-length` for max_length, or the declared name."""
+    for extra in get_args(hint)[1:]:
+        # Inside Annotated the first declared name stands where a default would.
+        for declared in (
+            getattr(extra, "default", None),
+            *(getattr(extra, "param_decls", None) or ()),
+        ):
+            if isinstance(declared, str) and declared.startswith("--"):
+                return str(declared).split("/")[0]
+    return "--" + name.replace("_", "-")
+
+
+_WHOLE = re.compile(r"-?[0-9]{1,9}")
+
+
+def take_plainly(params: Iterable[Any]) -> None:
+    """Let parameters of the argument parser take plain values without a check.
+
+    Arguments:
+        params: of a command; one that has no such checks stays as it is.
+    """
+    for param in params:
+        make = getattr(param, "get_runtime_param", None)
+        if hasattr(param, "type_descriptor") and not isinstance(make, _PlainFirst | None):
+            param.get_runtime_param = _PlainFirst(make, param.type_descriptor)
+
+
+class _PlainFirst:
+    """What coerces the values of a parameter: itself, or the check that is made at need.
+
+    Arguments:
+        make: returns the parser's own.
+        descriptor: of the parameter.
+    """
+
+    def __init__(self, make: Any, descriptor: Any) -> None:
+        self._make = make
+        self._annotation, self._info = descriptor.annotation, descriptor.parameter_info
+
+    def __call__(self) -> "_PlainFirst":
+        return self
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return a value in the type of its parameter.
+
+        Arguments:
+            value: as given; None where it was not.
+            param, ctx: as the parser has them.
+        """
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        is_plain, found = (False, None) if self._info.parser else self._plain(value)
+        return found if is_plain else self._make().coerce(value, param=param, ctx=ctx)
+
+    def _plain(self, value: Any) -> tuple[bool, Any]:
+        """Return (whether a value needs no check, it in its type)."""
+        kind = self._annotation
+        if kind is str:
+            return _is_text(value), value
+        if kind == list[str]:
+            is_plain = isinstance(value, list | tuple) and all(map(_is_text, value))
+            return is_plain, list(value) if is_plain else None
+        if kind is int and (type(value) is int or _is_whole(value)):
+            number, least, most = int(value), self._info.min, self._info.max
+            fits = (least is None or number >= least) and (most is None or number <= most)
+            return fits, number
+        if get_origin(kind) is Literal:
+            return type(value) is str and value in get_args(kind), value
+        return False, None
+
+
+def _is_text(value: Any) -> bool:
+    """Return whether a value is text without bytes that are no UTF-8."""
+    if type(value) is not str:
+        return False
+    return value.isascii() or not any("\ud800" <= one <= "\udfff" for one in value)
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is str and _WHOLE.fullmatch(value) is not None
+
 
 EstimateOption = Annotated[
     EstimateName | None,
@@ -242,3 +387,83 @@ ModelsOption = Annotated[
 ProcessorsOption = Annotated[
     str | None, typer.Option(metavar="NAME,...", help="What stanza does; all by default.")
 ]
+
+
+def one_of(choices: Iterable[str]) -> dict[str, Any]:
+    """Return the arguments of an option that takes one of some words: its metavar and parser.
+
+    Arguments:
+        choices: the words, as they are shown.
+    """
+    names = tuple(choices)
+
+    def checked(text: str) -> str:
+        if text not in names:
+            raise typer.BadParameter(f"{text!r}: choose one of {', '.join(names)}")
+        return text
+
+    return {"metavar": f"[{'|'.join(names)}]", "parser": checked}
+
+
+OnErrorOption = Annotated[
+    OnError, typer.Option(help="Invalid lines: stop, keep them as they are, or drop them.")
+]
+GrammarFormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="Inferred from the first lines where not given.",
+        **one_of(FORMATS),
+    ),
+]
+WeightOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--weight",
+        "-w",
+        metavar="FEATURE=NUMBER",
+        help="A term of the sum that orders rules, the largest sum first; repeat it.",
+    ),
+]
+
+
+@dataclass
+class GrammarFileOptions(OptionGroup):
+    """How a grammar file is read."""
+
+    grammar_format: GrammarFormatOption = None
+    on_error: OnErrorOption = "stop"
+
+
+@dataclass
+class EvidenceOptions(OptionGroup):
+    """Tables and index that give the similarity of a rule's sides."""
+
+    ngram: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="For sim_ngram: a table or signed index.")
+    ] = None
+    syntax: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="For sim_syn: a syntactic table.")
+    ] = None
+    opposites: OppositesOption = None
+
+
+def feature_weights(texts: list[str] | None) -> dict[str, float]:
+    """Return the weight of each feature.
+
+    Arguments:
+        texts: `FEATURE=NUMBER` each, as typed.
+
+    Raises:
+        typer.BadParameter: a text is not of this form.
+    """
+    weights = {}
+    for text in texts or ():
+        name, _, value = text.rpartition("=")
+        number = plain_number(value)
+        if not name or number is None:
+            raise typer.BadParameter(
+                f"--weight {text!r}: give FEATURE=NUMBER, as sim_ngram=2 or 0=-1"
+            )
+        weights[name] = number
+    return weights

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distsim.base.choices import LabelChoice
+from distsim.base.arguments import LabelChoice
 from distsim.cli.console import (
     InputOption,
     JobsOption,
@@ -13,10 +13,16 @@ from distsim.cli.console import (
     say,
 )
 from distsim.cli.costs import lines_in
-from distsim.cli.grammar_options import OnErrorOption, WeightOption, feature_weights, one_of
-from distsim.cli.options import SetOption, chosen
+from distsim.cli.options import (
+    OnErrorOption,
+    SetOption,
+    WeightOption,
+    chosen,
+    feature_weights,
+    one_of,
+)
 from distsim.cli.rows import lists_rows, prints_json, put_row
-from distsim.grammar.pair_kinds import PAIR_KINDS
+from distsim.grammar.pair_features import PAIR_KINDS
 
 if TYPE_CHECKING:
     from distsim.grammar.packs.grammar_index import PackedRule

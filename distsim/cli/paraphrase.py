@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distsim.base.choices import ParaphrasePreset as Preset
+from distsim.base.arguments import ParaphrasePreset as Preset
 from distsim.cli.console import (
     NOT_AVAILABLE,
     InputOption,
@@ -21,8 +21,15 @@ from distsim.cli.console import (
     say_opposites,
     say_shares,
 )
-from distsim.cli.groups import OptionGroup, grouped
-from distsim.cli.options import AsIsOption, DocumentOptions, HeldMemoryOption, SetOption, chosen
+from distsim.cli.options import (
+    AsIsOption,
+    DocumentOptions,
+    HeldMemoryOption,
+    OptionGroup,
+    SetOption,
+    chosen,
+    grouped,
+)
 from distsim.cli.rows import ALL_ROWS, NOTE, lists_rows, prints_csv, put_object, put_row
 
 if TYPE_CHECKING:
@@ -194,7 +201,7 @@ def _stream(paraphraser: "Paraphraser", file: str, why: bool, jobs: int | None) 
     from contextlib import nullcontext
 
     from distsim.corpus.sources import file_label, find_file, open_source
-    from distsim.paraphrase.stream import ParaphraseStream
+    from distsim.paraphrase.records import ParaphraseStream
 
     stream = ParaphraseStream(paraphraser, contexts=why, jobs=jobs)
     n_faulty = 0
@@ -267,7 +274,7 @@ def _opened(
 
 
 def _unknown_phrases(text: str, known: str, longest: int, as_is: bool) -> dict[str, int]:
-    from distsim.paraphrase.unknown import unknown_phrases
+    from distsim.paraphrase.unknown_words.words import unknown_phrases
 
     phrases = unknown_phrases(text, known, longest, as_is)
     say(f"{len(phrases):,} unknown phrases of 1 to {longest} tokens in {text}")
@@ -279,8 +286,8 @@ def _batch(
 ) -> None:
     import signal
 
-    from distsim.base.interrupts import Interrupted
-    from distsim.paraphrase.batch import paraphrase_phrases
+    from distsim.base.errors import Interrupted
+    from distsim.paraphrase.records import paraphrase_phrases
 
     try:
         with progress_bar("phrases") as bar:

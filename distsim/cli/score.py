@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distsim.base.choices import Align, ScoreNames
+from distsim.base.arguments import Align, ScoreNames
 from distsim.base.errors import ParameterError
 from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.costs import lines_in
-from distsim.cli.grammar_options import EvidenceOptions, GrammarFileOptions
-from distsim.cli.groups import grouped
-from distsim.cli.options import SetOption, chosen
+from distsim.cli.options import EvidenceOptions, GrammarFileOptions, SetOption, chosen, grouped
 
 if TYPE_CHECKING:
     from distsim.grammar.alignment import RuleAligner

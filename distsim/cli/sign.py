@@ -1,4 +1,4 @@
-"""`distsim sign SOURCE`: signs frequent phrases into a table."""
+"""`distsim sign`, `learn`, `merge` and `map`: tables of signatures, and what joins them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from distsim.base.choices import SignPreset, SourceKind, TextFormat
+from distsim.base.arguments import SignPreset, SourceKind, TextFormat
 from distsim.cli.console import (
     ForceOption,
     JobsOption,
@@ -16,14 +16,14 @@ from distsim.cli.console import (
     say,
     say_finder,
 )
-from distsim.cli.costs import FINDER, RANDOM, SIGN, say_cost
-from distsim.cli.groups import grouped
+from distsim.cli.costs import FINDER, LEARN, RANDOM, SIGN, say_cost
 from distsim.cli.options import (
     DocumentOptions,
     FreeMemoryOption,
     RecipeOption,
     SetOption,
     chosen,
+    grouped,
 )
 from distsim.corpus.normaliser import Normaliser
 
@@ -34,6 +34,78 @@ if TYPE_CHECKING:
     from distsim.contexts.sources.vectors import VectorFile
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.signatures.recipe import Recipe
+
+
+@grouped
+def learn(
+    source: Annotated[str, typer.Argument(metavar="INDEX", help="An index.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="PROJECTION", help="Its folder.")
+    ],
+    part: DocumentOptions,
+    recipe: RecipeOption = None,
+    settings: SetOption = None,
+    force: ForceOption = False,
+    memory: FreeMemoryOption = None,
+    jobs: JobsOption = None,
+) -> None:
+    """Learn a projection from an index's frequent words and the features around them.
+
+    By the recipe of `sign --preset learned`; --recipe and --set change it as they do there.
+    """
+    from distsim.base.memory import keep_freed
+    from distsim.contexts.phrase_store import Selection
+    from distsim.signatures.recipe import DEFAULT
+    from distsim.signatures.signing import learn as learn_projection
+    from distsim.storage import Artifact
+
+    # A table's recipe also says which phrases were signed: nothing is learned from that.
+    made, _ = chosen(DEFAULT, Selection(), recipe=recipe, settings=settings)
+    keep_freed()
+    force = may_replace(output, force)
+    index = part.opened(source)
+    say_cost(index.n_tokens, [LEARN], jobs)
+    with progress_bar() as bar:
+        path = learn_projection(
+            index, output, recipe=made, force=force, memory=memory, jobs=jobs,
+            progress=bar,
+        )  # fmt: skip
+    found = Artifact(path).parameters
+    say(
+        f"{found['rank']} directions for {found['bits']} bits, learned from {found['rows']:,} "
+        f"words by {found['features']:,} features, {found['cells']:,} cells"
+    )
+
+
+def map_tables(
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="A table, or an index that was signed.")
+    ],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="The same, of the other text.")],
+    pairs: Annotated[
+        str,
+        typer.Option(
+            metavar="DICTIONARY", help="Lines word<TAB>translation, perhaps with <TAB>weight."
+        ),
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="MAP", help="Its folder.")],
+    settings: SetOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Learn a linear map from the word vectors of one table to those of another.
+
+    By ridge regression, or with --set method=orthogonal by orthogonal Procrustes.
+    """
+    from distsim.comparison.mapping import MapOptions, VectorMap
+
+    (options,) = chosen(MapOptions(), settings=settings)
+    force = may_replace(output, force)
+    made = VectorMap.learn(source, target, pairs, output, options=options, force=force, notice=say)
+    say(
+        f"{made.parameters['pairs']:,} pairs, {made.matrix.shape[0]} by {made.matrix.shape[1]} "
+        f"dimensions, {len(made.target.words):,} target words"
+    )
+
 
 USUAL: dict[str, SignPreset] = {
     "index": "learned", "counts": "learned", "annotated": "syntax", "vectors": "vectors",
@@ -169,7 +241,7 @@ def sign(
     others, all of which `distsim info TABLE --recipe` prints and an unknown one names.
     """
     from distsim.base.memory import keep_freed
-    from distsim.contexts.selection import Selection
+    from distsim.contexts.phrase_store import Selection
     from distsim.signatures.recipe import PRESETS
 
     if projection is not None and kind == "vectors":
@@ -227,8 +299,7 @@ def _signed(
 def _store_finder(source: Any, table: "SignatureTable", how: Any, jobs: int | None) -> None:
     """Store the finder of substitutes beside a table, if the recipe has one, and print its size."""
     from distsim.base.errors import ArtifactError, ParameterError
-    from distsim.corpus.inflections import Inflections
-    from distsim.corpus.language import chosen_inflections
+    from distsim.corpus.inflections import Inflections, chosen_inflections
     from distsim.paraphrase.finder.space import open_space
     from distsim.paraphrase.finder.word_profiles import build_finder
     from distsim.storage import remove_artifact
@@ -331,3 +402,40 @@ def _report(table: "SignatureTable") -> None:
     if left_out:
         why = "word with a vector" if table.fingerprint.is_of_vectors else "weighted context"
         say(f"{left_out:,} more phrases have no {why} and so no signature")
+
+
+def merge(
+    tables: Annotated[
+        list[str], typer.Argument(metavar="TABLE...", help="Signed with --keep-sums.")
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="TABLE", help="Its folder.")],
+    min_count: Annotated[
+        int | None, typer.Option(min=1, help="Leave out phrases rarer in all; default: as signed.")
+    ] = None,
+    keep_sums: KeepSumsOption = False,
+    force: ForceOption = False,
+    jobs: JobsOption = None,
+) -> None:
+    """Merge tables of parts of a text into the table of the whole, without the text.
+
+    They are signed with --preset thesis --keep-sums; the result is the table that signing the whole
+    text gives, byte for byte.
+    """
+    from distsim.comparison.table import merge_tables
+
+    force = may_replace(output, force)
+    with progress_bar() as bar:
+        table = merge_tables(
+            tables,
+            output,
+            min_count=min_count,
+            keep_sums=keep_sums,
+            force=force,
+            jobs=jobs,
+            progress=bar,
+        )
+    say(
+        f"{len(table):,} phrases of {len(tables)} tables that occur "
+        f"{table.parameters['min_count']} times in all, {table.n_bits} bits, "
+        f"fingerprint {table.fingerprint.short}"
+    )

@@ -1,18 +1,165 @@
-"""`distsim similarity TABLE A B`: the similarity of two phrases, or of pairs in a file."""
+"""`distsim similarity` and `compare`: two phrases, or pairs in a file; the evidence behind."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import DistsimError, InputError, ParameterError
 from distsim.cli.console import read_lines, say, say_left_out
-from distsim.cli.options import EstimateOption
-from distsim.cli.rows import NOTE, lists_rows, put_row
+from distsim.cli.options import DocumentOptions, EstimateOption, SetOption, chosen, grouped
+from distsim.cli.rows import (
+    ALL_ROWS,
+    NOTE,
+    lists_rows,
+    prints_json,
+    put_object,
+    put_row,
+    writes_json,
+)
 
 if TYPE_CHECKING:
-    from distsim.comparison.evidence import CosineEvidence
+    from distsim.comparison.table import CosineEvidence, SignatureTable, SimilarityEvidence
+    from distsim.indexes.corpus_index import CorpusIndex
+
+
+_SHOWN_CONTEXTS = 3  # beside a neighbour
+
+
+def opened_evidence(table: "SignatureTable", path: str, index: str | None) -> "SimilarityEvidence":
+    """Return the evidence of a table, with contexts where it is in an index or one is named.
+
+    Arguments:
+        table: the opened table.
+        path: its path.
+        index: path of an index; None: the one that contains the table.
+    """
+    from distsim import storage
+    from distsim.comparison.table import SimilarityEvidence
+
+    is_of_words = table.fingerprint.is_syntactic or table.fingerprint.is_of_vectors
+    if index is None and not is_of_words and storage.Artifact(path).kind is storage.INDEX:
+        index = path
+    return SimilarityEvidence(table, index)
+
+
+def put_evidence(behind: "CosineEvidence") -> None:
+    """Print a row for each phrase and for each shared context of a pair; JSON has them already.
+
+    Arguments:
+        behind: the evidence.
+    """
+    if writes_json():
+        return
+    for one in (behind.a, behind.b):
+        put_row({
+            "phrase": one.phrase, "count": one.occurrences, "own_share": one.own_share,
+            "origin": one.origin,
+        })  # fmt: skip
+    for context in behind.shared:
+        put_row({
+            "context": f"{context.place}:{context.word}", "weight_a": context.weight_a,
+            "weight_b": context.weight_b,
+        })  # fmt: skip
+
+
+def columns_of(behind: "CosineEvidence") -> dict[str, object]:
+    """Return the columns beside a neighbour: own share, origin, the strongest shared contexts.
+
+    Arguments:
+        behind: the evidence.
+    """
+    shown = [f"{one.place}:{one.word}" for one in behind.shared[:_SHOWN_CONTEXTS]]
+    return {
+        "own_share": behind.b.own_share, "origin": behind.b.origin, "shared": " ".join(shown),
+    }  # fmt: skip
+
+
+def as_record(behind: "CosineEvidence") -> dict[str, Any]:
+    """Return the evidence with names, for JSON.
+
+    Arguments:
+        behind: the evidence.
+    """
+    return {
+        "a": behind.a._asdict(),
+        "b": behind.b._asdict(),
+        "shared": [one._asdict() for one in behind.shared],
+    }
+
+
+@lists_rows
+@grouped
+def compare(
+    index: Annotated[str, typer.Argument(metavar="INDEX")],
+    a: Annotated[str, typer.Argument(metavar="A")],
+    b: Annotated[str, typer.Argument(metavar="B")],
+    part: DocumentOptions,
+    k: Annotated[
+        int, typer.Option("-k", "--limit", min=0, help="Contexts of each kind at most; 0: all.")
+    ] = 10,
+    table: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE", help="Signatures; default: those inside the index."),
+    ] = None,
+    settings: SetOption = None,
+) -> None:
+    """Put two phrases side by side.
+
+    Prints count<TAB>of A<TAB>of B; a line for each measure<TAB>similarity; then both, a and
+    b<TAB>context<TAB>weight beside A<TAB>beside B, the strongest first: contexts of both, of A
+    alone, of B alone. In a context _ stands for the phrase. --set model.window=2 looks two words to
+    either side, --set weighting.scheme=ppmi weighs rare contexts more (default: log-llr). With
+    --where or --in counts and contexts are of these documents, similarities those of the table.
+    """
+    from distsim.comparison.table import SignatureTable
+    from distsim.contexts.contrasting import contrast
+    from distsim.contexts.weights import Weighting
+    from distsim.signatures.recipe import PRESETS
+    from distsim.storage.manifest import signatures_inside
+
+    usual = replace(PRESETS["thesis"], weighting=Weighting("log-llr"))
+    (recipe,) = chosen(usual, settings=settings)
+    window, weighting = recipe.model.window, recipe.weighting
+    opened = part.opened(index)
+    signatures = None
+    if table is not None or signatures_inside(index).exists():
+        signatures = SignatureTable.open(table or index)
+    counts = opened.count([a, b]).tolist()
+    contexts_of_both = contrast(opened, a, b, k=k or ALL_ROWS, window=window, weighting=weighting)
+    measured = [] if signatures is None else _measured(opened, signatures, a, b)
+    if prints_json():
+        rows = {
+            name: [one._asdict() for one in contexts]
+            for name, contexts in zip(("both", "a", "b"), contexts_of_both, strict=True)
+        }
+        put_object(a=a, b=b, counts=counts, similarities=dict(measured), contexts=rows)
+        return
+    put_row({"row": "count", "a": counts[0], "b": counts[1]})
+    for name, value in measured:
+        put_row({"measure": name, "similarity": value})
+    for name, contexts in zip(("both", "a", "b"), contexts_of_both, strict=True):
+        for one in contexts:
+            weights = {"weight_a": one.weight_a, "weight_b": one.weight_b}
+            put_row({"of": name, "context": one.shown, **weights})
+
+
+def _measured(
+    index: "CorpusIndex", table: "SignatureTable", a: str, b: str
+) -> list[tuple[str, float | None]]:
+    """Return (measure, similarity) of all measures that the table allows; None where unknown."""
+    from distsim.comparison.measures import cosine
+
+    similarities = [("table", cosine(table).similarity(a, b))]
+    how: Literal["vectors", "exact"]
+    for how in ("vectors", "exact"):
+        try:
+            similarities.append((how, cosine(table, how=how, index=index).similarity(a, b)))
+        except DistsimError:  # the table is of another kind, or of another text
+            continue
+    return similarities
 
 
 @lists_rows
@@ -55,8 +202,8 @@ def similarity(
     contexts in its vector (the rest is of its words), and stored, composed or unknown; then the
     contexts that both have, with their weights.
     """
-    from distsim.cli.evidence import opened_evidence
     from distsim.cli.opened import opened_opposites
+    from distsim.cli.similarity import opened_evidence
     from distsim.comparison.measures import cosine
     from distsim.comparison.table import SignatureTable
 
@@ -96,7 +243,7 @@ def _put_pair(
     behind: "CosineEvidence | None",
 ) -> None:
     """Print a pair; `opposite`: evidence of opposites, None without one, `...` if not asked for."""
-    from distsim.cli.evidence import as_record, put_evidence
+    from distsim.cli.similarity import as_record, put_evidence
 
     asked_pair = {} if single else {"a": pair[0], "b": pair[1]}
     notes, scores, more = [], {}, dict(labels)

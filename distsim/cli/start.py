@@ -28,7 +28,7 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The argument parser checks types by pydantic, whose plugins are looked for in all packages.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    from distsim.cli.first_use import announce_compilation
+    from distsim.cli.costs import announce_compilation
     from distsim.cli.main import main as run
 
     for number, handler in before.items():

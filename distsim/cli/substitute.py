@@ -17,15 +17,14 @@ from distsim.cli.console import (
     say_opposites,
     say_shares,
 )
-from distsim.cli.groups import OptionGroup, grouped
-from distsim.cli.options import DocumentOptions, SetOption, chosen
+from distsim.cli.options import DocumentOptions, OptionGroup, SetOption, chosen, grouped
 from distsim.cli.rows import NOTE, lists_rows, put_row
 
 if TYPE_CHECKING:
     from distsim.base.results import Results
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.paraphrase.substitution.mix import Mix
     from distsim.paraphrase.substitution.occurrence import SubstitutionTask
+    from distsim.paraphrase.substitution.substitute_candidates import Mix
     from distsim.paraphrase.substitution.substituter import Substitute, Substituter
 
 _SHOWN_WORDS = 5
@@ -137,7 +136,7 @@ def substitute(
 
 def _mixes(settings: list[str] | None) -> "tuple[Mix, Mix, SubstituteSettings]":
     """Return the weights of candidates that are named, of those that are found, and the rest."""
-    from distsim.paraphrase.substitution.mix import FINDING, RANKING
+    from distsim.paraphrase.substitution.substitute_candidates import FINDING, RANKING
 
     ranking, how = chosen(RANKING, SubstituteSettings(), settings=settings)
     given = {
@@ -156,11 +155,9 @@ def _substituter(
     """Return the substituter with the options and settings of the command."""
     from distsim.cli.opened import rules_of_words
     from distsim.comparison.table import SignatureTable
-    from distsim.corpus.inflections import Inflections
-    from distsim.corpus.language import AUTO
-    from distsim.paraphrase.finder.weights import FinderWeights
-    from distsim.paraphrase.finder.word_finder import WordOptions
-    from distsim.paraphrase.substitution.mix import FINDING
+    from distsim.corpus.inflections import AUTO, Inflections
+    from distsim.paraphrase.finder.word_finder import FinderWeights, WordOptions
+    from distsim.paraphrase.substitution.substitute_candidates import FINDING
     from distsim.paraphrase.substitution.substituter import Substituter
 
     ranking, finding, how = mixes

@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from distsim.cli.console import know_options
-from distsim.cli.plain_values import take_plainly
+from distsim.cli.options import take_plainly
 
 # Of a seed, and of any other whole number. What counts or limits things needs no more.
 _WRONG_VALUE = re.compile(r"'([^']*)' is not one of (.*)$")
@@ -74,7 +74,7 @@ class Commands(Mapping[str, Any]):
         if name not in self._made:
             entry = self.entries[name]
             if "commands" in entry:
-                inner = Commands(entry["commands"], name)
+                inner = Commands(entry["commands"], entry.get("module", name))
                 self._made[name] = Grouped(
                     name=name,
                     help=entry["help"],

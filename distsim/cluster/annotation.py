@@ -20,8 +20,7 @@ import zstandard
 from distsim.base.arguments import Paths, one_or_many_paths, one_path
 from distsim.base.errors import InputError
 from distsim.base.parallel import Progress, no_progress
-from distsim.cluster.shared_files import first_stays, replacing
-from distsim.cluster.spark_session import (
+from distsim.cluster.executors import (
     SparkOptions,
     errors_marked,
     errors_translated,
@@ -29,6 +28,7 @@ from distsim.cluster.spark_session import (
     spark_context,
     tasks_watched,
 )
+from distsim.cluster.plan import first_stays, replacing
 from distsim.corpus.annotating import (
     PIECE_CHARACTERS,
     AnnotatedFile,

@@ -23,17 +23,16 @@ from distsim import storage
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.cluster.job import Job
-from distsim.cluster.shared_files import mapped, save
-from distsim.cluster.shuffle_blocks import pack, unpack
+from distsim.cluster.plan import mapped, save
+from distsim.cluster.shuffled_source import pack, unpack
 from distsim.cluster.tasks import Packets, edges_of, global_ids, ranges_of
 from distsim.comparison.table import SignatureTable
 from distsim.contexts.triples import TripleStore
-from distsim.corpus.inflections import Inflections
-from distsim.corpus.language import chosen_inflections
+from distsim.corpus.inflections import Inflections, chosen_inflections
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import MULTIPLIER
-from distsim.paraphrase.finder.lemmas import Lemmas
+from distsim.paraphrase.finder.inflections import Lemmas
 from distsim.paraphrase.finder.lexicon import CountedWords
 from distsim.paraphrase.finder.profile_counts import (
     LEAST_FRAME,

@@ -9,15 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.cluster.kernels.shuffle_blocks import mark_keys
-from distsim.cluster.plan import read_plan
-from distsim.cluster.shared_files import mapped, save
-from distsim.cluster.shuffle_blocks import read_packets
-from distsim.cluster.shuffled_source import ClusterText, SummedBlocks
+from distsim.cluster.kernels import mark_keys
+from distsim.cluster.plan import mapped, read_plan, save
+from distsim.cluster.shuffled_source import ClusterText, SummedBlocks, read_packets
 from distsim.cluster.words import CorpusWords
-from distsim.contexts.features import FeatureSpace
 from distsim.contexts.ngram import space_of_words
-from distsim.contexts.weights import Weigher
+from distsim.contexts.weights import FeatureSpace, Weigher
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import bucket_starts

@@ -15,23 +15,100 @@ whatever its settings are.
 import dataclasses
 import json
 import os
+import shutil
 import types
 import typing
-from collections.abc import Sequence
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from distsim.base.errors import ArtifactError, InputError, ParameterError
-from distsim.cluster.shared_files import replacing
 from distsim.contexts.ngram import NgramModel
-from distsim.contexts.selection import Selection
-from distsim.corpus.inflections import Inflections
-from distsim.corpus.language import AUTO
+from distsim.contexts.phrase_store import Selection
+from distsim.corpus.inflections import AUTO, Inflections
 from distsim.corpus.sources import Source, find_texts, require_files
 from distsim.indexes.build import NEAR, IndexOptions
 from distsim.signatures.recipe import DEFAULT, Recipe
 from distsim.storage import checksum_of_settings
+from distsim.storage.files import naming, raw_bytes
+
+_HEAD_BYTES = 4096
+
+
+def attempt_name(path: Path) -> Path:
+    """Return a hidden sibling of `path` that no other attempt has.
+
+    Arguments:
+        path: of a file or folder that will be written.
+    """
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield the name of a temporary file, which replaces `path` at the end.
+
+    Arguments:
+        path: of the file that is written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = attempt_name(path)
+    try:
+        with naming(path):
+            yield part
+            os.replace(part, path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
+
+
+@contextmanager
+def first_stays(path: Path) -> Iterator[Path]:
+    """Yield the name of a temporary folder, which becomes `path` unless that exists.
+
+    Arguments:
+        path: of the folder that is written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = attempt_name(path)
+    try:
+        yield part
+        try:
+            os.rename(part, path)
+        except OSError:
+            if not path.is_dir():
+                raise
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def save(path: Path, values: np.ndarray) -> None:
+    """Write an array, whole or not at all.
+
+    Arguments:
+        path: of the file, in numpy's format.
+    """
+    values = np.ascontiguousarray(values)
+    with replacing(path) as part, open(part, "wb") as file:
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(values))
+        file.write(raw_bytes(values))  # np.save does not say what a full disk is
+
+
+def mapped(path: Path) -> np.ndarray:
+    """Return a memory-mapped array; processes of one machine share its pages."""
+    if path.stat().st_size <= _HEAD_BYTES:  # perhaps nothing behind the head, which has no map
+        small: np.ndarray = np.load(path)
+        return small
+    array = np.load(path, mmap_mode="r")
+    plain: np.ndarray = np.ndarray(array.shape, array.dtype, buffer=array)
+    plain.flags.writeable = False
+    return plain
 
 
 def to_plain(value: Any) -> Any:

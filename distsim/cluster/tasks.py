@@ -24,24 +24,25 @@ from distsim import storage
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.cluster.job import Job
-from distsim.cluster.kernels.shuffle_blocks import count_phrases, frequent_phrases, take_rows
-from distsim.cluster.shared_files import first_stays, mapped, save
-from distsim.cluster.shuffle_blocks import (
+from distsim.cluster.kernels import count_phrases, frequent_phrases, take_rows
+from distsim.cluster.plan import first_stays, mapped, save
+from distsim.cluster.shuffled_source import (
+    ClusterText,
     PacketsByRange,
+    StoredBlocks,
     in_order,
     pack,
     read_packets,
     unpack,
     write_packets,
 )
-from distsim.cluster.shuffled_source import ClusterText, StoredBlocks
 from distsim.cluster.words import CorpusWords, sum_words
-from distsim.contexts.features import ContextCounts
 from distsim.contexts.ngram import NgramCounter, neighbour_slots
 from distsim.contexts.phrase_store import MOST_WORDS
 from distsim.contexts.sources.index import limits_of_words, word_pieces
 from distsim.contexts.sources.source import Work
 from distsim.contexts.triples import TripleStore
+from distsim.contexts.weights import ContextCounts
 from distsim.corpus.vocabulary import Vocabulary, hash_blob
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import build_part, line_hashes

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim.cluster.shared_files import mapped, replacing, save
-from distsim.contexts.kernels import spellings as kernel
-from distsim.corpus.language import language_of
+from distsim.cluster.plan import mapped, replacing, save
+from distsim.contexts.kernels import ngram_counts as kernel
+from distsim.corpus.inflections import language_of
 from distsim.corpus.vocabulary import Vocabulary, hash_blob
 from distsim.indexes.build import corpus_fingerprint
 from distsim.kernels.compiled import frozen
-from distsim.kernels.hashing import find_sorted
-from distsim.kernels.tables import permute_texts
+from distsim.kernels.hashing import find_sorted, permute_texts
 
 _TOTALS = "totals.json"
 

@@ -1,5 +1,3 @@
-from distsim.comparison.evidence import CosineEvidence as CosineEvidence
-from distsim.comparison.evidence import SimilarityEvidence as SimilarityEvidence
 from distsim.comparison.gapped.search import GappedNeighbour as GappedNeighbour
 from distsim.comparison.gapped.search import gapped_neighbours as gapped_neighbours
 from distsim.comparison.gapped.signatures import GappedCosine as GappedCosine
@@ -22,4 +20,6 @@ from distsim.comparison.nearest import rerank_neighbours as rerank_neighbours
 from distsim.comparison.opposites.language import Language as Language
 from distsim.comparison.opposites.opposites import OppositeEvidence as OppositeEvidence
 from distsim.comparison.opposites.opposites import Opposites as Opposites
-from distsim.comparison.senses import group_senses as group_senses
+from distsim.comparison.table import CosineEvidence as CosineEvidence
+from distsim.comparison.table import SimilarityEvidence as SimilarityEvidence
+from distsim.comparison.table import group_senses as group_senses

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from distsim import storage
-from distsim.base.arguments import check_types, one_of, one_text, shown, whole_number
+from distsim.base.arguments import check_types, one_of, one_text, plain_number, shown, whole_number
 from distsim.base.errors import ArtifactError, IncompatibleError, InputError, ParameterError
 from distsim.corpus.lines import decoded_line, read_lines
-from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted

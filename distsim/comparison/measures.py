@@ -23,10 +23,10 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import cosine as cosine_of_contexts
 from distsim.signatures.composition import Composer
 from distsim.signatures.estimates import Estimator, estimate_of
-from distsim.signatures.feature_store import FeatureStore, has_features
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import Recipe
 from distsim.signatures.signer import Signer
+from distsim.signatures.stores import FeatureStore, has_features
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 from distsim.storage.manifest import signatures_inside
 

@@ -1,24 +1,96 @@
 """A signature table with methods that compare its phrases."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self, Unpack, overload
+from typing import Any, NamedTuple, Self, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distsim.base.arguments import Texts, one_or_many_texts, whole_number
+from distsim.base.arguments import AnyPath, Texts, one_or_many_texts, whole_number
 from distsim.base.errors import ParameterError, UnknownPhraseError
 from distsim.base.parallel import Progress, no_progress
 from distsim.base.results import Results
 from distsim.comparison import measures, nearest
-from distsim.contexts.selection import Selection
+from distsim.comparison.measures import ngram_model
+from distsim.contexts.contrasting import ContrastedContext, contrast
+from distsim.contexts.ngram import PhraseWeigher
+from distsim.contexts.phrase_store import Selection
 from distsim.contexts.sources.source import PhraseSource
-from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.signatures import merge, signing
 from distsim.signatures.estimates import Stored
 from distsim.signatures.recipe import Recipe
-from distsim.signatures.table import StoredTable
+from distsim.signatures.table import PhraseEvidence, StoredTable, TableLike, opened_table
+
+_KEPT_PHRASES = 1 << 10
+
+
+class CosineEvidence(NamedTuple):
+    """What the similarity of two phrases rests on.
+
+    a, b: the phrases, with occurrences and the share of their own contexts. shared: the contexts
+    that both have, the highest weight first; empty where no index was given.
+
+    >>> SimilarityEvidence(learned, index).of_pair("king", "queen").a.origin
+    'stored'
+    """
+
+    a: PhraseEvidence
+    b: PhraseEvidence
+    shared: list[ContrastedContext]
+
+
+class SimilarityEvidence:
+    """Tells what similarities of a table rest on.
+
+    Arguments:
+        table: a table, an index that was signed, or the path of either.
+        index: whose contexts are shown; None: none are.
+
+    Raises:
+        IncompatibleError: the table was not signed from this index, or not from an index.
+
+    >>> SimilarityEvidence(learned).of_phrase("king").origin
+    'stored'
+    """
+
+    def __init__(self, table: TableLike, index: CorpusIndex | AnyPath | None = None) -> None:
+        self._table = opened_table(table)
+        self._index = None if index is None else opened_index(index)
+        if self._index is not None:
+            self._table.require_text(self._index)
+            self._model = ngram_model(self._table)
+            self._weigher = PhraseWeigher(
+                self._index, self._model.window, self._table.fingerprint.weighting(),
+                *self._model.shape[1:],
+            )  # fmt: skip
+        self.of_phrase = lru_cache(_KEPT_PHRASES)(self._of_phrase)
+
+    def _of_phrase(self, phrase: str) -> PhraseEvidence:
+        evidence = self._table.vector(phrase).evidence
+        if evidence.occurrences or self._index is None:
+            return evidence
+        return evidence._replace(occurrences=int(self._index.count(phrase)))
+
+    def of_pair(self, a: str, b: str, *, k: int = 10) -> CosineEvidence:
+        """Return the evidence behind the similarity of two phrases.
+
+        Arguments:
+            a, b: words separated by spaces.
+            k: the most shared contexts.
+
+        Raises:
+            ParameterError: a phrase is empty.
+        """
+        shared: Sequence[ContrastedContext] = ()
+        if self._index is not None:
+            shared = contrast(
+                self._index, a, b, k=k, window=self._model, weigher=self._weigher
+            ).both
+        return CosineEvidence(self.of_phrase(a), self.of_phrase(b), list(shared))
+
 
 Terms = Texts | NDArray[np.float32] | Iterable[str | NDArray[np.float32]]
 _FIRST = np.zeros(1, np.int64)
@@ -320,3 +392,38 @@ def merge_tables(
         progress=progress,
     )  # fmt: skip
     return SignatureTable.open(merged.path)
+
+
+MOST = 3
+
+
+def group_senses(table: SignatureTable, phrases: Sequence[str]) -> list[str]:
+    """Return the name of each phrase's group, its two most typical phrases: at most three groups.
+
+    Average linkage of the cosines of their vectors. A phrase without a vector is in a group "".
+
+    Arguments:
+        table: has their vectors. phrases: the answers for a word.
+
+    >>> group_senses(table, [])
+    []
+    """
+    if not phrases:
+        return []
+    vectors = table.vectors(list(phrases))
+    known = [i for i in range(len(phrases)) if not np.isnan(vectors[i]).any()]
+    rows = vectors.astype(np.float64)
+    cosines = rows @ rows.T
+    groups = [[i] for i in known]
+    while len(groups) > MOST:
+        pairs = [(a, b) for b in range(len(groups)) for a in range(b)]
+        means = [cosines[np.ix_(groups[a], groups[b])].mean() for a, b in pairs]
+        a, b = pairs[int(np.argmax(means))]
+        groups[a] += groups.pop(b)
+    names = [""] * len(phrases)
+    for group in groups:
+        inside = cosines[np.ix_(group, group)].sum(axis=1)
+        typical = [group[i] for i in np.argsort(-inside, kind="stable")[:2]]
+        for i in group:
+            names[i] = ", ".join(phrases[one] for one in typical)
+    return names

@@ -2,7 +2,7 @@ from distsim.contexts.contrasting import contrast as contrast
 from distsim.contexts.ngram import NamedContext as NamedContext
 from distsim.contexts.ngram import NgramModel as NgramModel
 from distsim.contexts.ngram import named_contexts as named_contexts
-from distsim.contexts.selection import Selection as Selection
+from distsim.contexts.phrase_store import Selection as Selection
 from distsim.contexts.sources.annotated import AnnotatedText as AnnotatedText
 from distsim.contexts.sources.counts import NgramCounts as NgramCounts
 from distsim.contexts.sources.vectors import GivenVectors as GivenVectors

@@ -15,8 +15,14 @@ import numpy as np
 from distsim.base.arguments import AnyPath, check_types
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
-from distsim.contexts.features import ContextCounts, FeatureSpace
-from distsim.contexts.weights import Weigher, Weighting, feature_log_probabilities, kept_shares
+from distsim.contexts.weights import (
+    ContextCounts,
+    FeatureSpace,
+    Weigher,
+    Weighting,
+    feature_log_probabilities,
+    kept_shares,
+)
 from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.indexes.phrase_walk import PhraseChunk

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from distsim.contexts.features import ContextCounts, FeatureSpace
+from distsim.contexts.weights import ContextCounts, FeatureSpace
 from distsim.corpus.vocabulary import hash_texts
 
 _LENGTH = np.float32(1024.0)  # weights are rounded to 2^-12 where they are projected

@@ -16,7 +16,7 @@ from xml.sax.saxutils import unescape
 
 from distsim.base.arguments import one_or_many_paths
 from distsim.base.errors import InputError, how_to_install
-from distsim.corpus import spacy_text, stanza_text
+from distsim.corpus import annotators
 from distsim.corpus.annotation import (
     NO_HEAD,
     ROOT,
@@ -28,8 +28,8 @@ from distsim.corpus.annotation import (
     fault,
     read_trees,
 )
-from distsim.corpus.blocks import Block, read_blocks
 from distsim.corpus.conllu import first_text, read_conllu
+from distsim.corpus.lines import Block, read_blocks
 from distsim.corpus.sources import Source, find_sources
 from distsim.storage.files import open_output
 
@@ -184,7 +184,8 @@ def _plain_text() -> str:
         install = f"{how_to_install('stanza')} (or the extra spacy); "
     return (
         "plain text, wanted CoNLL-U (10 columns separated by tabs) or the toolkit's lines. To "
-        f"annotate it: {install}{stanza_text.FETCH}, or, --with spacy, {spacy_text.FETCH}, to "
+        f"annotate it: {install}{annotators.FETCH_STANZA}, or, --with spacy, "
+        f"{annotators.FETCH_SPACY}, to "
         "`distsim annotate FILE -o FILE.conllu.gz`"
     )
 

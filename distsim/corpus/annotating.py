@@ -19,8 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from distsim.base.arguments import one_path, real_path
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
-from distsim.corpus.blocks import read_blocks
-from distsim.corpus.lines import TEXT_LINE_BYTES
+from distsim.corpus.lines import TEXT_LINE_BYTES, read_blocks
 from distsim.corpus.sources import Source, find_texts, spooled_sources
 from distsim.storage import open_output
 from distsim.storage.files import is_stream, open_part, part_of, require_suffix

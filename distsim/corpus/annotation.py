@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from distsim.base.errors import InputError
-from distsim.corpus.blocks import read_blocks
+from distsim.corpus.lines import read_blocks
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import Source
 

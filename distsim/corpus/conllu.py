@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import repeat
 
+from distsim.base.arguments import plain_count
 from distsim.corpus.annotation import (
     NO_HEAD,
     OUTSIDE,
@@ -16,9 +17,7 @@ from distsim.corpus.annotation import (
     check_tree,
     fault,
 )
-from distsim.corpus.blocks import Block
-from distsim.corpus.lines import LINE_BYTES
-from distsim.corpus.numbers import plain_count
+from distsim.corpus.lines import LINE_BYTES, Block
 from distsim.corpus.sources import Source
 
 COLUMNS = 10

@@ -13,8 +13,7 @@ import numpy as np
 
 from distsim.base.arguments import shown
 from distsim.base.errors import InputError, ParameterError
-from distsim.corpus.blocks import BLOCK_BYTES, Block, BlockDocuments
-from distsim.corpus.lines import decoded, read_lines
+from distsim.corpus.lines import DOCUMENT_BLOCK_BYTES, Block, BlockDocuments, decoded, read_lines
 from distsim.corpus.sources import Source
 
 _FILE_COLUMNS = ("file", "filename", "path")
@@ -142,7 +141,7 @@ def document_blocks(
     source: Source,
     number: int,
     watch: Callable[[bytes], object] = lambda text: None,
-    block_bytes: int = BLOCK_BYTES,
+    block_bytes: int = DOCUMENT_BLOCK_BYTES,
 ) -> Iterator[Block]:
     """Yield the text of a source's documents in blocks of whole documents.
 

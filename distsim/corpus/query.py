@@ -6,13 +6,10 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import product
 
-from distsim.base.arguments import utf8_phrase
-from distsim.base.choices import TextFormat
+from distsim.base.arguments import TextFormat, utf8_phrase
 from distsim.base.errors import ParameterError
-from distsim.corpus.characters import APOSTROPHES, QUOTES
-from distsim.corpus.escapes import escaped_forms, unescape
-from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.tokeniser import tokens_of
+from distsim.corpus.normaliser import Normaliser, escaped_forms, unescape
+from distsim.corpus.tokeniser import APOSTROPHES, QUOTES, tokens_of
 
 Reading = tuple[str, ...]
 

@@ -13,9 +13,9 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from distsim.base.arguments import plain_count
 from distsim.base.errors import InputError
 from distsim.corpus.lines import BLOCK_BYTES, WholeLines, read_lines, split_lines
-from distsim.corpus.numbers import plain_count
 from distsim.corpus.sources import (
     Source,
     file_label,

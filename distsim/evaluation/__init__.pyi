@@ -1,5 +1,3 @@
-from distsim.evaluation.compression import integer_compression as integer_compression
-from distsim.evaluation.compression import length_pairs as length_pairs
 from distsim.evaluation.correlations import Result as Result
 from distsim.evaluation.correlations import evaluate as evaluate
 from distsim.evaluation.gold import GoldSet as GoldSet
@@ -9,3 +7,5 @@ from distsim.evaluation.judging import Judgements as Judgements
 from distsim.evaluation.judging import SystemMarks as SystemMarks
 from distsim.evaluation.judging import read_forms as read_forms
 from distsim.evaluation.judging import write_forms as write_forms
+from distsim.evaluation.rewritings import integer_compression as integer_compression
+from distsim.evaluation.rewritings import length_pairs as length_pairs

@@ -12,10 +12,9 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Literal
 
-from distsim.base.arguments import Pair
+from distsim.base.arguments import Pair, plain_number
 from distsim.base.errors import InputError
-from distsim.corpus.blocks import read_blocks
-from distsim.corpus.numbers import plain_number
+from distsim.corpus.lines import read_blocks
 from distsim.corpus.sources import find_file
 
 GoldLayout = Literal["scored", "judged", "pairs"]

@@ -19,7 +19,7 @@ import numpy as np
 
 from distsim.base.arguments import AnyPath, one_of, whole_number
 from distsim.base.errors import InputError, ParameterError
-from distsim.evaluation.agreement import alpha, weighted_kappa
+from distsim.evaluation.correlations import alpha, weighted_kappa
 from distsim.evaluation.rewritings import COPY, System, shortened, with_nonsense
 from distsim.storage.files import open_output
 

@@ -5,10 +5,9 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from distsim.base.arguments import check_types, in_range, one_of
-from distsim.base.choices import Align, Aligner
-from distsim.bitext.link_model import LinkModel
-from distsim.corpus.escapes import unescape
+from distsim.base.arguments import Align, Aligner, check_types, in_range, one_of
+from distsim.bitext.aligner import LinkModel
+from distsim.corpus.normaliser import unescape
 from distsim.corpus.vocabulary import hash_blob
 from distsim.grammar.block import RuleBlock
 from distsim.grammar.kernels import evidence as kernel

@@ -6,15 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.arguments import PhrasePairs, plain_count
 from distsim.base.errors import ParameterError
 from distsim.corpus.lines import LineBlock, is_utf8, split_lines
-from distsim.corpus.numbers import plain_count
+from distsim.grammar.arrays import texts_of
 from distsim.grammar.fields import tokens
 from distsim.grammar.formats.grammar_format import GrammarFormat
 from distsim.grammar.formats.rules import RULES
-from distsim.grammar.kernels import columns
+from distsim.grammar.kernels import packs as pack_kernel
+from distsim.grammar.kernels import phrase_pairs as pair_kernel
 from distsim.grammar.kernels import rules as kernel
-from distsim.grammar.numbering import texts_of
 from distsim.kernels.compiled import frozen
 
 TERMINAL = kernel.TERMINAL
@@ -190,7 +191,7 @@ class FeatureColumns(NamedTuple):
 
     names: of the features; a whole number is a position among the bare values, from 0.
     values: float64[n, len(names)], NaN without a number. found: uint8 of the same shape, FOUND or
-    why not (`kernels/columns.py`). places: int64[n, len(names), 2], where each value is written.
+    why not (`kernels/packs.py`). places: int64[n, len(names), 2], where each value is written.
     """
 
     names: list[str]
@@ -213,7 +214,7 @@ class FeatureColumns(NamedTuple):
         Arguments:
             block: of the lines. row: of a line. column: of the feature.
         """
-        states = {columns.ABSENT: "is not there", columns.NOT_AVAILABLE: "is NA"}
+        states = {pack_kernel.ABSENT: "is not there", pack_kernel.NOT_AVAILABLE: "is NA"}
         state = states.get(int(self.found[row, column]))
         state = state or f"is {self.written(block, row, column)!r}"
         return f"feature {self.names[column]} {state}, wanted a number"
@@ -229,7 +230,7 @@ def read_features(
         fields: int64[n, 2], where each line's field starts and stops; that of features where None.
     """
     positions = [plain_count(name) for name in names]
-    arrays = columns.read_columns(
+    arrays = pack_kernel.read_columns(
         frozen(np.frombuffer(block.text, np.uint8)),
         frozen(block.features if fields is None else fields),
         *texts_of([name.encode() for name in names]),
@@ -258,9 +259,102 @@ def feature_names(
     Arguments:
         block: of lines. rows: of some of them. known: names to leave out. most: names at most.
     """
-    places, most_bare, fewest_bare = columns.new_names(
+    places, most_bare, fewest_bare = pack_kernel.new_names(
         frozen(np.frombuffer(block.text, np.uint8)), frozen(block.features[rows]),
         *texts_of([name.encode() for name in known]), most,
     )  # fmt: skip
     named = [block.text[start:stop].decode() for start, stop in places.tolist()]
     return FeatureNames(named, most_bare, fewest_bare)
+
+
+LONGEST_SPAN = 4
+
+
+class SpanPair(NamedTuple):
+    """A phrase pair of a rule.
+
+    source, target: both phrases. source_span, target_span: (start, stop) in symbols of the side,
+    from 0.
+    """
+
+    source: str
+    target: str
+    source_span: tuple[int, int]
+    target_span: tuple[int, int]
+
+
+def decompose(
+    source: str,
+    target: str,
+    links: Iterable[tuple[int, int]],
+    *,
+    longest: int = LONGEST_SPAN,
+    pairs: PhrasePairs = "thesis",
+) -> list[SpanPair]:
+    """Return the phrase pairs of a rule, in order of the source span's start, then length.
+
+    All pairs of contiguous terminal spans of 1 to `longest` symbols that the links hold
+    together: at least one link inside, none from inside to outside, no symbol without a
+    link at an edge of either span; gaps are walls. A rule without gaps and with at most
+    `longest` symbols a side has its whole pair too, last, if the links do not give it.
+    Thesis 5.3.2 and figure 5.3.
+
+    Arguments:
+        source, target: the sides, symbols separated by blanks; gaps as `[NP,1]`.
+        links: (source symbol, target symbol), both from 0, gaps counted.
+        longest: the most symbols of a phrase.
+        pairs: `reference`: those of the authors' implementation: a source phrase begins with a
+            linked symbol and may end with symbols without a link, and the whole pair is not added.
+
+    Raises:
+        ParameterError: a link points outside, or a gap does not occur once on each side.
+
+    >>> sides = "the [JJ,1] city of [NP,2]", "the [JJ,1] town of [NP,2]"
+    >>> [pair[:2] for pair in decompose(*sides, [(i, i) for i in range(5)])]
+    [('the', 'the'), ('city', 'town'), ('city of', 'town of'), ('of', 'of')]
+    """
+    block = single_rule(source, target, links)
+    _, spans = decompose_block(block, longest=longest, pairs=pairs)
+    middle = int(block.token_stops[0, 0])
+
+    def text(first: int, length: int) -> str:
+        return " ".join(block.symbol(k).decode() for k in range(first, first + length))
+
+    return [
+        SpanPair(text(i, m), text(j, n), (i, i + m), (j - middle, j + n - middle))
+        for i, m, j, n in spans.tolist()
+    ]
+
+
+def decompose_block(
+    block: RuleBlock,
+    alignment: tuple[np.ndarray, np.ndarray] | None = None,
+    longest: int = LONGEST_SPAN,
+    pairs: PhrasePairs = "thesis",
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the phrase pairs of all rules of a block.
+
+    Arguments:
+        block: the parsed rules. longest: the most symbols of a phrase.
+        alignment: (link_stops, links) instead of the block's own, shapes as there.
+        pairs: which phrase pairs, as in `decompose`.
+
+    Returns pair_stops: int64[n], pairs up to the end of each rule; spans: int64[p, 4], first symbol
+    in the block and length, of the source span and of the target span.
+    """
+    stops, links = alignment or (block.link_stops, block.links)
+    found: tuple[np.ndarray, np.ndarray] = pair_kernel.decompose(
+        frozen(block.token_stops), frozen(block.gaps), frozen(stops), frozen(links), longest,
+        pairs == "reference",
+    )  # fmt: skip
+    return found
+
+
+def span_text(block: RuleBlock, span: Sequence[int]) -> str:
+    """Return the symbols of a span, as written.
+
+    Arguments:
+        span: (first symbol of the block, number of symbols).
+    """
+    first, length = span
+    return b" ".join(block.symbol(k) for k in range(first, first + length)).decode()

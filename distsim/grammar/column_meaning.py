@@ -14,9 +14,9 @@ from typing import get_args
 
 import numpy as np
 
-from distsim.base.choices import Columns as Kind
+from distsim.base.arguments import Columns as Kind
 from distsim.base.errors import ParameterError
-from distsim.grammar.numbering import first_rows, numbers_of
+from distsim.grammar.arrays import first_rows, numbers_of
 from distsim.grammar.translations import (
     E_GIVEN_F,
     E_GIVEN_F_LHS,

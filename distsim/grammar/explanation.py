@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.comparison.table import SignatureTable
-from distsim.grammar.block import TERMINAL, RuleBlock, single_rule
-from distsim.grammar.decomposition import span_text
+from distsim.grammar.block import TERMINAL, RuleBlock, single_rule, span_text
 from distsim.grammar.pair_features import without_gaps
 from distsim.grammar.rule_similarity import SideScores
 from distsim.grammar.scoring import (

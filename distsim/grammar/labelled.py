@@ -4,12 +4,11 @@ import math
 from collections import defaultdict
 from typing import get_args
 
-from distsim.base.arguments import one_of
-from distsim.base.choices import LabelChoice
+from distsim.base.arguments import LabelChoice, one_of
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
 from distsim.corpus.annotation import Tree, TreeReader
-from distsim.grammar.extraction.labels import labels_of_spans
+from distsim.grammar.extraction.linked_text import labels_of_spans
 from distsim.grammar.packs.grammar_index import GrammarIndex, PackedRule
 
 _P = "p(e|f,LHS)"

@@ -1,29 +1,209 @@
-"""Features of pairs of phrases, such as the sides of a rule: evidence of their similarity.
-
-Of the text alone: `overlap`, `contained`, `letters`, `words_ratio`, `letters_ratio`. Of a table:
-`sim_whole`, `rare_overlap`, `frequency`, `frequency_ratio`; of a second one `syn_whole`. Of an
-index: `opposite` and the kinds of evidence behind it. Of the vectors behind a table, turned twice
-at random: `shared_0`, the product of the two phrases' first numbers, `apart_0`, how far those are
-apart, and so on; weights of such products stand for a form that takes any direction of one phrase
-with any of the other, of which the directions themselves would be the diagonal. Gaps of rules
-count as nothing: what is between them is put together.
-"""
+"""Features of paraphrase pairs: their kind, all evidence, and learned weights that order them."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
 from math import fsum, log
+from pathlib import Path
+from typing import NamedTuple, get_args
 
 import numpy as np
 
-from distsim.base.arguments import Pair
-from distsim.base.errors import ParameterError
+from distsim.base.arguments import Pair, PairKind, plain_number
+from distsim.base.errors import InputError, ParameterError
 from distsim.comparison.measures import Similarity, cosine
 from distsim.comparison.opposites.opposites import NOTHING_TOLD, Opposites
 from distsim.comparison.table import SignatureTable
-from distsim.corpus.escapes import unescape
+from distsim.corpus.inflections import Inflections
+from distsim.corpus.normaliser import unescape
+from distsim.corpus.sources import printable
 from distsim.grammar.formats.rules import gap_of
+
+# A rule has a place in the default order if it has one of these.
+ORDER_NEEDS = ("p(e|f)", "p(f|e)")
+_COLUMNS = ("feature", "weight", "mean", "scale", "low", "high", "missing")
+
+
+class LearnedWeight(NamedTuple):
+    """Weight of one feature, which adds weight * (value clipped to low .. high - mean) / scale.
+
+    missing: the amount that it adds where a pair has no such value.
+    """
+
+    weight: float
+    mean: float
+    scale: float
+    low: float
+    high: float
+    missing: float
+
+
+@dataclass(frozen=True)
+class LearnedWeights:
+    """Weights of features, by name.
+
+    weights: by the name of the feature. notes: comments of the file: how they were learned.
+
+    >>> weights = LearnedWeights({"x": LearnedWeight(2.0, 0.5, 1.0, 0.0, 1.0, -1.0)})
+    >>> weights.values(["x"], np.array([[9.0], [np.nan]])).tolist()
+    [1.0, -1.0]
+    """
+
+    weights: Mapping[str, LearnedWeight]
+    _: KW_ONLY
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return tuple(self.weights)
+
+    def values(self, names: Sequence[str], matrix: np.ndarray) -> np.ndarray:
+        """Return the scores of n pairs, float64[n].
+
+        Arguments:
+            names: of the columns of the matrix. matrix: float64[n, len(names)], NaN for no value.
+        """
+        total = np.zeros(len(matrix))
+        for name, one in self.weights.items():
+            column = matrix[:, names.index(name)]
+            part = one.weight * (np.clip(column, one.low, one.high) - one.mean) / one.scale
+            total += np.where(np.isnan(column), one.missing, part)
+        return total
+
+    def slopes(self) -> dict[str, float]:
+        """Return the slope of each feature: contribution per unit, between its bounds."""
+        return {name: one.weight / one.scale for name, one in self.weights.items()}
+
+    def text(self) -> str:
+        """Return the text of the weights' file: notes, a header, a line for each feature."""
+        lines = [f"# {printable(note)}" for note in self.notes] + ["\t".join(_COLUMNS)]
+        for name, one in self.weights.items():
+            lines.append("\t".join([name, *(f"{number:.6g}" for number in one)]))
+        return "\n".join(lines) + "\n"
+
+    @classmethod
+    def read(cls, path: str | Path) -> "LearnedWeights":
+        """Return the weights of a file.
+
+        Arguments:
+            path: of a file that `distsim rank` wrote.
+
+        Raises:
+            InputError: it cannot be read, or a line is no weight.
+        """
+        try:
+            text = Path(path).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "is no UTF-8 text"
+            raise InputError(
+                f"{path}: {reason}: name a file that distsim rank --learn wrote"
+            ) from None
+        notes, weights = [], {}
+        header = False
+        for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+            if line.startswith("#"):
+                notes.append(line.removeprefix("#").strip())
+                continue
+            fields = line.split("\t")
+            if not header:
+                if tuple(fields) != _COLUMNS:
+                    raise InputError(
+                        f"{path}, line {number}: expected the columns {', '.join(_COLUMNS)}: name "
+                        "a file that distsim rank --learn wrote"
+                    )
+                header = True
+                continue
+            numbers = [plain_number(field) for field in fields[1:]]
+            found = [one for one in numbers if one is not None]
+            if len(fields) != len(_COLUMNS) or len(found) != len(numbers) or found[2] <= 0:
+                raise InputError(
+                    f"{path}, line {number}: expected a feature and six numbers separated by tabs, "
+                    "the scale above 0: mend the line or learn the weights again"
+                )
+            if fields[0] in weights:
+                raise InputError(
+                    f"{path}, line {number}: {fields[0]} has a weight already: delete one line"
+                )
+            weights[fields[0]] = LearnedWeight(*found)
+        if not weights:
+            raise InputError(f"{path}: contains no weights: learn them with distsim rank --learn")
+        return cls(weights, notes=tuple(notes))
+
+
+@cache
+def rule_order() -> LearnedWeights:
+    """Return the weights of the default order: the pivot's probabilities; opposed rules last.
+
+    Features that a rule lacks add nothing; a rule needs one of ORDER_NEEDS.
+    """
+    return LearnedWeights.read(str(files("distsim") / "data" / "weights" / "order.weights"))
+
+
+PAIR_KINDS: tuple[PairKind, ...] = get_args(PairKind)
+KIND_FEATURE = "Kind"  # of a rule in a text pack
+_MOST_PAIRED = 4  # words that differ on one side: more are content
+
+
+def pair_kind(source: Sequence[str], target: Sequence[str], language: Inflections) -> PairKind:
+    """Return how two sides differ: in function words, inflection, or content.
+
+    Words that both sides have are left out, in any order. `function`: all others are function
+    words. `inflection`: the others that are not function words are forms of the same base words,
+    each with one of the other side. Else `content`. Gaps count as function words.
+
+    Arguments:
+        source: symbols of the source side, in lower case as the language's file.
+        language: rules of inflection and function words; without any, all pairs of different
+            words are `content`.
+
+    >>> english = Inflections.open("english")
+    >>> pair_kind(["a", "man"], ["the", "man"], english)
+    'function'
+    >>> pair_kind(["the", "city"], ["cities"], english), pair_kind(["city"], ["town"], english)
+    ('inflection', 'content')
+    """
+    shared = Counter(source) & Counter(target)
+    left = [word for word in _others(source, shared) if not _is_function(word, language)]
+    right = [word for word in _others(target, shared) if not _is_function(word, language)]
+    if not left and not right:
+        return "function"
+    if len(left) != len(right) or len(left) > _MOST_PAIRED:
+        return "content"
+    return "inflection" if _all_paired(left, right, language) else "content"
+
+
+def _others(words: Sequence[str], shared: Counter[str]) -> list[str]:
+    """Return the words without as many of each as both sides have, the first ones."""
+    left, others = shared.copy(), []
+    for word in words:
+        if left[word] > 0:
+            left[word] -= 1
+        else:
+            others.append(word)
+    return others
+
+
+def _is_function(word: str, language: Inflections) -> bool:
+    is_gap = word.startswith("[") and word.endswith("]") and len(word) > 1
+    return is_gap or word.lower() in language.function_words
+
+
+def _all_paired(left: list[str], right: list[str], language: Inflections) -> bool:
+    """Return whether each word on the left has one of its own on the right, of one base word."""
+    free = list(right)
+    for word in left:
+        other = next(
+            (one for one in free if language.are_forms_of_one(word.lower(), one.lower())), None
+        )
+        if other is None:
+            return False
+        free.remove(other)
+    return True
+
 
 _RARE = 0.001  # a word with this share of the text's tokens weighs half as much as a rare one
 OF_TEXT = ("overlap", "contained", "letters", "words_ratio", "letters_ratio")

@@ -17,8 +17,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.base.arguments import check_types, one_of, one_path, real_path, whole_number
-from distsim.base.choices import Compression, LexicalNames, TextFormat
+from distsim.base.arguments import (
+    Compression,
+    LexicalNames,
+    TextFormat,
+    check_types,
+    one_of,
+    one_path,
+    real_path,
+    whole_number,
+)
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.aligner import AlignerOptions
@@ -31,18 +39,18 @@ from distsim.corpus.readers import plain_text_format
 from distsim.corpus.sources import find_file
 from distsim.grammar.alignment import RuleAligner
 from distsim.grammar.extraction.extract import extract_rules
-from distsim.grammar.extraction.extract_options import PRESETS, ExtractOptions
+from distsim.grammar.extraction.instances import PRESETS, ExtractOptions
 from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.extraction.pivoting import MAX_TRANSLATIONS, pivot_rules
-from distsim.grammar.learned_weights import rule_order
 from distsim.grammar.packs.grammar_index import GrammarIndex, PackedRule
 from distsim.grammar.packs.pack import PackOptions, pack_grammar
+from distsim.grammar.pair_features import rule_order
 from distsim.grammar.pivot import PivotOptions
 from distsim.grammar.score_file import score_grammar
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.storage import checksum_of_settings, open_output
-from distsim.storage.checksums import checksum_of_file
-from distsim.storage.locks import locked
+from distsim.storage.folders import locked
+from distsim.storage.manifest import checksum_of_file
 
 STEPS = "steps.json"
 REPORT = "report.txt"

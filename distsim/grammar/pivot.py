@@ -6,13 +6,11 @@ rules are arrays; pairs are made, summed and written for some source sides at a 
 
 from pathlib import Path
 
-from distsim.base.choices import OnError
+from distsim.base.arguments import OnError
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, Run, available_cores, no_progress, ordered_map
-from distsim.grammar.invalid_lines import InvalidLines
-from distsim.grammar.paired_rules import paired_rules
-from distsim.grammar.pairing import Pairing
-from distsim.grammar.pivot_options import PivotOptions, PivotReport
+from distsim.grammar.fields import InvalidLines
+from distsim.grammar.pairing import Pairing, PivotOptions, PivotReport, paired_rules
 from distsim.grammar.translations import Translations, read_translations
 from distsim.storage.files import open_output
 

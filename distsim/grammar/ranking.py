@@ -20,13 +20,18 @@ import numpy as np
 from distsim.base.arguments import Pair, in_range, whole_number
 from distsim.base.errors import InputError, ParameterError, program_version
 from distsim.corpus.lines import read_line_blocks
-from distsim.evaluation.agreement import Interval, spearman, spearman_interval
+from distsim.evaluation.correlations import Interval, spearman, spearman_interval
 from distsim.evaluation.gold import GoldSet
 from distsim.grammar.block import feature_names, parse_block, read_features
 from distsim.grammar.formats import find_format
-from distsim.grammar.kernels.columns import NO_NUMBER
-from distsim.grammar.learned_weights import LearnedWeight, LearnedWeights
-from distsim.grammar.pair_features import PairFeatures, is_feature, without_gaps
+from distsim.grammar.kernels.packs import NO_NUMBER
+from distsim.grammar.pair_features import (
+    LearnedWeight,
+    LearnedWeights,
+    PairFeatures,
+    is_feature,
+    without_gaps,
+)
 
 _PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
 _CUT = 0.005  # values beyond these quantiles are held to them

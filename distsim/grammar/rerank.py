@@ -7,28 +7,25 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim.base.arguments import check_types, in_range
-from distsim.base.choices import OnError
+from distsim.base.arguments import OnError, check_types, in_range
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.vocabulary import HashNumbering
+from distsim.grammar.arrays import Spool, order_of_texts
 from distsim.grammar.block import RuleBlock, parse_block, read_features
 from distsim.grammar.fields import (
+    InvalidLines,
     is_feature_name,
     require_utf8,
     with_line_end,
 )
 from distsim.grammar.formats import find_format
-from distsim.grammar.invalid_lines import InvalidLines
-from distsim.grammar.kernels.columns import FOUND, NO_NUMBER
+from distsim.grammar.kernels.packs import FOUND, NO_NUMBER
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.grammar.kernels.rules import NAMED
-from distsim.grammar.learned_weights import LearnedWeights
-from distsim.grammar.numbering import order_of_texts
-from distsim.grammar.pair_features import PairFeatures, is_feature
+from distsim.grammar.pair_features import LearnedWeights, PairFeatures, is_feature
 from distsim.grammar.score_writer import lines_with_features
-from distsim.grammar.spool import Spool
 from distsim.kernels.compiled import frozen
 from distsim.storage import scratch_folder
 from distsim.storage.files import open_output

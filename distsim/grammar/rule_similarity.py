@@ -17,7 +17,7 @@ import numpy as np
 from distsim.comparison.opposites.exclusive import DOUBTFUL, EXCLUSIVE, ExclusiveWords
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.inflections import Inflections
-from distsim.corpus.kernels.text import render_phrases
+from distsim.corpus.kernels import render_phrases
 from distsim.corpus.vocabulary import HashNumbering, hash_blob, hash_texts
 from distsim.grammar.block import RuleBlock
 from distsim.grammar.kernels.phrase_pairs import has_unknown_alone, hash_spans

@@ -8,7 +8,7 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from distsim.base.choices import FeatureStyle
+from distsim.base.arguments import FeatureStyle
 from distsim.base.errors import ParameterError
 from distsim.grammar.block import RuleBlock
 from distsim.grammar.fields import (

@@ -7,19 +7,17 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from distsim.base.arguments import check_types, in_range, one_of
-from distsim.base.choices import PhrasePairs
+from distsim.base.arguments import PhrasePairs, check_types, in_range, one_of
 from distsim.base.errors import ParameterError
 from distsim.comparison.gapped.patterns import GappedPattern
 from distsim.comparison.gapped.signatures import GappedCosine
 from distsim.comparison.opposites.opposites import Opposites
 from distsim.comparison.table import SignatureTable
-from distsim.corpus.escapes import unescape
-from distsim.corpus.kernels.text import render_phrases
+from distsim.corpus.kernels import render_phrases
+from distsim.corpus.normaliser import unescape
 from distsim.corpus.vocabulary import HashNumbering, hash_blob
 from distsim.grammar.alignment import Alignment, RuleAligner
-from distsim.grammar.block import TERMINAL, RuleBlock, single_rule
-from distsim.grammar.decomposition import LONGEST_SPAN, decompose_block
+from distsim.grammar.block import LONGEST_SPAN, TERMINAL, RuleBlock, decompose_block, single_rule
 from distsim.grammar.kernels.phrase_pairs import has_unknown_alone, hash_spans
 from distsim.grammar.rule_similarity import RuleSimilarity, SideScores
 from distsim.grammar.tokens import UNKNOWN, BlockWords, TokenForms, distinct_words

@@ -16,7 +16,7 @@ from distsim.base.arguments import AnyPath, in_range, one_path, whole_number
 from distsim.base.results import Results
 from distsim.bitext.bitext import Bitext
 from distsim.corpus.inflections import Inflections
-from distsim.indexes.association import adjusted_p, log_likelihood_2
+from distsim.indexes.collocation import adjusted_p, log_likelihood_2
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 
 _FUNCTION_WORDS = 150  # the most frequent words of the reference corpus

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.comparison.table import SignatureTable
-from distsim.corpus.escapes import unescape
+from distsim.corpus.normaliser import unescape
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.grammar.block import TERMINAL, RuleBlock
 from distsim.grammar.kernels.phrase_pairs import hash_symbols

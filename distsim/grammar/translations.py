@@ -10,18 +10,18 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from distsim.base.choices import ProbabilityScale
+from distsim.base.arguments import ProbabilityScale
 from distsim.base.parallel import Progress
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.vocabulary import HashNumbering
+from distsim.grammar.arrays import Spool
 from distsim.grammar.block import RuleBlock, feature_names, parse_block, read_features
+from distsim.grammar.fields import InvalidLines
 from distsim.grammar.formats import find_format
 from distsim.grammar.formats.grammar_format import GrammarFormat
-from distsim.grammar.invalid_lines import InvalidLines
-from distsim.grammar.kernels import columns as columns_kernel
+from distsim.grammar.kernels import packs as columns_kernel
 from distsim.grammar.kernels import pivot as kernel
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
-from distsim.grammar.spool import Spool
 from distsim.kernels.compiled import frozen
 from distsim.storage import scratch_folder
 

@@ -5,9 +5,9 @@ from distsim.indexes.corpus_index import ConcordanceLine as ConcordanceLine
 from distsim.indexes.corpus_index import CorpusIndex as CorpusIndex
 from distsim.indexes.grouping import GroupCount as GroupCount
 from distsim.indexes.grouping import counts_by as counts_by
-from distsim.indexes.keyness import Keyword as Keyword
-from distsim.indexes.keyness import keywords as keywords
+from distsim.indexes.phrase_lists import Keyword as Keyword
 from distsim.indexes.phrase_lists import ListedPhrase as ListedPhrase
+from distsim.indexes.phrase_lists import keywords as keywords
 from distsim.indexes.phrase_lists import list_phrases as list_phrases
 from distsim.indexes.sketches import SketchDifference as SketchDifference
 from distsim.indexes.sketches import SketchRelation as SketchRelation

@@ -17,17 +17,19 @@ import numpy as np
 from distsim import storage
 from distsim.base.arguments import (
     AnyPath,
+    Dedup,
+    FieldType,
+    FileFormat,
     Paths,
+    TextFormat,
     check_types,
     one_or_many_paths,
     one_path,
     whole_number,
 )
-from distsim.base.choices import Dedup, FieldType, FileFormat, TextFormat
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.memory import half_of_free
 from distsim.base.parallel import Run, ordered_map
-from distsim.corpus.blocks import Block, read_blocks
 from distsim.corpus.documents import (
     ID_FIELD,
     NO_ID,
@@ -36,10 +38,13 @@ from distsim.corpus.documents import (
     read_file_fields,
     without_id,
 )
-from distsim.corpus.kernels.text import hash_lines, lay_sentences
-from distsim.corpus.known_texts import (
+from distsim.corpus.duplicates import (
+    Duplicate,
     Grown,
+    HashedTexts,
     KnownTexts,
+    NearDuplicates,
+    NearOptions,
     Repeated,
     RunningDigest,
     TextDigest,
@@ -47,9 +52,10 @@ from distsim.corpus.known_texts import (
     digests_from_manifest,
     digests_to_manifest,
 )
-from distsim.corpus.lines import TEXT_LINE_BYTES
-from distsim.corpus.near_duplicates import Duplicate, HashedTexts, NearDuplicates, NearOptions
+from distsim.corpus.kernels import hash_lines, lay_sentences
+from distsim.corpus.lines import TEXT_LINE_BYTES, Block, read_blocks
 from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.plain_text import format_doubts
 from distsim.corpus.readers import READERS, find_documents
 from distsim.corpus.readers.reader import ReadOptions
 from distsim.corpus.sources import (
@@ -59,7 +65,6 @@ from distsim.corpus.sources import (
     is_regular,
     spooled_sources,
 )
-from distsim.corpus.text_format import format_doubts
 from distsim.corpus.tokeniser import TEXT_FORMATS, Cut, cut
 from distsim.corpus.vocabulary import (
     DROPPED,
@@ -78,7 +83,7 @@ from distsim.indexes.layers import (
 )
 from distsim.indexes.metadata import ARRAY as DOCUMENTS
 from distsim.indexes.metadata import Metadata, MetadataWriter
-from distsim.indexes.suffix_array import MAX_TOKENS, build_suffix_array
+from distsim.indexes.shard import MAX_TOKENS, build_suffix_array
 from distsim.indexes.written import ARRAYS as WRITTEN
 from distsim.indexes.written import WrittenTextWriter
 from distsim.kernels.compiled import frozen

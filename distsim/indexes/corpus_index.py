@@ -13,6 +13,8 @@ import numpy as np
 from distsim import storage
 from distsim.base.arguments import (
     AnyPath,
+    Matching,
+    Order,
     Paths,
     Texts,
     check_opened,
@@ -23,13 +25,12 @@ from distsim.base.arguments import (
     shown,
     whole_number,
 )
-from distsim.base.choices import Matching, Order
 from distsim.base.errors import EarlierVersionWarning, ParameterError
 from distsim.base.parallel import Progress, Run, no_progress
 from distsim.base.results import Results
 from distsim.corpus.documents import source_of_texts
-from distsim.corpus.kernels.text import render_phrases
-from distsim.corpus.language import language_of
+from distsim.corpus.inflections import language_of
+from distsim.corpus.kernels import render_phrases
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import (
     BuildReport,
@@ -299,7 +300,7 @@ class CorpusIndex(IndexedText):
 
     @cached_property
     def language(self) -> str:
-        """The name of the inflections of the text's language; see `distsim.corpus.language`."""
+        """The name of the inflections of the text's language; see `distsim.corpus.inflections`."""
         return language_of(self.vocabulary.word_hashes()[1:], self.word_counts()[1:])
 
     @overload

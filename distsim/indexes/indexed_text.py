@@ -15,8 +15,8 @@ import numpy as np
 from distsim import storage
 from distsim.base.arguments import one_or_many_texts, one_text, shown
 from distsim.base.errors import ParameterError
-from distsim.corpus.characters import variants
 from distsim.corpus.query import Lookup, Reading
+from distsim.corpus.tokeniser import variants
 from distsim.corpus.vocabulary import Vocabulary, hash_texts
 from distsim.indexes import phrase_walk
 from distsim.indexes.build import (
@@ -26,11 +26,10 @@ from distsim.indexes.build import (
     sum_of_sentences,
     text_checksum,
 )
-from distsim.indexes.layer_shard import LayerShard
 from distsim.indexes.layers import PLURALS, Layers
 from distsim.indexes.metadata import Metadata
 from distsim.indexes.queries import CompiledQuery
-from distsim.indexes.selected_shard import SelectedShard
+from distsim.indexes.selected_shard import LayerShard, SelectedShard
 from distsim.indexes.shard import Shard, damaged
 from distsim.indexes.subcorpora import filters_of
 from distsim.indexes.word_patterns import WordLines

@@ -21,10 +21,9 @@ from typing import Any, get_args
 import numpy as np
 
 from distsim import storage
-from distsim.base.choices import FieldType
+from distsim.base.arguments import FieldType, plain_number
 from distsim.base.errors import ArtifactError, InputError, ParameterError
 from distsim.corpus.documents import ID_FIELD, NO_ID, without_id
-from distsim.corpus.numbers import plain_number
 from distsim.storage.files import naming
 
 ARRAY = "documents"  # the file, as an array of bytes

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.indexes.kernels.spellings import compare_spellings
+from distsim.indexes.kernels.words import compare_spellings
 from distsim.kernels.compiled import frozen
 
 _SHORTEST = 5  # letters of a word of which two may be wrong

@@ -18,10 +18,9 @@ from unicodedata import normalize
 
 import numpy as np
 
-from distsim.base.arguments import one_text, utf8_phrase
-from distsim.base.choices import Matching
+from distsim.base.arguments import Matching, one_text, utf8_phrase
 from distsim.base.errors import ParameterError
-from distsim.corpus.characters import variants
+from distsim.corpus.tokeniser import variants
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes import query_language as language
 from distsim.indexes.kernels import queries as kernel

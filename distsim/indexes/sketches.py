@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath, one_path, one_text, whole_number
-from distsim.base.choices import RelationSide
+from distsim.base.arguments import AnyPath, RelationSide, one_path, one_text, whole_number
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.results import Results
 from distsim.indexes.corpus_index import CorpusIndex, opened_index

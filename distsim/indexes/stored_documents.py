@@ -7,12 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.base.arguments import AnyPath, one_or_many_texts, one_path, one_text, whole_number
+from distsim.base.arguments import (
+    AnyPath,
+    one_or_many_texts,
+    one_path,
+    one_text,
+    plain_count,
+    whole_number,
+)
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, Run, no_progress
 from distsim.corpus.documents import Document
-from distsim.corpus.known_texts import digests_from_manifest
-from distsim.corpus.numbers import plain_count
+from distsim.corpus.duplicates import digests_from_manifest
 from distsim.corpus.sources import Source
 from distsim.indexes.build import BuildReport, IndexBuilder
 from distsim.indexes.corpus_index import CorpusIndex, opened_index

@@ -14,7 +14,7 @@ from distsim.base.arguments import AnyPath, one_or_many_texts, one_path, one_tex
 from distsim.base.errors import ArtifactError, ParameterError
 from distsim.base.results import Results
 from distsim.storage import INDEX, Artifact, open_output
-from distsim.storage.locks import locked
+from distsim.storage.folders import locked
 
 if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex

@@ -11,7 +11,7 @@ from distsim.base.results import Results
 from distsim.corpus.tokeniser import cut
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
-from distsim.indexes.kernels.tracing import DAMAGED, match_lengths
+from distsim.indexes.kernels.queries import DAMAGED, match_lengths
 from distsim.indexes.shard import damaged
 from distsim.kernels.compiled import frozen
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from distsim import storage
-from distsim.base.choices import TextFormat
+from distsim.base.arguments import TextFormat
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.tokeniser import cut
 

@@ -1,12 +1,92 @@
-"""Copies of arrays into larger ones, for kernels.
+"""Arrays in kernels: copies into larger ones, heap sort of rows, prefetching."""
 
-Where one array is assigned or added to a slice of another, numba compiles what puts their two
-shapes into words, should they differ: four seconds of each first run. Loops over entries do not.
-"""
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from distsim.kernels.compiled import compiled
+from distsim.kernels.compiled import compiled, intrinsic, uncounted
+
+_SMALL = 12  # so many are sorted by insertion, more by heaps
+
+
+def heap_sort(before: Callable[..., Any]) -> Any:
+    """Return a compiled function sort(rows, order, first, last) that sorts order[first:last].
+
+    Arguments:
+        before: a compiled function (rows, one, two) that returns whether row `one` comes before
+            row `two`.
+    """
+
+    @uncounted
+    def sort(rows, order, first, last):
+        n = last - first
+        if n <= _SMALL:
+            for i in range(first + 1, last):
+                one = order[i]
+                k = i
+                while k > first and before(rows, one, order[k - 1]):
+                    order[k] = order[k - 1]
+                    k -= 1
+                order[k] = one
+            return
+        start = n // 2
+        end = n
+        while end > 1:
+            if start > 0:
+                start -= 1
+            else:
+                end -= 1
+                order[first + end], order[first] = order[first], order[first + end]
+            root = start
+            one = order[first + root]
+            while True:
+                child = 2 * root + 1
+                if child >= end:
+                    break
+                if child + 1 < end and before(rows, order[first + child], order[first + child + 1]):
+                    child += 1
+                if not before(rows, one, order[first + child]):
+                    break
+                order[first + root] = order[first + child]
+                root = child
+            order[first + root] = one
+
+    return sort
+
+
+@intrinsic
+def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+    """Prefetch array[index] into the cache; harmless for any index.
+
+    Random reads of a large array then wait together, not one after another.
+
+    Arguments:
+        typing_context: typing context of numba.
+        array, index: types of the arguments in a kernel.
+    """
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+
+    signature = types.void(array, types.intp)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = signature.args[0]
+        values = context.make_array(kind)(context, builder, arguments[0])
+        place = cgutils.get_item_pointer(
+            context, builder, kind, values, [arguments[1]], wraparound=False
+        )
+        byte = ir.IntType(8).as_pointer()
+        number = ir.IntType(32)
+        hint = builder.module.declare_intrinsic(
+            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        )
+        read, keep, data = number(0), number(3), number(1)
+        builder.call(hint, [builder.bitcast(place, byte), read, keep, data])
+        return context.get_dummy_value()
+
+    return signature, generate
 
 
 @compiled

@@ -6,9 +6,8 @@ instead of reading beyond an array.
 
 import numpy as np
 
-from distsim.kernels.arrays import grown
+from distsim.kernels.arrays import grown, prefetch
 from distsim.kernels.compiled import compiled
-from distsim.kernels.prefetch import prefetch
 from distsim.kernels.suffixes import DAMAGED, _compare
 
 HASH_START = np.uint64(0x6C62272E07BB0142)

@@ -6,9 +6,9 @@ checked before it is used, and DAMAGED is returned instead of reading beyond an 
 
 import numpy as np
 
+from distsim.kernels.arrays import prefetch
 from distsim.kernels.compiled import compiled
 from distsim.kernels.hashing import START, finish, step
-from distsim.kernels.prefetch import prefetch
 
 DAMAGED = -1
 _AHEAD = 16  # suffixes whose tokens are on their way at once

@@ -11,8 +11,7 @@ from warnings import warn
 import numpy as np
 from numpy.typing import NDArray
 
-from distsim.base.arguments import Texts, one_of, one_or_many_texts
-from distsim.base.choices import ExportFormat
+from distsim.base.arguments import ExportFormat, Texts, one_of, one_or_many_texts
 from distsim.base.errors import ParameterError, how_to_install
 from distsim.comparison.nearest import NeighbourSearch
 from distsim.corpus.vectors import VectorFileContents

@@ -21,8 +21,7 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_disorder
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.sums import KeptSums
-from distsim.storage.checksums import checksum_of_file
-from distsim.storage.manifest import finder_inside, signatures_inside
+from distsim.storage.manifest import checksum_of_file, finder_inside, signatures_inside
 
 _DEPTH = 16
 _VECTORS_AT_ONCE = 1 << 14

@@ -17,22 +17,29 @@ from distsim.corpus.annotation import Tree
 from distsim.grammar.labelled import labelled_rules
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
-from distsim.paraphrase.beside import WordsBeside, commonest
 from distsim.paraphrase.context_candidates import (
     Comparer,
     ContextCandidates,
     Pool,
     SimilarPhrases,
+    crossing,
     find_candidates,
+    is_collapsed,
+    says_the_same,
 )
-from distsim.paraphrase.filters import crossing, is_collapsed, says_the_same
 from distsim.paraphrase.finder.inflections import as_bases
-from distsim.paraphrase.finder.shared import opposites_of, shared
+from distsim.paraphrase.finder.lexicon import opposites_of, shared
 from distsim.paraphrase.finder.word_substitutes import FoundWord, WordSubstitutes
 from distsim.paraphrase.occurrences import SampledOccurrences, Sampler, locate, word_ids
 from distsim.paraphrase.paraphrasing_options import LONGEST_PHRASE, ParaphraseOptions
 from distsim.paraphrase.profiles import Profiler
-from distsim.paraphrase.surroundings import Surroundings, one_sided, surroundings
+from distsim.paraphrase.surroundings import (
+    Surroundings,
+    WordsBeside,
+    commonest,
+    one_sided,
+    surroundings,
+)
 from distsim.signatures.table import TableLike, opened_table
 
 GAP = "_"

@@ -3,8 +3,14 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any, get_args
 
-from distsim.base.arguments import check_types, in_range, one_of
-from distsim.base.choices import Entailment, OppositesPlace, ParaphrasePreset
+from distsim.base.arguments import (
+    Entailment,
+    OppositesPlace,
+    ParaphrasePreset,
+    check_types,
+    in_range,
+    one_of,
+)
 from distsim.base.errors import ParameterError
 from distsim.base.settings import presets
 from distsim.contexts.weights import Weighting

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from distsim.contexts.contrasting import ContrastedContext
 from distsim.indexes.collocation import Collocate
-from distsim.indexes.keyness import Keyword
+from distsim.indexes.phrase_lists import Keyword
 
 
 @dataclass(frozen=True)

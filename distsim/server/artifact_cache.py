@@ -15,9 +15,15 @@ from distsim.base.parallel import available_cores
 from distsim.kernels.compiled import compiled_kernels, uncached_kernels
 from distsim.server import jit_warm_up
 from distsim.server.endpoints import Endpoint
-from distsim.server.limits import LIMITS, QuestionLimits
 from distsim.server.session import NotThereError, Opened, Places
-from distsim.server.worker_queues import BusyError, KeptAnswers, TooLongError, WorkerQueue
+from distsim.server.worker_queues import (
+    LIMITS,
+    BusyError,
+    KeptAnswers,
+    QuestionLimits,
+    TooLongError,
+    WorkerQueue,
+)
 from distsim.storage import cut_short
 
 _LOOK_SECONDS = 1.0

@@ -8,25 +8,128 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distsim.base.choices import AssociationMeasure, KeywordMeasure
+from distsim.base.arguments import AssociationMeasure, KeywordMeasure, Layer
 from distsim.base.errors import ParameterError
+from distsim.indexes.collocation import Documents
 from distsim.indexes.collocation import collocates as found_collocates
 from distsim.indexes.concordance import Sample, parse_context
 from distsim.indexes.corpus_index import ORDERS, CorpusIndex, sort_places
 from distsim.indexes.grouping import counts_by
-from distsim.indexes.keyness import keywords as found_keywords
+from distsim.indexes.phrase_lists import keywords as found_keywords
+from distsim.indexes.phrase_lists import list_phrases
 from distsim.indexes.queries import gapped_query
 from distsim.indexes.query_language import GAP
+from distsim.indexes.shard import Shard
+from distsim.indexes.sketches import sketch as found_sketch
+from distsim.indexes.sketches import sketch_difference
+from distsim.indexes.written import find_words
 from distsim.server.answers import (
     Collocates,
     Concordance,
+    Dispersion,
+    DispersionPart,
     Frequency,
     Keywords,
     Line,
+    Passage,
+    PhraseList,
+    PhraseListRow,
+    Sentence,
     Share,
+    Sketch,
+    SketchPair,
 )
-from distsim.server.limits import LIMITS, shortened
 from distsim.server.session import NotThereError, Opened
+from distsim.server.worker_queues import LIMITS, shortened
+
+_BEFORE, _AFTER = 3, 4  # sentences
+_MOST_WORDS = 120  # of one sentence, on either side of what was looked for
+
+
+def passage(index: CorpusIndex, at: int, n_words: int) -> Passage:
+    """Return the sentence of a position and its neighbours in the same document.
+
+    Arguments:
+        at: a position in the corpus, sentence boundaries counted. n_words: of what is there.
+
+    Raises:
+        ParameterError: there is no such place.
+    """
+    for shard in index.shards:
+        here = at - shard.first_position
+        if 0 <= here < shard.tokens.size and shard.tokens[here]:
+            break
+    else:
+        raise ParameterError(f"`at` {at}: no word is there: take the place from a concordance")
+    starts = shard.sentence_starts
+    mine = int(np.searchsorted(starts, starts.dtype.type(here), "right")) - 1
+    low, high = 0, starts.size
+    for begins in (shard.source_starts, shard.document_starts):  # a document may begin earlier
+        after = int(np.searchsorted(begins, begins.dtype.type(mine), "right"))
+        low = max(low, *begins[max(0, after - 1) : after].tolist(), 0)
+        high = min(high, *begins[after : after + 1].tolist(), starts.size)
+    rows = []
+    for number in range(max(low, mine - _BEFORE), min(high, mine + _AFTER + 1)):
+        begin = int(starts[number])
+        end = int(starts[number + 1]) if number + 1 < starts.size else int(shard.tokens.size)
+        first = here - begin if number == mine else None
+        tokens, line = shard.tokens[begin : end - 1], int(shard.sentence_lines[number])
+        pieces = _as_written(index, shard, number, tokens, first, n_words)
+        rows.append(
+            _sentence(index, tokens, line, first, n_words)
+            if pieces is None
+            else Sentence(line, pieces, *((None, None) if first is None else (1, 2)))
+        )
+    source, _ = shard.places(np.array([here]))
+    fields = {}
+    if index.home and index.metadata.fields:
+        number = int(np.searchsorted(index.document_edges, at, "right")) - 1
+        fields = index.metadata.rows(number, number + 1)[0][1]
+    return Passage(
+        at,
+        index.source(int(source[0])),
+        {name: shortened(str(value)) for name, value in fields.items()},
+        tuple(rows),
+        mine - _BEFORE > low,
+        mine + _AFTER + 1 < high,
+    )
+
+
+def _as_written(
+    index: CorpusIndex, shard: Shard, number: int, tokens: np.ndarray, first: int | None, n: int
+) -> tuple[str, ...] | None:
+    """Return a sentence as it was written, cut before and behind n words; None if unknown.
+
+    Arguments:
+        number: of the sentence in the shard.
+        tokens: uint32, its words.
+        first, n: the words that were looked for; None: no word.
+    """
+    if shard.written is None or not 0 < tokens.size <= 2 * _MOST_WORDS:
+        return None
+    text, _ = shard.written.passage(number, number + 1)
+    located = find_words(text, index.vocabulary.words(tokens), index.options)
+    if located is None:
+        return None
+    written, places = located
+    if first is None:
+        return (" ".join(written.split()),)
+    begin, end = places[first][0], places[min(first + n, len(places)) - 1][1]
+    return written[:begin].strip(), written[begin:end], written[end:].strip()
+
+
+def _sentence(
+    index: CorpusIndex, tokens: np.ndarray, line: int, first: int | None, n_words: int
+) -> Sentence:
+    cut = 0 if first is None else max(0, first - _MOST_WORDS)
+    stop = (first or 0) + n_words + _MOST_WORDS
+    words = [shortened(index.vocabulary.word(word)) for word in tokens[cut:stop].tolist()]
+    words = ["…"] * (cut > 0) + words + ["…"] * (stop < tokens.size)
+    if first is None:
+        return Sentence(line, tuple(words))
+    begin = first - cut + (cut > 0)
+    return Sentence(line, tuple(words), begin, min(begin + n_words, len(words)))
+
 
 # What a query by pattern has and a phrase of a text hardly ever has.
 _PATTERN = re.compile(
@@ -368,3 +471,84 @@ def _require_order(order: str) -> None:
             f"`order` {order[:40]!r}: choose one of {', '.join(ORDERS)}, or up to three places "
             "such as 1L,2L,1R"
         )
+
+
+_LENGTHS = re.compile(r"([1-9])(?:-([1-9]))?")
+_BINS = 100
+
+
+def ngrams(
+    opened: Opened, lengths: str, by: Layer, containing: str, min_count: int, k: int, where: str
+) -> PhraseList:
+    """Return the most frequent words or phrases.
+
+    Arguments:
+        lengths: words of a phrase, `2` or `1-3`.
+        by: words, or of annotated text lemmas, tags and so on.
+        containing: only phrases that contain this one; "" takes all.
+        min_count: leave out rarer phrases.
+        k: maximum number of phrases.
+        where: filter of documents; "" takes all documents.
+
+    Raises:
+        ParameterError: `lengths` is no such range, or the text is not annotated.
+    """
+    range_of = _LENGTHS.fullmatch(lengths.strip())
+    if range_of is None:
+        raise ParameterError(f"`lengths` {lengths[:20]!r}: give 1 to 9 words, 2 or 1-3")
+    phrases = list_phrases(
+        opened.documents(where).of_layer(by),
+        lengths=(int(range_of[1]), int(range_of[2] or range_of[1])), containing=containing or None,
+        words_only=by in ("word", "lemma"), min_count=min_count, k=k,
+    )  # fmt: skip
+    rows = (
+        PhraseListRow(shortened(one.phrase), one.times, one.per_million, one.documents, one.dp)
+        for one in phrases
+    )
+    return PhraseList(by, tuple(rows))
+
+
+def sketch(opened: Opened, phrase: str, other: str, min_count: int, k: int, where: str) -> Sketch:
+    """Return the collocates of a lemma by grammatical relation, beside those of another one.
+
+    Arguments:
+        phrase: a lemma, or several.
+        other: another lemma; "" asks for no difference.
+        min_count: leave out rarer pairs.
+        k: maximum number of collocates of each relation.
+        where: filter of documents; "" takes all documents.
+    """
+    index = opened.documents(where)
+    if other.strip():
+        both = sketch_difference(index, phrase, other, min_count=min_count, k=k)
+        pairs = (
+            SketchPair(one.relation, shortened(one.word), one.times, one.score, one.other_times,
+                       one.other_score)
+            for one in both
+        )  # fmt: skip
+    else:
+        rows = found_sketch(index, phrase, min_count=min_count, k=k)
+        pairs = (
+            SketchPair(one.relation, shortened(one.word), one.times, one.score) for one in rows
+        )
+    return Sketch(shortened(phrase), shortened(other.strip()), tuple(pairs))
+
+
+def dispersion(opened: Opened, phrase: str, where: str) -> Dispersion:
+    """Return where a phrase or query occurs: counts in a hundred equal parts of the corpus.
+
+    Arguments:
+        phrase: words separated by spaces, or a query in the query language.
+        where: filter of documents; "" takes all documents.
+    """
+    index, one = opened.documents(where), asked(opened.index, phrase)
+    begins = spans(index, one)[:, 0]
+    edges = index.document_edges
+    bins, _ = np.histogram(begins, bins=_BINS, range=(0, int(edges[-1])))
+    spread = Documents(index).of_positions(begins)
+    document_numbers = index.kept_documents
+    n_documents = edges.size - 1 if document_numbers is None else int(document_numbers.sum())
+    return Dispersion(
+        shown_phrase(opened, one), begins.size, spread.documents, n_documents, spread.dp,
+        tuple(DispersionPart(number, n) for number, n in enumerate(bins.tolist(), 1)),
+    )  # fmt: skip

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from distsim.base.choices import AssociationMeasure, KeywordMeasure, Layer
+from distsim.base.arguments import AssociationMeasure, KeywordMeasure, Layer
 from distsim.base.errors import ParameterError
 from distsim.contexts.ngram import WIDEST
-from distsim.grammar.pair_kinds import PAIR_KINDS
-from distsim.kernels.schemes import SCHEMES
-from distsim.server import answers, corpus_lists, corpus_questions, questions, spelling
-from distsim.server.limits import LIMITS
+from distsim.grammar.pair_features import PAIR_KINDS
+from distsim.kernels.contexts import SCHEMES
+from distsim.server import answers, corpus_questions, questions, suggestions
 from distsim.server.session import MAIN, SYNTAX
+from distsim.server.worker_queues import LIMITS
 
 PREFIX = "/api/v1"
 
@@ -215,7 +215,7 @@ ENDPOINTS = {
         Endpoint("complete", "Phrases that begin as typed, the most frequent first.",
                  questions.complete, answers.Completions,
                  (TextField("text", "the beginning of a phrase"), _k(10, 50))),
-        Endpoint("spellings", "The nearest spellings that occur.", spelling.spellings,
+        Endpoint("spellings", "The nearest spellings that occur.", suggestions.spellings,
                  answers.Spellings, (_PHRASE, _k(5, 50))),
         Endpoint("concordance", "Occurrences in their sentences.", corpus_questions.concordance,
                  answers.Concordance,
@@ -235,13 +235,13 @@ ENDPOINTS = {
                  corpus_questions.frequency, answers.Frequency,
                  (_ASKED, TextField("by", "form, file or a field", "", 60), _k(20), _WHERE)),
         Endpoint("dispersion", "Occurrences in a hundred equal parts of the corpus.",
-                 corpus_lists.dispersion, answers.Dispersion, (_ASKED, _WHERE)),
-        Endpoint("sketch", "Collocates of a word by grammatical relation.", corpus_lists.sketch,
+                 corpus_questions.dispersion, answers.Dispersion, (_ASKED, _WHERE)),
+        Endpoint("sketch", "Collocates of a word by grammatical relation.", corpus_questions.sketch,
                  answers.Sketch,
                  (_PHRASE, TextField("other", "a word that it is compared with", ""),
                   WholeField("min_count", "leave out rarer pairs", 2, 1, 1 << 31),
                   WholeField("k", "collocates of each relation at most", 8, 1, 100), _WHERE)),
-        Endpoint("ngrams", "The most frequent words or phrases.", corpus_lists.ngrams,
+        Endpoint("ngrams", "The most frequent words or phrases.", corpus_questions.ngrams,
                  answers.PhraseList,
                  (TextField("lengths", "words of a phrase: 2, or 1-3", "1", 7),
                   ChoiceField("by", "what is listed", "word", get_args(Layer)),

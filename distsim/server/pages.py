@@ -19,12 +19,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from distsim.base.choices import AssociationMeasure, KeywordMeasure, Layer
+from distsim.base.arguments import AssociationMeasure, KeywordMeasure, Layer
 from distsim.base.errors import ParameterError
-from distsim.grammar.pair_kinds import PAIR_KINDS
+from distsim.grammar.pair_features import PAIR_KINDS
 from distsim.output.phrase_map import Mark, draw_map
 from distsim.server import api
 from distsim.server.answers import About, Counts, Map, PhraseCount, Spellings
+from distsim.server.api import FAULTS
 from distsim.server.artifact_cache import ArtifactCache, DamagedError
 from distsim.server.endpoints import (
     ENDPOINTS,
@@ -34,11 +35,9 @@ from distsim.server.endpoints import (
     TextField,
     WholeField,
 )
-from distsim.server.limits import LIMITS
-from distsim.server.openapi import FAULTS
 from distsim.server.session import MAIN, SYNTAX
-from distsim.server.spelling import as_found
-from distsim.server.worker_queues import BusyError, TooLongError
+from distsim.server.suggestions import as_found
+from distsim.server.worker_queues import LIMITS, BusyError, TooLongError
 
 HTML = "text/html"
 Handler = Callable[[Request], Awaitable[Response]]

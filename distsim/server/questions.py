@@ -14,7 +14,13 @@ from distsim.base.errors import DistsimError, ParameterError, program_version
 from distsim.comparison.measures import Similarity, reason_without_signature
 from distsim.contexts.contrasting import ContrastedContext, contrast
 from distsim.contexts.ngram import phrase_contexts
+from distsim.corpus.lines import LineBlock
 from distsim.corpus.tokeniser import cut, tokens_of
+from distsim.grammar.alignment import RuleAligner
+from distsim.grammar.block import decompose_block, parse_block, span_text
+from distsim.grammar.formats.rules import RULES
+from distsim.grammar.kernels.rules import FINE
+from distsim.grammar.packs.grammar_index import PackedRule
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.subcorpora import list_subcorpora
 from distsim.output.phrase_map import lay_out
@@ -52,14 +58,33 @@ from distsim.server.answers import (
     UnknownPhrases,
 )
 from distsim.server.corpus_questions import asked, count_of, shown_phrase
-from distsim.server.limits import LIMITS, shortened
-from distsim.server.passages import passage as passage_at
+from distsim.server.corpus_questions import passage as passage_at
 from distsim.server.session import MAIN, SYNTAX, NotThereError, Opened
 from distsim.server.suggestions import suggestions
+from distsim.server.worker_queues import LIMITS, shortened
 from distsim.signatures.estimates import Estimator
 
-if TYPE_CHECKING:  # else imported where rules are asked for
+if TYPE_CHECKING:
     from distsim.grammar.packs.grammar_index import GrammarIndex, PackedRule
+
+
+def parts_of(rule: PackedRule) -> list[tuple[str, str]]:
+    """Return the phrase pairs of a rule that no link leaves.
+
+    A rule without links between words gets those that `score` gives without a learned model:
+    gaps by index, like words, words between linked neighbours.
+
+    >>> parts_of(PackedRule("NN", "the boy", "the lad", {}, [], "S", "phrasal", 0.0))
+    [('the', 'the'), ('the boy', 'the lad'), ('boy', 'lad')]
+    """
+    links = " ".join(f"{i}-{j}" for i, j in rule.links)
+    line = f"[X] ||| {rule.source} ||| {rule.target} ||| ||| {links}"
+    block = parse_block(LineBlock(line.encode(errors="replace"), 1), RULES)
+    if block.status[0] != FINE:
+        return []
+    alignment = RuleAligner().align(block)
+    _, spans = decompose_block(block, (alignment.link_stops, alignment.links))
+    return [(span_text(block, span[:2]), span_text(block, span[2:])) for span in spans.tolist()]
 
 
 def about(opened: Opened) -> About:
@@ -287,7 +312,7 @@ def unknown(opened: Opened, phrase: Sequence[str], k: int) -> UnknownPhrases:
         phrase: phrases, words separated by spaces.
         k: maximum number of answers to each.
     """
-    from distsim.paraphrase.stream import ParaphraseStream
+    from distsim.paraphrase.records import ParaphraseStream
 
     stream = opened.kept("stream", lambda: ParaphraseStream(opened.paraphraser(), jobs=1))
     answers = [stream.answer(one) for one in phrase]
@@ -488,7 +513,7 @@ def _rules_shown(
     opened: Opened, found: Sequence["PackedRule"], first: int
 ) -> tuple[RuleShown, ...]:
     """Return rules with the similarities of the phrase pairs that they consist of."""
-    from distsim.server.rule_parts import parts_of
+    from distsim.server.questions import parts_of
 
     parts = [parts_of(rule) for rule in found]
     pairs = [pair for some in parts for pair in some]

@@ -2,9 +2,9 @@ from distsim.comparison.table import SignatureTable as SignatureTable
 from distsim.comparison.table import merge_tables as merge_tables
 from distsim.comparison.table import sign as sign
 from distsim.signatures.composition import Composition as Composition
-from distsim.signatures.fingerprint import Fingerprint as Fingerprint
 from distsim.signatures.projections.training import Learning as Learning
 from distsim.signatures.recipe import PRESETS as PRESETS
 from distsim.signatures.recipe import VECTORS as VECTORS
+from distsim.signatures.recipe import Fingerprint as Fingerprint
 from distsim.signatures.recipe import Recipe as Recipe
 from distsim.signatures.signing import learn as learn

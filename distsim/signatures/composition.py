@@ -7,7 +7,7 @@ text). A phrase that occurs less than `min_own_count` times, or never, is made o
 The prior count is lower for idioms: phrases whose own vector is unlike that of their words, and
 those that begin and end with a frequent word (`in order to`).
 A word's vector takes in those of its other forms (distsim.signatures.forms) and those of words of
-like spelling (distsim.signatures.spelling).
+like spelling (distsim.signatures.forms).
 """
 
 from bisect import bisect_left
@@ -22,13 +22,11 @@ from distsim import storage
 from distsim.base.arguments import check_types
 from distsim.base.errors import ArtifactError, ParameterError
 from distsim.contexts.sources.source import PhraseBatch
-from distsim.corpus.inflections import DEFAULT, Inflections
-from distsim.corpus.language import AUTO
+from distsim.corpus.inflections import AUTO, DEFAULT, Inflections
 from distsim.corpus.vocabulary import hash_texts
 from distsim.kernels.compiled import frozen
-from distsim.kernels.hashing import find_sorted
-from distsim.kernels.tables import permute_texts
-from distsim.signatures.forms import with_other_forms
+from distsim.kernels.hashing import find_sorted, permute_texts
+from distsim.signatures.forms import spelt, with_other_forms
 from distsim.signatures.kernels.composition import (
     IdiomRule,
     centre_rows,
@@ -36,8 +34,7 @@ from distsim.signatures.kernels.composition import (
     cut_composed,
 )
 from distsim.signatures.projections.projection import BYTES
-from distsim.signatures.spelling import spelt
-from distsim.storage.checksums import from_stored, to_stored
+from distsim.storage.manifest import from_stored, to_stored
 
 _ROWS_AT_ONCE = 4096
 _ARRAYS = {

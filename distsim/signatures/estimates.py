@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from distsim.base.arguments import one_of
-from distsim.base.choices import EstimateName
+from distsim.base.arguments import EstimateName, one_of
 from distsim.base.errors import ParameterError
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen

@@ -8,7 +8,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.kernels.compiled import frozen
-from distsim.kernels.tables import permute_texts
+from distsim.kernels.hashing import permute_texts
 from distsim.signatures.layout import PhraseStream
 from distsim.signatures.signer import SignedBatch
 from distsim.storage.files import naming, raw_bytes

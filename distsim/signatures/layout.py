@@ -17,7 +17,7 @@ from distsim.base.arguments import utf8_phrase
 from distsim.base.errors import ArtifactError
 from distsim.corpus.vocabulary import hash_blob, hash_text
 from distsim.kernels.compiled import frozen
-from distsim.kernels.tables import find_texts
+from distsim.kernels.hashing import find_texts
 from distsim.signatures.kernels.distinctive_words import count_tokens
 from distsim.signatures.signer import SignedBatch
 

@@ -7,7 +7,7 @@ from distsim import storage
 from distsim.base.arguments import one_or_many_paths, real_path
 from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.base.parallel import Progress, no_progress
-from distsim.contexts.selection import Selection
+from distsim.contexts.phrase_store import Selection
 from distsim.signatures.recipe import Recipe
 from distsim.signatures.signing import Signed, SignOptions, sign
 from distsim.signatures.sums import AddedSums, KeptSums

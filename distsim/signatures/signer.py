@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from distsim.contexts.features import FeatureSpace, FirstCached
 from distsim.contexts.sources.source import (
     BATCH_PHRASES,
     CountedText,
@@ -15,7 +14,7 @@ from distsim.contexts.sources.source import (
     batch_results,
 )
 from distsim.contexts.vectors import no_counts
-from distsim.contexts.weights import Weigher
+from distsim.contexts.weights import FeatureSpace, FirstCached, Weigher
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import Composer, OwnVectors, PartWords
 from distsim.signatures.kernels.projection import cut_bits, project

@@ -18,7 +18,7 @@ from distsim.base.errors import DistsimError, ParameterError
 from distsim.base.memory import half_of_free
 from distsim.base.parallel import Progress, no_progress
 from distsim.contexts.ngram import NgramModel
-from distsim.contexts.selection import Selection
+from distsim.contexts.phrase_store import Selection
 from distsim.contexts.sources.index import IndexSource
 from distsim.contexts.sources.source import (
     CountedText,
@@ -32,14 +32,19 @@ from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.signatures.composition import OwnVectors, PartVectors
-from distsim.signatures.feature_store import FeatureWriter, has_features
 from distsim.signatures.gathered_rows import GatheredRows
 from distsim.signatures.kernels.projection import cut_bits
 from distsim.signatures.layout import StreamedRows, TableRowWriter
-from distsim.signatures.projection_store import ProjectionStore, clear_projections, only_its_own
 from distsim.signatures.projections.training import TrainingRows
 from distsim.signatures.recipe import DEFAULT, USUAL, Recipe, ResolvedRecipe
 from distsim.signatures.signer import SignedBatch, Signer
+from distsim.signatures.stores import (
+    FeatureWriter,
+    ProjectionStore,
+    clear_projections,
+    has_features,
+    only_its_own,
+)
 from distsim.signatures.sums import SumsStream
 from distsim.storage.manifest import signatures_inside
 

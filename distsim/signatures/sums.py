@@ -14,11 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from distsim import storage
-from distsim.base.choices import TextFormat
+from distsim.base.arguments import TextFormat
 from distsim.base.errors import ArtifactError
-from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.kernels.triples import sort_triples, sum_equal
-from distsim.contexts.selection import Selection
+from distsim.contexts.phrase_store import Selection
 from distsim.contexts.sources.source import (
     CountedText,
     Model,
@@ -27,14 +26,14 @@ from distsim.contexts.sources.source import (
     Work,
     narrowed,
 )
+from distsim.contexts.weights import ContextCounts, FeatureSpace
 from distsim.corpus.normaliser import Normaliser
 from distsim.indexes.build import WordsChecksum
 from distsim.kernels.compiled import frozen
-from distsim.kernels.tables import permute_texts
-from distsim.signatures.fingerprint import Fingerprint
+from distsim.kernels.hashing import permute_texts
 from distsim.signatures.layout import PhraseColumns, PhraseStream
 from distsim.signatures.projections.random_projections import POOL_SIZE
-from distsim.signatures.recipe import Recipe
+from distsim.signatures.recipe import Fingerprint, Recipe
 
 _MOST = np.uint64(0xFFFFFFFF)
 # What is held at a time, of all tables together.

@@ -22,7 +22,7 @@ from distsim.base.arguments import (
     utf8_phrase,
 )
 from distsim.base.errors import ArtifactError, IncompatibleError, ParameterError
-from distsim.contexts.selection import Selection
+from distsim.contexts.phrase_store import Selection
 from distsim.corpus.inflections import NONE, OF_LANGUAGE
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import Lookup
@@ -31,12 +31,11 @@ from distsim.indexes.corpus_index import CorpusIndex, knows_text_of
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import Composition, OwnVectors, PartVectors
 from distsim.signatures.estimates import Estimator
-from distsim.signatures.fingerprint import Fingerprint
 from distsim.signatures.layout import PhraseColumns, rendered
 from distsim.signatures.projections.projection import CHECKSUM_KEY
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.projections.training import Learning
-from distsim.signatures.recipe import Recipe
+from distsim.signatures.recipe import Fingerprint, Recipe
 from distsim.storage.manifest import finder_inside, signatures_inside
 
 TableLike = Union["StoredTable", CorpusIndex, AnyPath]

@@ -6,7 +6,6 @@ folder can hold an old and a new state side by side; the manifest, replaced in o
 decides which of them is the artifact. Nothing in it is ever unpickled or run.
 """
 
-from distsim.storage.checksums import RunningChecksum, checksum_of_array, checksum_of_settings
 from distsim.storage.files import (
     GZ_LEVEL,
     MANIFEST,
@@ -18,6 +17,7 @@ from distsim.storage.files import (
     resumable_lines,
     resumable_part,
 )
+from distsim.storage.folders import scratch_folder
 from distsim.storage.manifest import (
     BITEXT,
     FINDER,
@@ -29,10 +29,12 @@ from distsim.storage.manifest import (
     RULES,
     SIGNATURES,
     ArtifactKind,
+    RunningChecksum,
+    checksum_of_array,
+    checksum_of_settings,
     counted,
 )
 from distsim.storage.reading import Artifact, cut_short, understood
-from distsim.storage.scratch import scratch_folder
 from distsim.storage.writing import (
     ArrayStream,
     ArtifactWriter,

@@ -16,12 +16,12 @@ import numpy as np
 
 from distsim.base.arguments import one_path
 from distsim.base.errors import ArtifactError
-from distsim.storage.checksums import checksum_of_file
 from distsim.storage.files import MANIFEST
 from distsim.storage.manifest import (
     KINDS,
     MADE_FROM,
     ArtifactKind,
+    checksum_of_file,
     made_from_text,
     read_manifest,
     require_kind,

@@ -14,14 +14,20 @@ from typing import Any
 import numpy as np
 
 from distsim.base.arguments import one_path
-from distsim.base.errors import ArtifactError
-from distsim.base.interrupts import Interrupted, check_interrupted
-from distsim.storage.checksums import CHECKSUM_BYTES, checksum_of_file
+from distsim.base.errors import ArtifactError, Interrupted, check_interrupted
 from distsim.storage.files import MANIFEST, naming, new_file, raw_bytes
-from distsim.storage.locks import locked, require_writable, sync_folder
+from distsim.storage.folders import (
+    SCRATCH,
+    locked,
+    require_writable,
+    spare_descriptors,
+    sync_folder,
+)
 from distsim.storage.manifest import (
+    CHECKSUM_BYTES,
     MADE_FROM,
     ArtifactKind,
+    checksum_of_file,
     made_from_text,
     manifest_checksum,
     manifest_text,
@@ -29,7 +35,6 @@ from distsim.storage.manifest import (
     require_kind,
 )
 from distsim.storage.reading import Artifact, read_only
-from distsim.storage.scratch import SCRATCH, spare_descriptors
 
 # The names of files in the making, and of arrays with a piece of their checksum.
 _PART = ".distsim-part"

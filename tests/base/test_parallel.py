@@ -8,15 +8,15 @@ import joblib
 import pytest
 
 from distsim import DistsimError
-from distsim.base import interrupts
+from distsim.base import errors
 from distsim.base import memory as freed_memory
-from distsim.base.interrupts import Interrupted, interrupt
+from distsim.base.errors import Interrupted, interrupt
 from distsim.base.parallel import ordered_map
 
 
 @pytest.fixture
 def signals(monkeypatch):
-    monkeypatch.setattr(interrupts, "_signals", [])
+    monkeypatch.setattr(errors, "_signals", [])
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])

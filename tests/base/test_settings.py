@@ -18,7 +18,7 @@ from distsim.base.settings import (
     settings_text,
 )
 from distsim.contexts import Weighting
-from distsim.grammar.extraction.extract_options import PRESETS as EXTRACT_PRESETS
+from distsim.grammar.extraction.instances import PRESETS as EXTRACT_PRESETS
 from distsim.indexes.build import IndexOptions
 from distsim.paraphrase.paraphrasing_options import PRESETS as PARAPHRASE_PRESETS
 

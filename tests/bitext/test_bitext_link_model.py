@@ -6,15 +6,14 @@ import random
 import numpy as np
 import pytest
 
-from distsim.bitext.aligner import AlignerOptions
+from distsim.bitext.aligner import AlignerOptions, LinkModel
+from distsim.bitext.aligner import _Chances as Chances
 from distsim.bitext.kernels import alignment as kernel
-from distsim.bitext.kernels.link_posteriors import (
+from distsim.bitext.kernels.links import (
     link_posteriors,
     links_both_find,
     name_co_occurrences,
 )
-from distsim.bitext.link_model import LinkModel
-from distsim.bitext.link_model import _Chances as Chances
 from distsim.kernels.compiled import frozen
 from tests.bitext.test_bitext_aligner import as_sentences, drawn_pairs
 from tests.naive import alignment as naive

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from distsim.cli.first_use import ANNOUNCEMENT
+from distsim.cli.costs import ANNOUNCEMENT
 from tests.cli.terminal import on_a_terminal
 from tests.conftest import PROJECT
 
@@ -14,7 +14,7 @@ from tests.conftest import PROJECT
 CALLS_A_LOOP = """
 import sys
 import numpy as np
-from distsim.cli.first_use import announce_compilation
+from distsim.cli.costs import announce_compilation
 announce_compilation("neighbours")
 from distsim.signatures.kernels.composition import normalise
 normalise(np.ones(3))

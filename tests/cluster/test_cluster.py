@@ -20,11 +20,10 @@ from distsim import (
     sign,
 )
 from distsim.cluster import finder, tasks
+from distsim.cluster.executors import ClusterReport, run_alone, run_alone_task
 from distsim.cluster.job import Job
-from distsim.cluster.kernels.shuffle_blocks import count_phrases, frequent_phrases, mark_keys
-from distsim.cluster.local_executor import run_alone, run_alone_task
+from distsim.cluster.kernels import count_phrases, frequent_phrases, mark_keys
 from distsim.cluster.plan import Division, PlanOptions, make_plan, read_plan, write_plan
-from distsim.cluster.spark import ClusterReport
 from distsim.contexts import NgramModel, Weighting
 from distsim.contexts.weights import SCHEMES
 from distsim.indexes import phrase_walk

@@ -19,9 +19,8 @@ from distsim import (
     sign,
 )
 from distsim.cluster.annotation import AnnotationJob, annotate_on_spark
+from distsim.cluster.executors import SparkOptions, sign_on_spark
 from distsim.cluster.plan import Division, PlanOptions
-from distsim.cluster.spark import sign_on_spark
-from distsim.cluster.spark_session import SparkOptions
 from distsim.corpus import SpacyAnnotator
 from distsim.corpus.annotating import (
     Annotated,

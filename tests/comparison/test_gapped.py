@@ -8,7 +8,7 @@ import pytest
 from distsim import CorpusIndex, IncompatibleError, IndexOptions, ParameterError, sign
 from distsim.comparison import GappedCosine, gapped_neighbours
 from distsim.comparison.gapped.patterns import GappedPattern, Matcher
-from distsim.comparison.kernels.gaps import gather_fillers, match_parts
+from distsim.comparison.kernels import gather_fillers, match_parts
 from distsim.grammar import RuleAligner, RuleScorer
 from distsim.signatures.recipe import PRESETS
 from tests.naive import gapped as naive_gapped

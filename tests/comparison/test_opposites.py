@@ -21,9 +21,9 @@ from distsim import (
     SignatureTable,
 )
 from distsim.comparison import Language, Opposites
-from distsim.comparison.kernels import joins as kernel
+from distsim.comparison import kernels as kernel
 from distsim.comparison.opposites.exclusive import DOUBTFUL, EXCLUSIVE, ExclusiveWords, index_around
-from distsim.comparison.opposites.near_positions import PositionMarks, near_each
+from distsim.comparison.opposites.joint_occurrences import PositionMarks, near_each
 from distsim.comparison.opposites.opposites import without_shared
 from distsim.grammar import PairFeatures, RuleScorer
 from distsim.indexes.shard import Shard

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from distsim import ParameterError
-from distsim.contexts.syntax.counting import FeatureCounter, OccurrenceStore
+from distsim.contexts.syntax.counting import FeatureCounter, OccurrenceStore, named_contexts
 from distsim.contexts.syntax.model import FAMILIES, SyntaxModel
-from distsim.contexts.syntax.named import named_contexts
 from distsim.contexts.weights import Weighting
 from distsim.corpus.annotated import read_annotated
 from distsim.corpus.annotation import AnnotatedSentence, Arc, Constituent, TreeReader

@@ -7,12 +7,11 @@ import pytest
 
 from distsim import ParameterError
 from distsim.contexts import Weighting
-from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.ngram import PhraseWeigher, feature_space, phrase_contexts
-from distsim.contexts.weights import Weigher
+from distsim.contexts.weights import ContextCounts, FeatureSpace, Weigher
 from distsim.kernels import contexts
 from distsim.kernels.compiled import frozen
-from distsim.kernels.schemes import SCHEMES
+from distsim.kernels.contexts import SCHEMES
 from distsim.paraphrase.kernels import profiles
 from tests.naive import core as naive
 

@@ -15,15 +15,13 @@ from hypothesis import strategies as st
 
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus import lines
-from distsim.corpus.blocks import read_blocks
 from distsim.corpus.decompression import DEFAULT_UNPACK_LIMIT
-from distsim.corpus.lines import read_line_blocks, read_text_lines
+from distsim.corpus.lines import read_blocks, read_line_blocks, read_text_lines
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.plain_text import HEAD_BYTES
+from distsim.corpus.plain_text import HEAD_BYTES, format_doubts, format_signs, guess_format
 from distsim.corpus.query import Lookup
 from distsim.corpus.readers import settle_format
 from distsim.corpus.sources import find_sources, open_source, read_head, set_unpack_limit, spooled
-from distsim.corpus.text_format import format_doubts, format_signs, guess_format
 from distsim.corpus.tokeniser import tokens_of
 from distsim.indexes.build import IndexOptions
 from distsim.indexes.corpus_index import CorpusIndex

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from distsim import InputError
-from distsim.bitext.pair_files import pair_sources
+from distsim.bitext.sentence_pairs import pair_sources
 from distsim.corpus.readers import find_documents
 from distsim.corpus.readers.reader import ReadOptions
 

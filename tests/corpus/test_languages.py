@@ -5,8 +5,7 @@ import pytest
 
 from distsim import CorpusIndex, IndexOptions
 from distsim.base.errors import ParameterError
-from distsim.corpus.inflections import OF_LANGUAGE, Inflections
-from distsim.corpus.language import language_of
+from distsim.corpus.inflections import OF_LANGUAGE, Inflections, language_of
 from distsim.corpus.vocabulary import hash_texts
 
 GERMAN = """Der alte Mann ging durch den Wald und sah die Vögel. Er hatte das Haus verlassen, weil

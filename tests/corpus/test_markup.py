@@ -9,8 +9,8 @@ import pytest
 
 from distsim import CorpusIndex, IndexOptions, InputError
 from distsim.corpus.readers import READERS, find_documents, settle_format
+from distsim.corpus.readers.annotated import layout_of
 from distsim.corpus.readers.reader import ReadOptions
-from distsim.corpus.readers.vertical import layout_of
 
 TEI = """<?xml version="1.0" encoding="UTF-8"?>
 <TEI xmlns="http://www.tei-c.org/ns/1.0" xml:id="N1" xml:lang="en"><teiHeader><fileDesc><titleStmt>

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distsim import ArtifactError, CorpusIndex, IndexOptions, ParameterError
-from distsim.corpus import near_duplicates
+from distsim.corpus import duplicates
 from distsim.corpus.documents import document_blocks
-from distsim.corpus.kernels.shingles import count_common, hash_shingles, min_hashes
-from distsim.corpus.near_duplicates import N_PERMUTATIONS, NearDuplicates, NearOptions
+from distsim.corpus.duplicates import N_PERMUTATIONS, NearDuplicates, NearOptions
+from distsim.corpus.kernels import count_common, hash_shingles, min_hashes
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes import build as building
 from distsim.kernels.compiled import frozen
@@ -201,7 +201,7 @@ def test_the_threshold_words_and_seed_are_settings(tmp_path, run):
 
 def test_too_little_memory_is_told(tmp_path, monkeypatch):
     path = written(tmp_path, some_texts(1))
-    monkeypatch.setattr(near_duplicates, "_TEXT_BYTES", 1 << 20)
+    monkeypatch.setattr(duplicates, "_TEXT_BYTES", 1 << 20)
     with pytest.raises(ParameterError, match=r"`dedup` near stores .* give more, or use"):
         CorpusIndex.build(
             path, tmp_path / "i", options=IndexOptions("text", dedup="near", file_format="jsonl"),

@@ -14,7 +14,7 @@ import pytest
 from distsim import CorpusIndex, IndexOptions, InputError
 from distsim.corpus.annotating import annotate
 from distsim.corpus.plain_text import HEAD_BYTES, looks_like
-from distsim.paraphrase.unknown import unknown_phrases
+from distsim.paraphrase.unknown_words.words import unknown_phrases
 from tests.conftest import run_program
 
 PAGE = "<!DOCTYPE html>\n<html><body><p>the king</p></body></html>\n"

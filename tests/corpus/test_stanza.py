@@ -12,12 +12,12 @@ import pytest
 from distsim import ParameterError, SignatureTable
 from distsim.base.errors import InputError
 from distsim.corpus import annotated as annotated_files
-from distsim.corpus import annotating, spacy_text
+from distsim.corpus import annotating, annotators
 from distsim.corpus.annotated import read_annotated, write_line_files
 from distsim.corpus.annotating import annotate
 from distsim.corpus.annotation import TreeReader
-from distsim.corpus.blocks import read_blocks
-from distsim.corpus.stanza_text import StanzaAnnotator, conllu_text
+from distsim.corpus.annotators import StanzaAnnotator, conllu_text
+from distsim.corpus.lines import read_blocks
 from tests.conftest import SHARED
 
 MODELS = SHARED / "models" / "tiny-en"
@@ -433,7 +433,7 @@ def test_dependencies_of_spacy():
     def rows(heads):
         made = Doc(vocab, words=words, heads=heads, deps=["x", "dep", "ROOT", "y"],
                    sent_starts=[True, False, False, False])  # fmt: skip
-        return [row.split("\t") for row in spacy_text._rows(made[:])]
+        return [row.split("\t") for row in annotators._rows(made[:])]
 
     assert [(row[0], row[1], row[6], row[7]) for row in rows([1, 2, 2, 2])] == [
         ("1", "a", "2", "x"), ("2", "b", "0", "ROOT"), ("3", "c", "2", "y"),

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from distsim.base.errors import InputError, ParameterError
-from distsim.evaluation.agreement import alpha, weighted_kappa
-from distsim.evaluation.compression import integer_compression
+from distsim.evaluation.correlations import alpha, weighted_kappa
 from distsim.evaluation.judging import read_forms, write_forms
-from distsim.evaluation.rewritings import System, edit_distance, reordered
+from distsim.evaluation.rewritings import System, edit_distance, integer_compression, reordered
 
 SOURCES = [f"the old king number {n} slept in his chair ." for n in range(12)]
 MINE = System("mine", [one.replace("old ", "") for one in SOURCES])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from distsim.base.errors import InputError, ParameterError
 from distsim.comparison.measures import Estimate, Similarity
-from distsim.evaluation import agreement
+from distsim.evaluation import correlations
 from distsim.evaluation.correlations import evaluate, random_pairs
 from distsim.evaluation.gold import read_gold
 from tests.conftest import SHARED
@@ -94,20 +94,21 @@ def test_statistics_are_those_of_the_definition(a, b):
     n = min(len(a), len(b))
     x, y = np.array(a[:n]), np.array(b[:n])
     if len(set(a[:n])) > 1 and len(set(b[:n])) > 1:
-        assert agreement.spearman(x, y) == pytest.approx(naive.spearman(a[:n], b[:n]))
+        assert correlations.spearman(x, y) == pytest.approx(naive.spearman(a[:n], b[:n]))
     else:
-        assert math.isnan(agreement.spearman(x, y))
-    assert agreement.area_under_curve(np.array(a), np.array(b)) == pytest.approx(naive.area(a, b))
+        assert math.isnan(correlations.spearman(x, y))
+    area = correlations.area_under_curve(np.array(a), np.array(b))
+    assert area == pytest.approx(naive.area(a, b))
 
 
 def test_an_interval_resamples_whole_groups():
     a = np.arange(40.0)
     b = a + np.tile([0.0, 9.0], 20)
-    alone = agreement.spearman_interval(a, b, [str(n) for n in range(40)], 300, 1)
-    grouped = agreement.spearman_interval(a, b, [str(n // 20) for n in range(40)], 300, 1)
-    assert alone.low < agreement.spearman(a, b) < alone.high
+    alone = correlations.spearman_interval(a, b, [str(n) for n in range(40)], 300, 1)
+    grouped = correlations.spearman_interval(a, b, [str(n // 20) for n in range(40)], 300, 1)
+    assert alone.low < correlations.spearman(a, b) < alone.high
     assert alone != grouped
-    one = agreement.spearman_interval(a, b, ["same"] * 40, 300, 1)
+    one = correlations.spearman_interval(a, b, ["same"] * 40, 300, 1)
     assert math.isnan(one.low)  # one group tells nothing of other groups
 
 

@@ -298,7 +298,7 @@ def _annotate() -> int:
 
 def _cluster() -> int:
     """Plan a run without an engine, do all its tasks, join."""
-    from distsim.cluster.local_executor import run_alone
+    from distsim.cluster.executors import run_alone
     from distsim.cluster.plan import Division, PlanOptions, make_plan
 
     Path("work").mkdir(exist_ok=True)

@@ -122,7 +122,7 @@ def _ask_bitext(path: Path) -> object:
 
 
 def _extract(path: Path) -> object:
-    from distsim.grammar.extraction.extract_options import PRESETS
+    from distsim.grammar.extraction.instances import PRESETS
 
     bitext = d.Bitext.open(path)
     preset = PRESETS["samt" if bitext.trees else "hiero"]

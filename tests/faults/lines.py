@@ -106,7 +106,7 @@ def _bitext_readers(folder: Path) -> dict[str, Reader]:
 def _corpus_readers(folder: Path) -> dict[str, Reader]:
     from distsim.corpus.annotation import read_trees
     from distsim.corpus.sources import find_sources
-    from distsim.paraphrase.unknown import known_phrases, read_text
+    from distsim.paraphrase.unknown_words.words import known_phrases, read_text
 
     def counts(path: Path) -> object:
         return d.sign(d.NgramCounts(path), folder / "counts.table", recipe=d.PRESETS["thesis"],

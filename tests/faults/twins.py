@@ -12,8 +12,8 @@ from tests.faults.frame import Budget, Case, Outcome, d
 def twin(preset: str, place: Path, draw: random.Random, budget: Budget) -> Outcome:
     """Compare every rule, its links and its features."""
     from distsim.grammar.extraction.extract import write_rules
-    from distsim.grammar.extraction.extract_options import PRESETS
-    from distsim.grammar.extraction.rule_features import FeatureChoice
+    from distsim.grammar.extraction.features import FeatureChoice
+    from distsim.grammar.extraction.instances import PRESETS
     from tests.grammar.extraction_texts import linked_text, read_rules
     from tests.naive import extraction as naive_extraction
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from distsim.bitext.bitext import Trees
 from distsim.corpus.vocabulary import VocabularyBuilder
-from distsim.grammar.extraction.extract_options import ExtractOptions
+from distsim.grammar.extraction.instances import ExtractOptions
 from distsim.grammar.extraction.linked_text import (
     LinkedSide,
     LinkedText,

@@ -9,13 +9,13 @@ import pytest
 
 from distsim.base.errors import ArtifactError
 from distsim.base.parallel import Run
-from distsim.grammar.extraction.column_files import Column
+from distsim.grammar.arrays import Column
 from distsim.grammar.extraction.counted_rules import _english_margins, _sums_of_labels
 from distsim.grammar.extraction.extract import write_rules
-from distsim.grammar.extraction.extract_options import PRESETS
+from distsim.grammar.extraction.features import FeatureChoice
+from distsim.grammar.extraction.instances import PRESETS
 from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.extraction.pivoting import pivot_rules
-from distsim.grammar.extraction.rule_features import FeatureChoice
 from distsim.grammar.kernels.rule_counts import partition_rows
 from tests.grammar.extraction_texts import drawn_pair, linked_text, read_rules
 from tests.naive.extraction import canonical

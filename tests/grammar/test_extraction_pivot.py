@@ -10,10 +10,10 @@ import pytest
 from distsim import InputError
 from distsim.base.errors import ParameterError
 from distsim.grammar.extraction.extract import write_rules
-from distsim.grammar.extraction.extract_options import PRESETS
+from distsim.grammar.extraction.features import FeatureChoice
+from distsim.grammar.extraction.instances import PRESETS
 from distsim.grammar.extraction.numeric import NumericRules
 from distsim.grammar.extraction.pivoting import evidence_for, pivot_rules
-from distsim.grammar.extraction.rule_features import FeatureChoice
 from distsim.grammar.pivot import PivotOptions, pivot_grammar
 from tests.grammar.extraction_texts import drawn_pair, linked_text, read_rules
 from tests.naive.extraction import Pair

@@ -9,8 +9,8 @@ import pytest
 
 from distsim.base.parallel import Run
 from distsim.grammar.extraction.extract import write_rules
-from distsim.grammar.extraction.extract_options import PRESETS, ExtractOptions
-from distsim.grammar.extraction.rule_features import FEATURES, FeatureChoice
+from distsim.grammar.extraction.features import FEATURES, FeatureChoice
+from distsim.grammar.extraction.instances import PRESETS, ExtractOptions
 from tests.grammar.extraction_texts import drawn_pair, linked_text, read_rules
 from tests.naive import extraction as naive_extraction
 from tests.naive.extraction import Pair

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from distsim import DistsimError, InputError, read_gold
+from distsim.base.arguments import plain_count, plain_number
 from distsim.comparison.opposites.language import Language
 from distsim.corpus.lines import LineBlock
-from distsim.corpus.numbers import plain_count, plain_number
 from distsim.corpus.vectors import read_vectors
 from distsim.grammar.block import parse_block
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE

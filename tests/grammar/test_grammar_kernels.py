@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from distsim.corpus.lines import LineBlock, split_lines
 from distsim.grammar.alignment import RuleAligner
+from distsim.grammar.arrays import first_rows, numbers_of, order_by
 from distsim.grammar.block import parse_block
 from distsim.grammar.fields import (
     LineFaultError,
@@ -21,7 +22,7 @@ from distsim.grammar.fields import (
 )
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
 from distsim.grammar.formats.rules import RULES, Features, gap_of
-from distsim.grammar.kernels.columns import (
+from distsim.grammar.kernels.packs import (
     ABSENT,
     FOUND,
     NO_NUMBER,
@@ -30,9 +31,8 @@ from distsim.grammar.kernels.columns import (
     read_number,
 )
 from distsim.grammar.kernels.pivot import Groups, eight_bytes, order_texts, pair_up
-from distsim.grammar.numbering import first_rows, numbers_of, order_by
 from distsim.kernels.compiled import frozen
-from distsim.kernels.tables import find_texts
+from distsim.kernels.hashing import find_texts
 from tests.naive.grammar import links_of_entry, naive_links
 from tests.naive.pivot import naive_pairs
 

@@ -10,10 +10,15 @@ import pytest
 
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_line_blocks, read_lines, split_lines
-from distsim.grammar.fields import append_to_field, join_fields, replace_field, split_fields
+from distsim.grammar.fields import (
+    InvalidLines,
+    append_to_field,
+    join_fields,
+    replace_field,
+    split_fields,
+)
 from distsim.grammar.formats.phrase_table import LineFaultError, PhraseTableEntry
-from distsim.grammar.invalid_lines import InvalidLines
-from distsim.paraphrase.table_order import read_table
+from distsim.paraphrase.augment import read_table
 from distsim.storage.files import open_output
 from tests.conftest import SHARED
 

@@ -12,8 +12,8 @@ from distsim.bitext.bitext import Bitext
 from distsim.corpus.lines import read_line_blocks
 from distsim.grammar import pipeline as making
 from distsim.grammar.extraction.numeric import NumericRules
-from distsim.grammar.learned_weights import rule_order
 from distsim.grammar.packs.grammar_index import GrammarIndex
+from distsim.grammar.pair_features import rule_order
 
 PAIRS = [
     ("alice", "alice"), ("the queen", "die königin"), ("the king", "der könig"),

@@ -9,9 +9,9 @@ import pytest
 from distsim import ParameterError
 from distsim.bitext.bitext_builder import Given, build_bitext
 from distsim.grammar import ExtractOptions, extract_phrase_table
-from distsim.grammar.extraction.moses_table import sorted_lines
+from distsim.grammar.extraction.features import sorted_lines
 from distsim.grammar.formats.phrase_table import PhraseTableEntry
-from distsim.paraphrase.unknown_words.known_words import KnownWords
+from distsim.paraphrase.unknown_words.words import KnownWords
 
 _LINE = re.compile(  # of Moses' manual, "Phrase table": three scores fields, all else optional
     r"(?P<f>\S+(?: \S+)*) \|\|\| (?P<e>\S+(?: \S+)*) \|\|\| (?P<scores>[\d.e+-]+(?: [\d.e+-]+){3})"

@@ -14,13 +14,12 @@ from distsim.base.errors import ArtifactError, InputError, ParameterError
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.lines import read_line_blocks
 from distsim.grammar.formats.rules import Features
-from distsim.grammar.kernels.columns import new_names
-from distsim.grammar.learned_weights import rule_order
+from distsim.grammar.kernels.packs import new_names
 from distsim.grammar.packs import pack
 from distsim.grammar.packs.columns import SIZES, TYPES, decode, encode
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.grammar.packs.pack import PackOptions, pack_grammar
-from distsim.grammar.pair_kinds import pair_kind
+from distsim.grammar.pair_features import pair_kind, rule_order
 from distsim.grammar.rerank import PPDB_COST
 from distsim.kernels.compiled import frozen
 

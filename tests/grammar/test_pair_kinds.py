@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from distsim.corpus.inflections import Inflections
-from distsim.grammar.pair_kinds import pair_kind
+from distsim.grammar.pair_features import pair_kind
 
 ENGLISH = Inflections.open("english")
 CASES = [

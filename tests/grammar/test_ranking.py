@@ -10,8 +10,7 @@ import pytest
 
 from distsim import EstimatedCosine, InputError, ParameterError
 from distsim.evaluation.gold import read_gold
-from distsim.grammar.learned_weights import LearnedWeight, LearnedWeights
-from distsim.grammar.pair_features import OF_TEXT, PairFeatures
+from distsim.grammar.pair_features import OF_TEXT, LearnedWeight, LearnedWeights, PairFeatures
 from distsim.grammar.ranking import (
     _folds,
     _learned_from,

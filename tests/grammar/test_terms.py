@@ -11,7 +11,7 @@ import pytest
 from distsim import CorpusIndex, ParameterError
 from distsim.bitext.bitext_builder import Given, build_bitext
 from distsim.grammar.terms import bitext_terms, tbx_lines
-from distsim.indexes.association import log_likelihood_2
+from distsim.indexes.collocation import log_likelihood_2
 
 EN = ["the tool bar <opens>", "open the tool bar", "a tool bar & a menu", "the menu opens",
       "close the tool bar"]  # fmt: skip

@@ -10,10 +10,9 @@ import pytest
 from scipy.stats import chi2, chi2_contingency
 
 from distsim import CorpusIndex, IndexOptions, ParameterError
-from distsim.base.choices import AssociationMeasure, KeywordMeasure
-from distsim.indexes import association
-from distsim.indexes.association import TABLE_MEASURES
-from distsim.indexes.collocation import collocate_spreads, collocates
+from distsim.base.arguments import AssociationMeasure, KeywordMeasure
+from distsim.indexes import collocation as association
+from distsim.indexes.collocation import TABLE_MEASURES, collocate_spreads, collocates
 from tests.conftest import index_of, random_sentences
 
 # 8 of the word's 20 occurrences in windows of 100 of 1,000 tokens: 2 are expected.

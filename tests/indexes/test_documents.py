@@ -16,12 +16,10 @@ from distsim.base.errors import ArtifactError
 from distsim.contexts import named_contexts
 from distsim.corpus import Normaliser
 from distsim.indexes import metadata
-from distsim.indexes.collocation import collocates
-from distsim.indexes.dispersion import Documents
+from distsim.indexes.collocation import Documents, collocates
 from distsim.indexes.grouping import counts_by
-from distsim.indexes.keyness import keywords
 from distsim.indexes.metadata import MetadataWriter
-from distsim.indexes.phrase_lists import list_phrases
+from distsim.indexes.phrase_lists import keywords, list_phrases
 from distsim.indexes.stored_documents import passage, read_document, remove_documents
 from distsim.indexes.tracing import trace
 from distsim.output.verification import find_faults

@@ -18,7 +18,7 @@ from distsim.corpus.sources import Source
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes import build as build_module
 from distsim.indexes.build import build_index
-from distsim.indexes.suffix_array import MAX_TOKENS
+from distsim.indexes.shard import MAX_TOKENS
 from distsim.output.verification import find_faults
 from tests.conftest import random_sentences, write_lines
 from tests.naive import core as naive

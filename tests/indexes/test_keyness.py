@@ -7,7 +7,7 @@ from scipy.stats import chi2
 
 from distsim import CorpusIndex, IndexOptions, ParameterError
 from distsim.corpus import Normaliser
-from distsim.indexes.keyness import keywords
+from distsim.indexes.phrase_lists import keywords
 
 
 def build(tmp_path, name, documents, **options) -> CorpusIndex:

@@ -8,12 +8,11 @@ from dataclasses import replace
 import pytest
 
 from distsim import CorpusIndex, IndexOptions, ParameterError, find_faults
-from distsim.corpus.readers.conllu import CONLLU
+from distsim.corpus.readers.annotated import CONLLU
 from distsim.indexes import build
 from distsim.indexes.collocation import collocates
-from distsim.indexes.keyness import keywords
 from distsim.indexes.layers import LAYERS
-from distsim.indexes.phrase_lists import list_phrases
+from distsim.indexes.phrase_lists import keywords, list_phrases
 from distsim.indexes.sketches import sketch
 from tests.conftest import index_of
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from distsim import CorpusIndex
-from distsim.indexes.kernels.spellings import compare_spellings
+from distsim.indexes.kernels.words import compare_spellings
 from distsim.indexes.nearest_spellings import NearestSpellings
 
 

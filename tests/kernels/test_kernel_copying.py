@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from distsim.grammar.kernels.copying import put_bytes
+from distsim.grammar.kernels.packs import put_bytes
 from distsim.grammar.kernels.pivot import _put_number
 from distsim.kernels.compiled import compiled
 

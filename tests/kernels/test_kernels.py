@@ -10,13 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distsim.corpus.characters import _ASSIGNED, WHITE_SPACE, running_text_classes
-from distsim.corpus.kernels import text
-from distsim.corpus.tokeniser import _ABBREVIATIONS, cut
+from distsim.corpus import kernels as text
+from distsim.corpus.tokeniser import (
+    _ABBREVIATIONS,
+    _ASSIGNED,
+    WHITE_SPACE,
+    cut,
+    running_text_classes,
+)
 from distsim.corpus.vocabulary import DROPPED, HashNumbering, hash_texts
 from distsim.indexes.phrase_walk import PhraseChunk
-from distsim.indexes.suffix_array import build_suffix_array
-from distsim.kernels import contexts, hashing, suffixes, tables
+from distsim.indexes.shard import build_suffix_array
+from distsim.kernels import contexts, hashing, suffixes
+from distsim.kernels import hashing as tables
 from distsim.kernels.compiled import frozen
 from distsim.signatures.kernels import projection
 from tests.naive import core as naive

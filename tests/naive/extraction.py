@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from distsim.grammar.extraction.extract_options import ExtractOptions
+from distsim.grammar.extraction.instances import ExtractOptions
 
 
 class Pair(NamedTuple):

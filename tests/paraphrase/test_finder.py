@@ -27,17 +27,23 @@ from distsim.base.parallel import no_progress
 from distsim.comparison.nearest import NeighbourSearch
 from distsim.comparison.opposites.language import Language
 from distsim.comparison.opposites.opposites import Opposites, opposites_last
-from distsim.comparison.senses import group_senses
+from distsim.comparison.table import group_senses
 from distsim.corpus import Inflections
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.shard import every_nth
 from distsim.output import find_faults
 from distsim.paraphrase.finder import profile_counts, word_profiles
-from distsim.paraphrase.finder.inflections import Forms
-from distsim.paraphrase.finder.lemmas import Lemmas
+from distsim.paraphrase.finder.inflections import Forms, Lemmas
 from distsim.paraphrase.finder.lexicon import Lexicon
-from distsim.paraphrase.finder.weights import ALONE, IN_SENTENCE, RANKS, ChanceScale, FinderWeights
-from distsim.paraphrase.finder.word_finder import WordFinder, WordOptions
+from distsim.paraphrase.finder.word_finder import (
+    ALONE,
+    IN_SENTENCE,
+    RANKS,
+    ChanceScale,
+    FinderWeights,
+    WordFinder,
+    WordOptions,
+)
 from distsim.paraphrase.finder.word_profiles import build_finder
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.paraphrase.substitution.learning import (

@@ -7,11 +7,10 @@ import random
 import pytest
 
 from distsim import CorpusIndex, IndexOptions, InputError, Recipe, SignatureTable
-from distsim.paraphrase.batch import paraphrase_phrases
 from distsim.paraphrase.paraphraser import Paraphraser
 from distsim.paraphrase.paraphrasing_options import PRESETS, ParaphraseOptions
-from distsim.paraphrase.records import read_paraphrases
-from distsim.paraphrase.unknown import unknown_phrases
+from distsim.paraphrase.records import paraphrase_phrases, read_paraphrases
+from distsim.paraphrase.unknown_words.words import unknown_phrases
 from tests.conftest import run_program
 
 

@@ -25,17 +25,20 @@ from distsim.paraphrase import Mix
 from distsim.paraphrase.finder.inflections import Forms, as_bases
 from distsim.paraphrase.finder.lexicon import Lexicon
 from distsim.paraphrase.finder.space import open_space
-from distsim.paraphrase.kernels import fluency as kernel
-from distsim.paraphrase.substitution.fluency import Fluency
-from distsim.paraphrase.substitution.mix import SubstituteFeatures, scores_of_phrases
+from distsim.paraphrase.kernels import ngram_model as kernel
 from distsim.paraphrase.substitution.occurrence import (
     REACH,
+    Fluency,
     Occurrence,
     Slot,
     coherence,
     split_marked,
 )
-from distsim.paraphrase.substitution.substitute_candidates import ParaphraseGrammar
+from distsim.paraphrase.substitution.substitute_candidates import (
+    ParaphraseGrammar,
+    SubstituteFeatures,
+    scores_of_phrases,
+)
 from tests.conftest import RECIPE, index_of, random_sentences, write_lines
 from tests.naive import substitution as naive
 

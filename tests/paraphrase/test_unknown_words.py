@@ -13,11 +13,14 @@ from distsim.grammar.formats.phrase_table import PhraseTableEntry
 from distsim.grammar.formats.rules import RuleEntry
 from distsim.paraphrase import Monolingual, UnknownWordOptions, augment_unknown_words
 from distsim.paraphrase.unknown_words import translator as augmenting
-from distsim.paraphrase.unknown_words.known_words import KnownWords
-from distsim.paraphrase.unknown_words.sides import TargetSide
 from distsim.paraphrase.unknown_words.similar_spelling import Endings, edit_similarity
-from distsim.paraphrase.unknown_words.translation_candidates import FEATURES, TranslationCandidates
-from distsim.paraphrase.unknown_words.translation_ranking import Ranker, _NegativeLogLikelihood
+from distsim.paraphrase.unknown_words.translation_candidates import (
+    FEATURES,
+    Ranker,
+    TranslationCandidates,
+    _NegativeLogLikelihood,
+)
+from distsim.paraphrase.unknown_words.words import KnownWords, TargetSide
 from tests.naive.grammar import links_of_entry
 
 N, WIDTH = 120, 64

@@ -52,7 +52,7 @@ def test_functions_outside_kernels_are_small():
     """The parameters of a command's function are its options, which have a limit of their own."""
     found = set()
     for path, node, _ in functions():
-        if "kernels" in path.parts:
+        if "kernels" in {*path.parts, path.stem}:
             continue
         crowded = len(parameters(node)) > MAX_PARAMETERS and path.parts[0] != "cli"
         if n_lines(node) > MAX_LINES or crowded:

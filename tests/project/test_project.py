@@ -165,11 +165,11 @@ def test_readme_python_examples_run(workplace):
 
 
 def test_named_presets_are_those_that_there_are():
-    from distsim.base import choices
-    from distsim.grammar.extraction import extract_options as options_of_extraction
+    from distsim.base import arguments
+    from distsim.grammar.extraction import instances as options_of_extraction
     from distsim.paraphrase import paraphrasing_options
     from distsim.signatures.recipe import PRESETS
 
-    assert set(get_args(choices.ExtractPreset)) == set(options_of_extraction.PRESETS)
-    assert set(get_args(choices.ParaphrasePreset)) == set(paraphrasing_options.PRESETS)
-    assert set(get_args(choices.SignPreset)) == set(PRESETS)
+    assert set(get_args(arguments.ExtractPreset)) == set(options_of_extraction.PRESETS)
+    assert set(get_args(arguments.ParaphrasePreset)) == set(paraphrasing_options.PRESETS)
+    assert set(get_args(arguments.SignPreset)) == set(PRESETS)

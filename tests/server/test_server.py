@@ -23,7 +23,7 @@ from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from distsim.indexes.phrase_lists import list_phrases
 from distsim.indexes.subcorpora import save_subcorpus
 from distsim.paraphrase.substitution.substituter import Substituter
-from distsim.server import jit_warm_up, limits, run
+from distsim.server import jit_warm_up, run, worker_queues
 from distsim.server.artifact_cache import ArtifactCache
 from distsim.server.endpoints import ENDPOINTS
 from distsim.server.run import LOCAL, application
@@ -87,7 +87,7 @@ def until_ready(client):
 
 
 # Kernels may have to be compiled while a question waits.
-PATIENT = replace(limits.LIMITS, quick_seconds=600.0, slow_seconds=600.0)
+PATIENT = replace(worker_queues.LIMITS, quick_seconds=600.0, slow_seconds=600.0)
 
 
 class Reader(HTMLParser):
@@ -594,7 +594,7 @@ def test_pages_of_a_concordance_are_the_whole_in_parts(client, alice_index):
 
 
 def test_an_export_has_a_limit(client, monkeypatch):
-    small = replace(limits.LIMITS, exported_lines=100)
+    small = replace(worker_queues.LIMITS, exported_lines=100)
     monkeypatch.setattr("distsim.server.corpus_questions.LIMITS", small)
     answer = client.get("/api/v1/export", params={"phrase": "said"})
     assert answer.status_code == 400 and "100 lines" in answer.json()["error"]["message"]
@@ -842,7 +842,7 @@ def test_hostile_text_is_shown_as_text(hostile):
         assert len(text) < 300_000
     lines = ask(hostile, "concordance", phrase="stands")["rows"]
     assert lines[0]["left"].startswith("<script>")
-    assert all(len(row["left"]) <= limits.LIMITS.shown_characters for row in lines)
+    assert all(len(row["left"]) <= worker_queues.LIMITS.shown_characters for row in lines)
 
 
 def test_an_index_that_was_not_signed_says_what_is_missing(hostile):
@@ -915,7 +915,7 @@ def test_a_first_start_fails_no_question(alice_index, monkeypatch):
     monkeypatch.setattr("distsim.server.pages._PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr(jit_warm_up, "ALWAYS", (make,))
     monkeypatch.setattr(jit_warm_up, "SLOW", (asked.append,))
-    hasty = replace(limits.LIMITS, quick_seconds=0.0, slow_seconds=0.0)
+    hasty = replace(worker_queues.LIMITS, quick_seconds=0.0, slow_seconds=0.0)
     with TestClient(application(ArtifactCache(Places(str(alice_index.path)), 1, hasty))) as client:
         assert client.get("/api/v1/health").json()["ready"] is False
         first = client.get("/", params={"q": "alice"})

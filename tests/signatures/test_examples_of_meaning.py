@@ -8,7 +8,7 @@ import os
 import pytest
 
 from distsim import CorpusIndex, EstimatedCosine, SignatureTable
-from distsim.paraphrase.kinds import KindCosine
+from distsim.paraphrase.profiles import KindCosine
 
 INDEX = os.environ.get("DISTSIM_LARGE_INDEX")
 pytestmark = pytest.mark.skipif(not INDEX, reason="DISTSIM_LARGE_INDEX names no signed index")

@@ -34,20 +34,26 @@ from distsim.kernels.compiled import frozen
 from distsim.output.verification import find_faults
 from distsim.signatures import Learning, learn
 from distsim.signatures.composition import Composition
+from distsim.signatures.forms import spelt
 from distsim.signatures.kernels.composition import (
     IdiomRule,
     centre_rows,
     compose_rows,
     cut_composed,
 )
-from distsim.signatures.kernels.projection import NOWHERE, cut_bits, project
-from distsim.signatures.kernels.sparse import multiply, rounded_cells, transposed_rows
+from distsim.signatures.kernels.projection import (
+    NOWHERE,
+    cut_bits,
+    multiply,
+    project,
+    rounded_cells,
+    transposed_rows,
+)
 from distsim.signatures.projections.learn import rotated
 from distsim.signatures.projections.singular import find_rotation, right_singular
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.projections.training import TrainingMatrix, TrainingRows, WordRows
 from distsim.signatures.recipe import PRESETS
-from distsim.signatures.spelling import spelt
 from tests.conftest import RECIPE, index_of, write_lines
 from tests.naive import people as naive
 

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from distsim.comparison.evidence import SimilarityEvidence
 from distsim.comparison.measures import EstimatedCosine
+from distsim.comparison.table import SimilarityEvidence
 from distsim.corpus.inflections import Inflections
 from distsim.signatures.forms import other_forms, with_other_forms
 

@@ -11,13 +11,13 @@ import pytest
 
 from distsim import IncompatibleError, ParameterError, SignatureTable, similarity
 from distsim.comparison.measures import EstimatedCosine, StoredCosine
-from distsim.contexts.selection import Selection
+from distsim.contexts.phrase_store import Selection
 from distsim.contexts.sources.annotated import AnnotatedSentences
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.weights import Weighting
 from distsim.corpus.annotation import AnnotatedSentence
 from distsim.corpus.vocabulary import hash_texts
-from distsim.kernels.schemes import SCHEMES
+from distsim.kernels.contexts import SCHEMES
 from distsim.output.verification import find_faults
 from distsim.signatures.kernels.projection import NOWHERE
 from distsim.signatures.projections.random_projections import gaussian_pool

@@ -23,8 +23,7 @@ from numba.core.caching import IndexDataCacheFile
 from numba.core.registry import cpu_target
 
 from distsim import ArtifactError, CorpusIndex, IndexOptions, Recipe, SignatureTable, storage
-from distsim.base.errors import ParameterError
-from distsim.base.interrupts import Interrupted
+from distsim.base.errors import Interrupted, ParameterError
 from distsim.base.parallel import interruptible
 from distsim.cli import main as program
 from distsim.cli import start

@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from distsim import CorpusIndex, InputError, SignatureTable
-from distsim.paraphrase.batch import paraphrase_phrases
 from distsim.paraphrase.paraphraser import Paraphraser
+from distsim.paraphrase.records import paraphrase_phrases
 from distsim.storage import is_finished, resumable_lines
 
 HEAD = b"# made so\n"

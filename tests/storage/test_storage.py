@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from distsim import ArtifactError, CorpusIndex, ParameterError, SignatureTable, storage
-from distsim.cluster.shared_files import save
+from distsim.cluster.plan import save
 from distsim.corpus.lines import read_lines
 from distsim.output.verification import find_faults
 from distsim.storage.files import raw_bytes

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.kernels.arrays import prefetch
 from distsim.kernels.compiled import compiled, inlined, uncounted
-from distsim.kernels.prefetch import prefetch
 
 U = np.uint64  # unsigned indices spare a check for negative ones at every read
 

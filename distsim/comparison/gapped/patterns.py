@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.base.errors import ParameterError
-from distsim.comparison.kernels.gaps import gather_fillers, match_parts
+from distsim.comparison.kernels import gather_fillers, match_parts
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import Shard, damaged

@@ -16,8 +16,7 @@ import numpy as np
 from distsim.base.arguments import AnyPath
 from distsim.base.errors import IncompatibleError
 from distsim.comparison.gapped.patterns import GappedPattern, Matcher, PatternMatches
-from distsim.contexts.features import ContextCounts, FeatureSpace
-from distsim.contexts.weights import Weigher, Weighting
+from distsim.contexts.weights import ContextCounts, FeatureSpace, Weigher, Weighting
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.comparison.kernels import joins as kernel
+from distsim.comparison import kernels as kernel
 from distsim.comparison.opposites.language import Language, pattern_ids
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.vocabulary import hash_blob, hash_texts

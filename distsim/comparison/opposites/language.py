@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from distsim.base.arguments import plain_number
 from distsim.base.errors import InputError, ParameterError
-from distsim.comparison.kernels import joins as kernel
+from distsim.comparison import kernels as kernel
 from distsim.corpus.lines import read_lines
-from distsim.corpus.numbers import plain_number
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import Shard

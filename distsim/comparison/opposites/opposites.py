@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim.base.arguments import AnyPath, Pair
-from distsim.comparison.kernels import joins as kernel
+from distsim.comparison import kernels as kernel
 from distsim.comparison.measures import checked_pairs, cosine
 from distsim.comparison.opposites.joint_occurrences import WINDOW, JointOccurrences
 from distsim.comparison.opposites.language import EVIDENCE, Contrasts, Language

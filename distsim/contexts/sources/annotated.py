@@ -7,12 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from distsim.base.arguments import one_or_many_paths
-from distsim.base.choices import TextFormat
+from distsim.base.arguments import TextFormat, one_or_many_paths
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import ordered_map
-from distsim.contexts.features import ContextCounts
-from distsim.contexts.selection import Selection
+from distsim.contexts.phrase_store import Selection
 from distsim.contexts.sources.source import (
     CountedText,
     Model,
@@ -21,10 +19,16 @@ from distsim.contexts.sources.source import (
     TrainingLimits,
     Work,
 )
-from distsim.contexts.syntax.counting import FeatureCounter, OccurrenceStore, PhraseOccurrences
+from distsim.contexts.syntax.counting import (
+    FeatureCounter,
+    Marginals,
+    OccurrenceStore,
+    PhraseOccurrences,
+    row_space,
+)
 from distsim.contexts.syntax.encoded import EncodedCorpus
-from distsim.contexts.syntax.marginals import Marginals, row_space
 from distsim.contexts.syntax.model import SyntaxModel
+from distsim.contexts.weights import ContextCounts
 from distsim.corpus.annotated import read_annotated
 from distsim.corpus.annotation import NORMALISER, AnnotatedSentence
 from distsim.storage import checksum_of_settings, scratch_folder

@@ -16,15 +16,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from distsim.base.arguments import one_or_many_paths
-from distsim.base.choices import TextFormat
+from distsim.base.arguments import TextFormat, one_or_many_paths
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import ordered_map
-from distsim.contexts.features import FeatureSpace
 from distsim.contexts.kernels import ngram_counts as kernel
 from distsim.contexts.ngram import NgramModel, space_of_words
-from distsim.contexts.phrase_store import CountedPhrases, PhraseStore
-from distsim.contexts.selection import Selection
+from distsim.contexts.phrase_store import CountedPhrases, PhraseStore, Selection
 from distsim.contexts.sources.index import limits_of_words
 from distsim.contexts.sources.source import (
     CountedText,
@@ -34,8 +31,9 @@ from distsim.contexts.sources.source import (
     Work,
     parts_of,
 )
-from distsim.corpus.blocks import Block, read_blocks
-from distsim.corpus.language import language_of
+from distsim.contexts.weights import FeatureSpace
+from distsim.corpus.inflections import language_of
+from distsim.corpus.lines import Block, read_blocks
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import Source, find_sources
 from distsim.corpus.tokeniser import Cut, cut

@@ -10,10 +10,8 @@ import numpy as np
 
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import ordered_map
-from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.ngram import NgramCounter, NgramModel, feature_space
-from distsim.contexts.phrase_store import PhraseStore
-from distsim.contexts.selection import Selection
+from distsim.contexts.phrase_store import PhraseStore, Selection
 from distsim.contexts.sources.source import (
     BATCH_PHRASES,
     CountedText,
@@ -25,6 +23,7 @@ from distsim.contexts.sources.source import (
     parts_of,
 )
 from distsim.contexts.vectors import no_counts
+from distsim.contexts.weights import ContextCounts, FeatureSpace
 from distsim.corpus.vocabulary import hash_blob
 from distsim.indexes import phrase_walk
 from distsim.indexes.corpus_index import CorpusIndex

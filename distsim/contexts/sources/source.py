@@ -14,16 +14,15 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from distsim.base.choices import TextFormat
+from distsim.base.arguments import TextFormat
 from distsim.base.parallel import Progress, no_progress, ordered_map
-from distsim.contexts.features import ContextCounts, FeatureSpace
 from distsim.contexts.ngram import NgramModel
-from distsim.contexts.phrase_store import DEFAULT_MEMORY, CountedPhrases
-from distsim.contexts.selection import Selection
+from distsim.contexts.phrase_store import DEFAULT_MEMORY, CountedPhrases, Selection
 from distsim.contexts.syntax.model import SyntaxModel
 from distsim.contexts.vectors import VectorModel
+from distsim.contexts.weights import ContextCounts, FeatureSpace
 from distsim.corpus.inflections import DEFAULT
-from distsim.corpus.kernels.text import render_phrases
+from distsim.corpus.kernels import render_phrases
 from distsim.corpus.normaliser import Normaliser
 from distsim.kernels.compiled import frozen
 

@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from distsim.base.choices import TextFormat
+from distsim.base.arguments import TextFormat
 from distsim.base.errors import ParameterError
-from distsim.contexts.features import ContextCounts, FeatureSpace
-from distsim.contexts.selection import Selection
+from distsim.contexts.phrase_store import Selection
 from distsim.contexts.sources.index import phrase_runs
 from distsim.contexts.sources.source import (
     BATCH_PHRASES,
@@ -24,6 +23,7 @@ from distsim.contexts.sources.source import (
     Work,
 )
 from distsim.contexts.vectors import VectorModel, dimension_counts, dimension_space, no_counts
+from distsim.contexts.weights import ContextCounts, FeatureSpace
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import Lookup
 from distsim.corpus.vectors import VectorFileContents, read_phrases, read_vectors

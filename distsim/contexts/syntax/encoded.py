@@ -11,7 +11,7 @@ import numpy as np
 from distsim.base.errors import ParameterError
 from distsim.contexts.kernels import syntax as kernel
 from distsim.contexts.kernels.syntax import EncodedSentences
-from distsim.contexts.syntax.templates import ROOT as ROOT_TEXT
+from distsim.contexts.syntax.model import ROOT as ROOT_TEXT
 from distsim.corpus.annotation import NO_HEAD, AnnotatedSentence
 from distsim.corpus.vocabulary import GrowingArray
 from distsim.kernels.compiled import frozen

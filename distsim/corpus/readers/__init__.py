@@ -6,20 +6,16 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from distsim.base.choices import FileFormat, TextFormat
+from distsim.base.arguments import FileFormat, TextFormat
 from distsim.base.errors import InputError
 from distsim.corpus.documents import Document
-from distsim.corpus.plain_text import HEAD_BYTES, looks_like
-from distsim.corpus.readers.conllu import CONLLU
-from distsim.corpus.readers.delimited import CSV, TSV
-from distsim.corpus.readers.docx import DOCX
-from distsim.corpus.readers.html import HTML
-from distsim.corpus.readers.jsonl import JSONL
+from distsim.corpus.plain_text import HEAD_BYTES, guess_format, looks_like
+from distsim.corpus.readers.annotated import CONLLU, VERTICAL
 from distsim.corpus.readers.markup import ALTO, DOCBOOK, TEI
-from distsim.corpus.readers.parquet import PARQUET
+from distsim.corpus.readers.pages import DOCX, HTML
 from distsim.corpus.readers.reader import Reader, ReadOptions
+from distsim.corpus.readers.records import CSV, JSONL, PARQUET, TSV
 from distsim.corpus.readers.subtitles import SUBTITLES
-from distsim.corpus.readers.vertical import VERTICAL
 from distsim.corpus.sources import (
     Source,
     find_sources,
@@ -28,7 +24,6 @@ from distsim.corpus.sources import (
     read_head,
     require_readable,
 )
-from distsim.corpus.text_format import guess_format
 
 READERS: dict[str, Reader] = {
     "jsonl": JSONL,

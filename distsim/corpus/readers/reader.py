@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from distsim.base.choices import TextFormat
+from distsim.base.arguments import TextFormat
 from distsim.base.errors import InputError, how_to_install
 from distsim.corpus.documents import ID_FIELD, NO_ID, Document, without_id
 from distsim.corpus.sources import Source, is_regular, printable

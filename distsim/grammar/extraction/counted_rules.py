@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from distsim.base.interrupts import check_interrupted
+from distsim.base.errors import check_interrupted
 from distsim.base.parallel import Run, available_cores, ordered_map
-from distsim.grammar.extraction.column_files import Column
+from distsim.grammar.arrays import Column
 from distsim.grammar.extraction.instances import MEMORY, PART_BITS, Runs
 from distsim.grammar.extraction.linked_text import LinkedText
 from distsim.grammar.kernels.extraction import COLUMNS

@@ -6,20 +6,24 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim.base.choices import TargetText
+from distsim.base.arguments import TargetText
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, Run, no_progress, ordered_map
 from distsim.bitext.bitext import Bitext
-from distsim.grammar.extraction.column_files import scratch_folder
+from distsim.grammar.arrays import scratch_folder, texts_of
 from distsim.grammar.extraction.counted_rules import RuleChunk, count_all
-from distsim.grammar.extraction.extract_options import PRESETS, ExtractOptions
-from distsim.grammar.extraction.instances import MEMORY, extract_instances
+from distsim.grammar.extraction.features import (
+    FeatureChoice,
+    features_of,
+    lexical_weights,
+    moses_lines,
+    require_phrases,
+    sorted_lines,
+)
+from distsim.grammar.extraction.instances import MEMORY, PRESETS, ExtractOptions, extract_instances
 from distsim.grammar.extraction.linked_text import LinkedText
-from distsim.grammar.extraction.moses_table import moses_lines, require_phrases, sorted_lines
 from distsim.grammar.extraction.numeric import write_numeric
-from distsim.grammar.extraction.rule_features import FeatureChoice, features_of, lexical_weights
 from distsim.grammar.kernels.rule_text import C, WordCosts, rule_lines
-from distsim.grammar.numbering import texts_of
 from distsim.kernels.compiled import frozen
 from distsim.storage import open_output
 

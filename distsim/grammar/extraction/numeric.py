@@ -11,12 +11,10 @@ from distsim import storage
 from distsim.base.errors import ArtifactError
 from distsim.base.parallel import Run, ordered_map
 from distsim.grammar.extraction.counted_rules import CountedRules, RuleChunk
-from distsim.grammar.extraction.extract_options import ExtractOptions
-from distsim.grammar.extraction.labels import label_text
-from distsim.grammar.extraction.linked_text import LinkedText
-from distsim.grammar.extraction.rule_features import lexical_weights
+from distsim.grammar.extraction.features import lexical_weights
+from distsim.grammar.extraction.instances import ExtractOptions
+from distsim.grammar.extraction.linked_text import LinkedText, label_text
 from distsim.grammar.kernels.packs import gather_runs
-from distsim.grammar.kernels.rule_arrays import are_links_sound, are_rules_sound, are_symbols_sound
 from distsim.grammar.kernels.rule_counts import number_new, rule_links
 from distsim.grammar.kernels.rule_text import (
     C_E,
@@ -30,6 +28,7 @@ from distsim.grammar.kernels.rule_text import (
     place_symbols,
     side_texts,
 )
+from distsim.grammar.kernels.rules import are_links_sound, are_rules_sound, are_symbols_sound
 from distsim.kernels.compiled import frozen
 from distsim.storage import ArtifactWriter
 

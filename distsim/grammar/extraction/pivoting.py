@@ -6,17 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import utf8_phrase
+from distsim.base.arguments import plain_count, utf8_phrase
 from distsim.base.errors import InputError
 from distsim.base.parallel import Progress, Run, no_progress
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.numbers import plain_count
 from distsim.corpus.query import Lookup
 from distsim.corpus.vocabulary import hash_blob, hash_texts
+from distsim.grammar.arrays import first_rows, numbers_of
 from distsim.grammar.extraction.numeric import NumericRules
-from distsim.grammar.invalid_lines import InvalidLines
+from distsim.grammar.fields import InvalidLines
 from distsim.grammar.kernels.packs import gather_runs
-from distsim.grammar.numbering import first_rows, numbers_of
 from distsim.grammar.pivot import MEMORY_BYTES, PivotOptions, PivotReport, write_paraphrases
 from distsim.grammar.translations import (
     E_GIVEN_F,

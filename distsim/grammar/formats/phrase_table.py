@@ -10,8 +10,8 @@ for the source tokens, then for the target tokens.
 import re
 from dataclasses import dataclass, replace
 
+from distsim.base.arguments import plain_number
 from distsim.corpus.lines import is_utf8
-from distsim.corpus.numbers import plain_number
 from distsim.grammar.fields import (
     BLANKS,
     LineFaultError,

@@ -5,12 +5,14 @@
 A label, two sides with gaps, features by name or bare, perhaps word links and further fields.
 """
 
+import re
 from dataclasses import dataclass
 
+from distsim.base.arguments import plain_count, plain_number
 from distsim.corpus.lines import is_utf8
-from distsim.corpus.numbers import plain_count, plain_number
 from distsim.grammar.fields import (
     BLANKS,
+    SEPARATOR,
     LineFaultError,
     append_to_field,
     join_fields,
@@ -20,6 +22,72 @@ from distsim.grammar.fields import (
     without_line_end,
 )
 from distsim.grammar.formats.grammar_format import GrammarFormat, LineLayout
+from distsim.grammar.formats.phrase_table import PHRASE_TABLE
+
+_LABEL = re.compile(rb"\[([^\[\]]+)\]")
+_GAP = re.compile(rb"\[([^\[\]]*)\]\[([^\[\]]*)\]")
+_LINK = re.compile(rb"(\d{1,9})-(\d{1,9})")
+
+
+def as_rule(line: bytes) -> bytes:
+    """Return a line of Moses' hierarchical rules as a rule whose gaps have indices.
+
+    Arguments:
+        line: of a rule table; one without labels at the ends of both sides gets no left-hand side.
+
+    >>> as_rule(b"[X][X] de [X] ||| of [X][NP] [NP] ||| 0.5 ||| 0-1 1-0\\n")
+    b'[NP] ||| [X,1] de ||| of [NP,1] ||| 0.5 ||| 0-1 1-0\\n'
+    """
+    fields = split_fields(line)
+    if len(fields) < 3:
+        return line
+    sides = [tokens(field) for field in fields[:2]]
+    labels = [_LABEL.fullmatch(side[-1]) if side else None for side in sides]
+    if None in labels:
+        return SEPARATOR.join([b" ", *fields])
+    source, target = (side[:-1] for side in sides)
+    links = [_LINK.fullmatch(link) for link in tokens(fields[3])] if len(fields) > 3 else []
+    partners = {int(link[2]): int(link[1]) for link in links if link}
+    numbers: dict[int, int] = {}
+    for at, symbol in enumerate(source):
+        if _GAP.fullmatch(symbol):
+            numbers[at] = len(numbers) + 1
+    left = [_indexed(symbol, numbers.get(at, 0)) for at, symbol in enumerate(source)]
+    right = [_indexed(symbol, numbers.get(partners.get(at, -1), len(numbers) + 1))
+             for at, symbol in enumerate(target)]  # fmt: skip
+    label = _label_of(*(match[1] for match in labels if match))
+    first = [b"[%s] " % label, b" %s " % b" ".join(left), b" %s " % b" ".join(right)]
+    return SEPARATOR.join([*first, *fields[2:]])
+
+
+def _label_of(source: bytes, target: bytes) -> bytes:
+    return source if target in (b"X", b"") else target
+
+
+def _indexed(symbol: bytes, index: int) -> bytes:
+    """Return a gap with its label and index, a word as it is."""
+    match = _GAP.fullmatch(symbol)
+    return b"[%s,%d]" % (_label_of(match[1], match[2]) or b"X", index) if match else symbol
+
+
+def _looks_like_moses(line: bytes) -> bool:
+    """Return whether both sides of a line end with a label, behind at least one symbol."""
+    fields = [tokens(field) for field in split_fields(line)[:3]]
+    return len(fields) == 3 and all(
+        len(side) > 1 and _LABEL.fullmatch(side[-1]) for side in fields[:2]
+    )
+
+
+MOSES_RULES = GrammarFormat(
+    name="moses-rules",
+    layout=LineLayout(label=0, source=1, target=2, features=3, links=4, counts=5),
+    looks_so=_looks_like_moses,
+    named_features=False,
+    columns=PHRASE_TABLE.columns,
+    scale=PHRASE_TABLE.scale,
+    as_rule=as_rule,
+)
+
 
 Symbols = tuple[bytes, ...]
 
@@ -174,7 +242,7 @@ def gap_of(symbol: bytes) -> tuple[bytes, bytes] | None:
     return label, index
 
 
-def _looks_so(line: bytes) -> bool:
+def _looks_like_rules(line: bytes) -> bool:
     """Return whether a line begins with a label in brackets and has at least three fields."""
     label, separator, rest = line.partition(b" ||| ")
     is_label = label[:1] == b"[" and label[-1:] == b"]" and len(tokens(label)) == 1
@@ -184,5 +252,5 @@ def _looks_so(line: bytes) -> bool:
 RULES = GrammarFormat(
     name="rules",
     layout=LineLayout(label=0, source=1, target=2, features=3, links=4),
-    looks_so=_looks_so,
+    looks_so=_looks_like_rules,
 )

@@ -1,9 +1,88 @@
-"""Hashes of the source sides of rules; lines and runs of arrays, gathered."""
+"""Compiled loops of packs: hashes of source sides, lines copied, columns of features read."""
+
+from typing import NamedTuple
 
 import numpy as np
 
-from distsim.kernels.compiled import compiled
+from distsim.grammar.kernels.rules import next_token
+from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.hashing import SPACE, START, extend, finish, step
+
+
+class TextColumn(NamedTuple):
+    """Texts end to end: text i is text[offsets[i]:offsets[i + 1]]; uint8, int64[n + 1]."""
+
+    text: np.ndarray
+    offsets: np.ndarray
+
+
+@uncounted
+def put_bytes(out, n, source, start, stop):
+    """Copy source[start:stop] to out from n on; return the end.
+
+    Arguments:
+        out: uint8, filled up to n.
+        n: position in out.
+        source: uint8.
+        start, stop: half-open range of source.
+    """
+    for k in range(stop - start):
+        out[n + k] = source[start + k]
+    return n + stop - start
+
+
+@uncounted
+def put_bar(out, n):
+    """Append ` ||| `; return the new number of bytes.
+
+    Arguments:
+        out: uint8, written.
+        n: number of bytes that are filled.
+    """
+    out[n] = 32
+    out[n + 1] = 124
+    out[n + 2] = 124
+    out[n + 3] = 124
+    out[n + 4] = 32
+    return n + 5
+
+
+@uncounted
+def put_integer(out, n, value):
+    """Append a whole number of at least 0; return the new number of bytes.
+
+    Arguments:
+        out: uint8, written.
+        n: number of bytes that are filled.
+        value: the number.
+    """
+    size = 1
+    rest = value // 10
+    while rest > 0:
+        size += 1
+        rest //= 10
+    for k in range(n + size - 1, n - 1, -1):
+        out[k] = 48 + value % 10
+        value //= 10
+    return n + size
+
+
+@uncounted
+def put_decimals(out, n, scaled):
+    """Append a number with five decimals; return the new number of bytes.
+
+    Arguments:
+        out: uint8, written.
+        n: number of bytes that are filled.
+        scaled: 100,000 times the number, a whole number of at least 0.
+    """
+    n = put_integer(out, n, scaled // 100000)
+    out[n] = 46
+    rest = scaled % 100000
+    for k in range(n + 5, n, -1):
+        out[k] = 48 + rest % 10
+        rest //= 10
+    return n + 6
 
 
 @compiled
@@ -66,3 +145,188 @@ def gather_runs(values, starts, wanted):
             out[n] = values[k]
             n += 1
     return out
+
+
+# What was found in a column of a line.
+FOUND, ABSENT, NO_NUMBER, NOT_AVAILABLE = range(4)
+_MOST_DIGITS = 18  # of a mantissa that int64 holds
+
+
+@compiled
+def read_number(text, start, stop):
+    """Return the number that text[start:stop] is, float64, and whether it is one.
+
+    A number is an optional sign, digits with perhaps a point among or beside them, and perhaps
+    an exponent; it is finite. Nothing else is one: no `nan`, no `inf`, no `1_0`. Correct to a
+    unit in the last place.
+
+    Arguments:
+        text: uint8.
+        start, stop: half-open range in it.
+    """
+    i = start
+    negative = False
+    if i < stop and (text[i] == 45 or text[i] == 43):
+        negative = text[i] == 45
+        i += 1
+    mantissa = 0
+    exponent = 0
+    n_digits = 0
+    n_kept = 0
+    seen_point = False
+    while i < stop:
+        byte = np.int64(text[i])
+        if byte == 46 and not seen_point:
+            seen_point = True
+        elif 48 <= byte <= 57:
+            n_digits += 1
+            if n_kept < _MOST_DIGITS:
+                mantissa = mantissa * 10 + byte - 48
+                n_kept += 1 if mantissa > 0 else 0
+                exponent -= 1 if seen_point else 0
+            elif not seen_point:
+                exponent += 1
+        else:
+            break
+        i += 1
+    if n_digits == 0:
+        return 0.0, False
+    if i < stop:
+        if text[i] != 101 and text[i] != 69:
+            return 0.0, False
+        i += 1
+        sign = 1
+        if i < stop and (text[i] == 45 or text[i] == 43):
+            sign = -1 if text[i] == 45 else 1
+            i += 1
+        if i == stop:
+            return 0.0, False
+        power = 0
+        while i < stop:
+            digit = np.int64(text[i]) - 48
+            if digit < 0 or digit > 9:
+                return 0.0, False
+            power = min(power * 10 + digit, 100_000)
+            i += 1
+        exponent += sign * power
+    value = np.float64(mantissa)
+    if mantissa > 0 and exponent < 0:
+        low = max(exponent, -300)
+        value /= 10.0**-low
+        if exponent < low:
+            value /= 10.0 ** min(low - exponent, 300)
+    elif mantissa > 0 and exponent > 0:
+        value *= 10.0 ** min(exponent, 300)
+        if exponent > 300:
+            value *= 10.0 ** min(exponent - 300, 300)
+    return (-value if negative else value), np.isfinite(value)
+
+
+@compiled
+def new_names(text, fields, names, name_offsets, most):
+    """Return the names of features that are no columns yet, and the most bare values of a line.
+
+    Arguments:
+        text: uint8, lines of a grammar.
+        fields: int64[n, 2], where the field of features of each line starts and stops.
+        names, name_offsets: uint8 and int64, the known columns' names end to end.
+        most: maximum number of new names.
+
+    Returns (int64[m, 2], start and stop in text of the first of each new name, in the order met;
+    the most and the fewest bare values of a line).
+    """
+    n_known = name_offsets.size - 1
+    found = np.empty((most, 2), np.int64)
+    n = 0
+    most_bare = 0
+    fewest_bare = text.size if fields.shape[0] > 0 else 0
+    for line in range(fields.shape[0]):
+        bare = 0
+        i, stop = next_token(text, fields[line, 0], fields[line, 1])
+        while i < stop:
+            equals = stop - 1
+            while equals > i and text[equals] != 61:
+                equals -= 1
+            if equals > i:
+                is_new = True
+                for column in range(n_known):
+                    if is_new and name_offsets[column + 1] - name_offsets[column] == equals - i:
+                        is_new = not _same(names, name_offsets[column], text, i, equals)
+                for k in range(n):
+                    if is_new and found[k, 1] - found[k, 0] == equals - i:
+                        is_new = not _same(text, found[k, 0], text, i, equals)
+                if is_new and n < most:
+                    found[n, 0] = i
+                    found[n, 1] = equals
+                    n += 1
+            else:
+                bare += 1
+            i, stop = next_token(text, stop, fields[line, 1])
+        most_bare = max(most_bare, bare)
+        fewest_bare = min(fewest_bare, bare)
+    return found[:n].copy(), most_bare, fewest_bare
+
+
+@uncounted
+def _same(one, at, other, start, stop):
+    """Return whether the bytes one[at:at + stop - start] equal other[start:stop], uint8 both."""
+    for k in range(stop - start):
+        if one[at + k] != other[start + k]:
+            return False
+    return True
+
+
+@compiled
+def read_columns(text, fields, names, name_offsets, positions):
+    """Return the values of some columns in fields of features, and whether they are numbers.
+
+    A column has a name or a position among the bare values. Of features with one name the last
+    counts, a name before a position.
+
+    Arguments:
+        text: uint8, lines of a grammar.
+        fields: int64[n, 2], where the field of each line starts and stops.
+        names, name_offsets: uint8 and int64[c + 1], the columns' names end to end.
+        positions: int64[c], places among the bare values, from 0; -1 for none.
+
+    Returns (float64[n, c], NaN where there is none; uint8[n, c], FOUND or why not; int64[n, c, 2],
+    where each value starts and stops in text).
+    """
+    n_columns = positions.size
+    values = np.full((fields.shape[0], n_columns), np.nan)
+    found = np.full((fields.shape[0], n_columns), ABSENT, np.uint8)
+    places = np.zeros((fields.shape[0], n_columns, 2), np.int64)
+    by_name = np.zeros(n_columns, np.bool_)
+    for line in range(fields.shape[0]):
+        bare = 0
+        by_name[:] = False
+        i, stop = next_token(text, fields[line, 0], fields[line, 1])
+        while i < stop:
+            equals = stop - 1
+            while equals > i and text[equals] != 61:
+                equals -= 1
+            named = equals > i
+            for column in range(n_columns):
+                length = name_offsets[column + 1] - name_offsets[column]
+                if named:
+                    same = length == equals - i
+                    for k in range(length if same else 0):
+                        same = same and names[name_offsets[column] + k] == text[i + k]
+                else:
+                    same = positions[column] == bare and not by_name[column]
+                if not same:
+                    continue
+                by_name[column] = named
+                start = equals + 1 if named else i
+                places[line, column, 0] = start
+                places[line, column, 1] = stop
+                if stop - start == 2 and text[start] == 78 and text[start + 1] == 65:
+                    found[line, column] = NOT_AVAILABLE
+                    continue
+                value, is_number = read_number(text, start, stop)
+                found[line, column] = FOUND if is_number else NO_NUMBER
+                values[line, column] = value if is_number else np.nan
+            if not named:
+                bare += 1
+            i, stop = next_token(text, stop, fields[line, 1])
+    return values, found, places

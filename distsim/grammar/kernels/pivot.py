@@ -5,13 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.grammar.kernels.copying import put_bar, put_bytes, put_decimals, put_integer
+from distsim.grammar.kernels.packs import put_bar, put_bytes, put_decimals, put_integer
 from distsim.grammar.kernels.rules import TERMINAL, gap_index, next_token
-from distsim.kernels.arrays import grown
+from distsim.kernels.arrays import grown, heap_sort, prefetch
 from distsim.kernels.compiled import compiled, inlined, uncounted
 from distsim.kernels.hashing import HALF, MULTIPLIER, START, finish, step
-from distsim.kernels.heaps import heap_sort
-from distsim.kernels.prefetch import prefetch
 
 MOST_GAPS = 8  # of a rule: four bits each in a packed order
 FITS, TOO_MANY_GAPS, LOOKS_LIKE_GAP = range(3)

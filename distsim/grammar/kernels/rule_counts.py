@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.grammar.kernels.copying import put_integer
 from distsim.grammar.kernels.extraction import (
     COLUMNS,
     E_KEY,
@@ -15,9 +14,10 @@ from distsim.grammar.kernels.extraction import (
     e_symbol,
     unpack_place,
 )  # fmt: skip
+from distsim.grammar.kernels.packs import put_integer
+from distsim.kernels.arrays import heap_sort
 from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.hashing import HALF
-from distsim.kernels.heaps import heap_sort
 
 _LOW = np.uint64(0xFFFFFFFF)
 

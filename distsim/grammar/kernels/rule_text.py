@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.grammar.kernels.copying import put_bar, put_bytes, put_decimals, put_integer
 from distsim.grammar.kernels.extraction import (
     CHART,
     X_ONLY,
@@ -13,6 +12,7 @@ from distsim.grammar.kernels.extraction import (
     span_label,
     unpack_place,
 )  # fmt: skip
+from distsim.grammar.kernels.packs import put_bar, put_bytes, put_decimals, put_integer
 from distsim.grammar.kernels.rule_counts import most_links, write_links
 from distsim.kernels.compiled import compiled, uncounted
 

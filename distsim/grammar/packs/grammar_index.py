@@ -13,7 +13,7 @@ from distsim.base.errors import ArtifactError, ParameterError
 from distsim.base.results import Results
 from distsim.corpus.vocabulary import Vocabulary, hash_text
 from distsim.grammar.packs.columns import SIZES, TYPES, decode
-from distsim.grammar.pair_kinds import PAIR_KINDS
+from distsim.grammar.pair_features import PAIR_KINDS
 
 LONG_LINKS = 2  # the format version from which positions of links may take two or four bytes
 _LINK_TYPES = (np.uint8, np.uint16, np.uint32)

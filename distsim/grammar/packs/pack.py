@@ -17,8 +17,7 @@ from typing import get_args
 import numpy as np
 
 from distsim import storage
-from distsim.base.arguments import check_types, one_of, one_path, real_path
-from distsim.base.choices import Compression, OnError
+from distsim.base.arguments import Compression, OnError, check_types, one_of, one_path, real_path
 from distsim.base.errors import InputError, ParameterError, how_to_install
 from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.kernels.links import format_links
@@ -26,14 +25,13 @@ from distsim.corpus.inflections import DEFAULT, Inflections
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.sources import printable
 from distsim.corpus.vocabulary import HashNumbering, VocabularyBuilder
+from distsim.grammar.arrays import Spool
 from distsim.grammar.block import RuleBlock, feature_names, parse_block, read_features
-from distsim.grammar.fields import require_utf8, with_line_end
+from distsim.grammar.fields import InvalidLines, require_utf8, with_line_end
 from distsim.grammar.formats import find_format
-from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.kernels.packs import gather_runs, source_hashes
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.grammar.kernels.rules import NAMED
-from distsim.grammar.learned_weights import ORDER_NEEDS, rule_order
 from distsim.grammar.packs.columns import (
     SIZES,
     TYPES,
@@ -43,13 +41,17 @@ from distsim.grammar.packs.columns import (
     rule_types,
 )
 from distsim.grammar.packs.grammar_index import LONG_LINKS
-from distsim.grammar.pair_kinds import KIND_FEATURE, PAIR_KINDS, pair_kind
+from distsim.grammar.pair_features import (
+    KIND_FEATURE,
+    ORDER_NEEDS,
+    PAIR_KINDS,
+    pair_kind,
+    rule_order,
+)
 from distsim.grammar.score_writer import lines_with_features
-from distsim.grammar.spool import Spool
 from distsim.kernels.compiled import frozen
 from distsim.storage import open_output
-from distsim.storage.locks import exchange, locked, sync_folder
-from distsim.storage.scratch import spare_descriptors
+from distsim.storage.folders import exchange, locked, spare_descriptors, sync_folder
 
 MANIFEST = "packs.json"
 _OURS = re.compile(r"packs\.json|[a-z]+(-[a-z]+)+\.(gz|zst|parquet)|spool|index|\..+\.unfinished")

@@ -15,7 +15,7 @@ from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import Shard, damaged
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import add_rows
-from distsim.paraphrase.finder.lemmas import Lemmas
+from distsim.paraphrase.finder.inflections import Lemmas
 from distsim.paraphrase.kernels import finder as kernel
 
 MOST_CONTEXTS = 20_000  # lemmas that are context

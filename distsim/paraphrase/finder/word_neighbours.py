@@ -15,8 +15,8 @@ from distsim.comparison.nearest import RERANKED, Neighbour, NeighbourSearch, Sea
 from distsim.comparison.opposites.exclusive import index_around
 from distsim.comparison.opposites.opposites import SPARE, Opposites, opposites_last
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
-from distsim.paraphrase.finder.shared import opposites_of, shared
-from distsim.paraphrase.finder.weights import SHIPPED
+from distsim.paraphrase.finder.lexicon import opposites_of, shared
+from distsim.paraphrase.finder.word_finder import SHIPPED
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 

@@ -15,12 +15,10 @@ import numpy as np
 from distsim import storage
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
-from distsim.corpus.inflections import Inflections
-from distsim.corpus.language import AUTO, chosen_inflections
+from distsim.corpus.inflections import AUTO, Inflections, chosen_inflections
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
-from distsim.paraphrase.finder.inflections import Forms
-from distsim.paraphrase.finder.lemmas import Lemmas
+from distsim.paraphrase.finder.inflections import Forms, Lemmas
 from distsim.paraphrase.finder.lexicon import CountedWords, Lexicon
 from distsim.paraphrase.finder.likeness import LemmaVectors
 from distsim.paraphrase.finder.profile_counts import (

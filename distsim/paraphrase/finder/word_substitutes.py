@@ -10,11 +10,15 @@ from distsim.base.results import Results
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.finder.inflections import Forms
-from distsim.paraphrase.finder.lexicon import Lexicon
-from distsim.paraphrase.finder.shared import inflections_of, shared
+from distsim.paraphrase.finder.lexicon import Lexicon, inflections_of, shared
 from distsim.paraphrase.finder.space import LearnedSpace, open_space
-from distsim.paraphrase.finder.weights import RANKS, SHIPPED, FinderWeights
-from distsim.paraphrase.finder.word_finder import LemmaPool, WordFinder
+from distsim.paraphrase.finder.word_finder import (
+    RANKS,
+    SHIPPED,
+    FinderWeights,
+    LemmaPool,
+    WordFinder,
+)
 from distsim.signatures.table import StoredTable
 
 _RARE = 20  # a form is shown that occurs at least so many times less than the one most like

@@ -8,10 +8,9 @@ import math
 
 import numpy as np
 
+from distsim.kernels.arrays import prefetch
 from distsim.kernels.compiled import compiled
-from distsim.kernels.contexts import ln, log_likelihood_ratio, require_scheme, weight
-from distsim.kernels.prefetch import prefetch
-from distsim.kernels.schemes import LLR, LOG_LLR
+from distsim.kernels.contexts import LLR, LOG_LLR, ln, log_likelihood_ratio, require_scheme, weight
 from distsim.kernels.suffixes import DAMAGED
 
 AHEAD = 16  # so many windows are on their way from memory while one is copied

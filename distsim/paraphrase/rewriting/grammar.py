@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from distsim.corpus.escapes import unescape
 from distsim.corpus.inflections import Inflections
+from distsim.corpus.normaliser import unescape
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase.kernels.matching import SourceRules, Trie, find_matches

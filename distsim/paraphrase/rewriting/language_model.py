@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath, in_range
+from distsim.base.arguments import AnyPath, in_range, plain_number
 from distsim.base.errors import InputError
 from distsim.corpus.lines import read_lines
-from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex, opened_index

@@ -23,10 +23,16 @@ from distsim.paraphrase.kernels.search import (
     search,
 )
 from distsim.paraphrase.rewriting import rewriting_features
-from distsim.paraphrase.rewriting.constructions import CONSTRUCTIONS, is_odd_gap
 from distsim.paraphrase.rewriting.grammar import Grammar
 from distsim.paraphrase.rewriting.language_model import LanguageModel
-from distsim.paraphrase.rewriting.operations import MARK, SPLIT, Operation, PlainWords
+from distsim.paraphrase.rewriting.operations import (
+    CONSTRUCTIONS,
+    MARK,
+    SPLIT,
+    Operation,
+    PlainWords,
+    is_odd_gap,
+)
 from distsim.paraphrase.rewriting.rewriting_features import Derivation, DerivationNode, Forest, best
 from distsim.paraphrase.rewriting.rewriting_options import (
     MOST_TOKENS,

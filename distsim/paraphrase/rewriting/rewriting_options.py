@@ -6,10 +6,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from distsim.base.arguments import check_types, in_range
+from distsim.base.arguments import check_types, in_range, plain_number
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_lines
-from distsim.corpus.numbers import plain_number
 from distsim.corpus.sources import file_label, printable
 from distsim.storage import open_output
 

@@ -6,20 +6,18 @@ from itertools import chain
 
 from distsim.base.errors import ParameterError
 from distsim.corpus.annotation import Tree, TreeReader
-from distsim.corpus.escapes import unescape
-from distsim.grammar.extraction.labels import Span, labels_of_spans
+from distsim.corpus.normaliser import unescape
+from distsim.grammar.extraction.linked_text import Span, labels_of_spans
 from distsim.paraphrase.rewriting import rewriting_features
-from distsim.paraphrase.rewriting.constructions import (
-    CONSTRUCTIONS,
-    Constructions,
-    ParsedWords,
-)
 from distsim.paraphrase.rewriting.operations import (
     ADVERB,
     APPOSITION,
+    CONSTRUCTIONS,
     ENDS,
     LINKER,
+    Constructions,
     Operation,
+    ParsedWords,
     operations,
 )
 

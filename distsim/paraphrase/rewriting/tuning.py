@@ -14,8 +14,7 @@ import numpy as np
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
-from distsim.base.arguments import check_types, in_range, one_of
-from distsim.base.choices import ObjectiveName
+from distsim.base.arguments import ObjectiveName, check_types, in_range, one_of
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.evaluation.rewriting_scores import (

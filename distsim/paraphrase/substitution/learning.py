@@ -11,13 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import in_range
+from distsim.base.arguments import in_range, plain_number
 from distsim.base.errors import InputError, ParameterError
-from distsim.corpus.numbers import plain_number
-from distsim.evaluation.agreement import Interval, mean_interval
+from distsim.evaluation.correlations import Interval, mean_interval
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.paraphrase.finder.weights import ChanceScale, FinderWeights
-from distsim.paraphrase.finder.word_finder import WordOptions
+from distsim.paraphrase.finder.word_finder import ChanceScale, FinderWeights, WordOptions
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.paraphrase.substitution.occurrence import read_tasks
 from distsim.paraphrase.substitution.substitute_candidates import ParaphraseGrammar

@@ -16,25 +16,28 @@ from distsim.comparison.opposites.opposites import opposites_last
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.paraphrase.finder.inflections import as_bases
+from distsim.paraphrase.finder.lexicon import opposites_of
 from distsim.paraphrase.finder.likeness import LemmaVectors, likeness_by_bits
-from distsim.paraphrase.finder.shared import opposites_of
-from distsim.paraphrase.finder.weights import IN_SENTENCE, FinderWeights
-from distsim.paraphrase.finder.word_finder import LemmaPool, WordOptions
+from distsim.paraphrase.finder.word_finder import IN_SENTENCE, FinderWeights, LemmaPool, WordOptions
 from distsim.paraphrase.finder.word_substitutes import WordParts, WordSubstitutes
-from distsim.paraphrase.substitution.fluency import Filled, Fluency
-from distsim.paraphrase.substitution.mix import (
-    FINDING,
-    RANKING,
-    Mix,
-    SubstituteFeatures,
-    scores_of_phrases,
+from distsim.paraphrase.substitution.occurrence import (
+    MOST_CANDIDATES,
+    Filled,
+    Fluency,
+    Occurrence,
+    Slot,
+    coherence,
 )
-from distsim.paraphrase.substitution.occurrence import MOST_CANDIDATES, Occurrence, Slot, coherence
 from distsim.paraphrase.substitution.substitute_candidates import (
+    FINDING,
     MOST_FOUND,
+    RANKING,
     Candidate,
+    Mix,
     ParaphraseGrammar,
     SubstituteCandidates,
+    SubstituteFeatures,
+    scores_of_phrases,
 )
 from distsim.signatures.table import TableLike, opened_table
 

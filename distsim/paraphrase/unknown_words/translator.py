@@ -16,29 +16,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from distsim.base.arguments import check_types
-from distsim.base.choices import Copies, OnError
-from distsim.base.errors import InputError, ParameterError
-from distsim.base.interrupts import check_interrupted
+from distsim.base.arguments import Copies, OnError, check_types
+from distsim.base.errors import InputError, ParameterError, check_interrupted
 from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.lines import read_line_blocks, read_lines
 from distsim.corpus.sources import file_label, spooled
-from distsim.grammar.fields import LineFaultError
+from distsim.grammar.fields import InvalidLines, LineFaultError
 from distsim.grammar.formats import guess_format
 from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
 from distsim.grammar.formats.rules import RuleEntry
-from distsim.grammar.invalid_lines import InvalidLines
 from distsim.grammar.translations import E_GIVEN_F
-from distsim.paraphrase.table_order import TableOrder, read_table, write_merged
-from distsim.paraphrase.unknown import read_text
-from distsim.paraphrase.unknown_words.known_words import Entry, KnownWords
+from distsim.paraphrase.augment import TableOrder, read_table, write_merged
 from distsim.paraphrase.unknown_words.similar_spelling import has_letters
 from distsim.paraphrase.unknown_words.translation_candidates import (
     FEATURES,
+    Ranker,
     TranslationCandidates,
     TranslationFeatures,
 )
-from distsim.paraphrase.unknown_words.translation_ranking import Ranker
+from distsim.paraphrase.unknown_words.words import Entry, KnownWords, read_text
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 from distsim.storage import checksum_of_settings, resumable_part, scratch_folder
 from distsim.storage.files import STANDARD_OUTPUT, is_stream, open_output, part_of

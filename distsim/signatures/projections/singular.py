@@ -13,7 +13,7 @@ import numpy as np
 
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.kernels.compiled import frozen
-from distsim.signatures.kernels.sparse import multiply
+from distsim.signatures.kernels.projection import multiply
 
 if TYPE_CHECKING:
     from scipy import sparse

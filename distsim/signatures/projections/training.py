@@ -10,7 +10,6 @@ import numpy as np
 from distsim import storage
 from distsim.base.arguments import check_types
 from distsim.base.errors import ParameterError
-from distsim.contexts.features import FeatureSpace, FirstCached
 from distsim.contexts.sources.source import (
     CountedText,
     PhraseBatch,
@@ -18,11 +17,15 @@ from distsim.contexts.sources.source import (
     Work,
     batch_results,
 )
-from distsim.contexts.weights import Weigher
+from distsim.contexts.weights import FeatureSpace, FirstCached, Weigher
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
-from distsim.signatures.kernels.projection import EXACT_SUM, WEIGHT_STEPS
-from distsim.signatures.kernels.sparse import rounded_cells, transposed_rows
+from distsim.signatures.kernels.projection import (
+    EXACT_SUM,
+    WEIGHT_STEPS,
+    rounded_cells,
+    transposed_rows,
+)
 from distsim.signatures.projections.projection import LARGEST_ENTRY, Projection
 from distsim.signatures.projections.singular import times_rows
 

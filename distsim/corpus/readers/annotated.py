@@ -1,0 +1,360 @@
+"""Readers of annotated text: CoNLL-U and vertical files."""
+
+import re
+from collections.abc import Iterator, Sequence
+from html import unescape
+from typing import Any, NamedTuple
+
+from distsim.base.arguments import plain_count
+from distsim.base.errors import InputError
+from distsim.corpus.conllu import word_rows
+from distsim.corpus.documents import Document
+from distsim.corpus.lines import LINE_BYTES, decoded, decoded_line, read_lines
+from distsim.corpus.plain_text import TAG_LINE
+from distsim.corpus.readers.reader import Reader, ReadOptions
+from distsim.corpus.sources import Source, read_head
+
+_PIECE_TOKENS = 1 << 16  # a longer document comes in pieces
+_NEW_DOCUMENT = re.compile(r"#\s*newdoc\b(?:\s+id\s*=\s*(.*))?")
+_FIELD = re.compile(r"#\s*meta::(\S+)\s*=\s*(.*)")
+_BLANKS = re.compile(r"\s+")
+
+
+class _SentenceRun:
+    """Sentences of a document, all of them or some that follow one another."""
+
+    def __init__(self, id: str | None, fields: dict[str, Any], continues: bool) -> None:
+        self.id = id
+        self.fields = fields
+        self._continues = continues
+        self._sentences: list[str] = []
+        self._lines: list[int] = []
+        self.annotations: list[tuple[Any, ...]] = []
+
+    def add(self, rows: list[list[str]], line: int, distances: list[int]) -> None:
+        """Add a sentence that begins in a line; distances: from each token to its head."""
+        forms = (_BLANKS.sub("_", row[1].strip()) or "_" for row in rows)
+        self._sentences.append(" ".join(forms))
+        self._lines.append(line)
+        self.annotations += [
+            (row[2], row[3] if row[4] == "_" else row[4], row[3], row[7], distance)
+            for row, distance in zip(rows, distances, strict=True)
+        ]
+
+    def document(self) -> Document:
+        """Return the sentences, one a line."""
+        return Document(
+            "\n".join(self._sentences), self.id, self.fields, self._lines,
+            annotations=self.annotations, continues=self._continues,
+        )  # fmt: skip
+
+    def rest(self) -> "_SentenceRun":
+        """Return the next piece of the same document."""
+        return _SentenceRun(self.id, self.fields, continues=True)
+
+
+def _read_conllu(source: Source, options: ReadOptions) -> Iterator[Document]:
+    piece = _SentenceRun(None, {}, continues=False)
+    for lines, first in _sentences(source):
+        for line in lines:
+            if (begins := _NEW_DOCUMENT.match(line)) is not None:
+                if piece.annotations:
+                    yield piece.document()
+                piece = _SentenceRun(begins[1], {}, continues=False)
+            elif (found := _FIELD.match(line)) is not None:
+                piece.fields[found[1]] = found[2]
+        at = [n for n, line in enumerate(lines, first) if line[0] != "#"]
+        if not at:
+            continue
+        try:
+            rows, at, _ = word_rows([lines[n - first].split("\t") for n in at], at, source.label)
+            distances = _distances(rows, at, source.label)
+        except InputError as error:
+            options.skip(error)
+            continue
+        piece.add(rows, at[0], distances)
+        if len(piece.annotations) >= _PIECE_TOKENS:
+            yield piece.document()
+            piece = piece.rest()
+    if piece.annotations:
+        yield piece.document()
+
+
+def _distances(rows: list[list[str]], at: list[int], file: str) -> list[int]:
+    """Return how many tokens behind each one its head is, 0 of the root and where none is given."""
+    distances = []
+    for number, (row, line) in enumerate(zip(rows, at, strict=True), 1):
+        head = 0 if row[6] == "_" else plain_count(row[6])
+        if head is None or head > len(rows):
+            raise InputError(
+                f"{file}, line {line}: the head is {row[6]:.20}, the sentence has {len(rows)} "
+                "tokens: give the number of one, 0 for the root, or _"
+            )
+        distances.append(head - number if head else 0)
+    return distances
+
+
+def _sentences(source: Source) -> Iterator[tuple[list[str], int]]:
+    """Yield (lines between blank lines, number of the first)."""
+    lines: list[str] = []
+    n_bytes = first = 0
+    for number, data in read_lines(source):
+        n_bytes += len(data)
+        if n_bytes > LINE_BYTES:
+            raise InputError(
+                f"{source.label}, line {first}: a sentence of more than {LINE_BYTES >> 20} MB "
+                "begins here: put a blank line after each sentence"
+            )
+        line = decoded(data, source.label, number).rstrip("\r\n")
+        if line:
+            lines.append(line)
+            first = first or number
+            continue
+        if lines:
+            yield lines, first
+        lines, n_bytes, first = [], 0, 0
+    if lines:
+        yield lines, first
+
+
+CONLLU = Reader(
+    (".conllu", ".conll"), ("CoNLL-U",), _read_conllu, text_formats=("lines",), annotates=True,
+    has_dependencies=True, is_unmistakable=True,
+)  # fmt: skip
+
+
+_MOST_TOKENS = 1 << 12  # of a sentence whose end nothing shows
+_ATTRIBUTE = re.compile(r"([\w.:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_NAMED_COLUMNS = re.compile(r"<!--.*?positional-attributes:\s*(.*?)\s*-->")
+_DOCUMENTS = ("text", "doc", "document", "article")
+_SENTENCES = ("s", "sentence", "sent")
+_OTHER_PARTS = "p para paragraph g corpus clause ne chunk np vp pp head hi align"
+_PARTS = frozenset([*_SENTENCES, *_OTHER_PARTS.split()])
+_STOPS = frozenset(".!?…。！？؟۔।։።") | {"..."}
+_TAG_NAMES = ("tag", "pos", "xpos", "msd", "upos", "ttpos")
+_LEMMA_NAMES = ("lemma", "base", "baseform", "lempos")
+_UNKNOWN = ("<unknown>", "_", "", "@card@")
+
+
+class Layout(NamedTuple):
+    """What a vertical file has.
+
+    n_columns: of a token. tag, lemma: their columns, None where there is none. document, sentence:
+    names of structures; "" where there is none.
+    """
+
+    n_columns: int
+    tag: int | None
+    lemma: int | None
+    document: str
+    sentence: str
+
+
+def layout_of(head: bytes, columns: str | None, document: str | None) -> Layout:
+    """Return what a vertical file has, by its beginning.
+
+    Arguments:
+        head: of the file.
+        columns: names of the columns, separated by commas; guessed where None.
+        document: the structure that is a document; guessed where None.
+
+    >>> layout_of(b"<s>\\nThe\\tDT\\tthe\\nkings\\tNNS\\tking\\n</s>\\n", None, None)
+    Layout(n_columns=3, tag=1, lemma=2, document='', sentence='s')
+    """
+    lines = head.decode(errors="replace").split("\n")[:-1] or [head.decode(errors="replace")]
+    rows = [line.rstrip("\r").split("\t") for line in lines if line.strip() and line[0] != "<"]
+    named = next(filter(None, map(_NAMED_COLUMNS.search, lines[:50])), None)
+    names = [one.strip() for one in (columns or (named[1] if named else "")).split(",")]
+    if len(names) < 2:
+        names = named[1].split() if named and not columns else names
+    widths = [len(row) for row in rows]
+    n_columns = max(set(widths), key=widths.count) if widths else len(names)
+    rows = [row for row in rows if len(row) == n_columns]
+    if columns or named:
+        tag = next((names.index(one) for one in _TAG_NAMES if one in names), None)
+        lemma = next((names.index(one) for one in _LEMMA_NAMES if one in names), None)
+    else:
+        tag, lemma = _guessed(rows, n_columns)
+    found = [match for line in lines if (match := TAG_LINE.fullmatch(line.rstrip("\r")))]
+    starts = [(match[2], bool(match[3])) for match in found if not match[1]]
+    opened = {name for name, _ in starts}
+    of_attributes = [name for name, has in starts if has and name not in _PARTS]
+    guess = next((name for name in _DOCUMENTS if name in opened), "")
+    if not guess and of_attributes:
+        guess = _innermost(found, set(of_attributes))
+    sentence = next((name for name in _SENTENCES if name in opened), "")
+    return Layout(n_columns, tag, lemma, document or guess, sentence)
+
+
+def _innermost(tags: Sequence[re.Match[str]], names: set[str]) -> str:
+    """Return the name of the structure, of some names, that is deepest inside others."""
+    depth_of: dict[str, int] = {}
+    depth = 0
+    for match in tags:
+        if match[1]:
+            depth -= 1
+        elif not match[4]:
+            depth += 1
+            depth_of[match[2]] = max(depth, depth_of.get(match[2], 0))
+    return max(names, key=lambda name: (depth_of.get(name, 0), name))
+
+
+def _guessed(rows: Sequence[Sequence[str]], n_columns: int) -> tuple[int | None, int | None]:
+    """Return (column of the tags, column of the lemmas) by their values.
+
+    Lemmas are often the word itself in lower case; tags are few.
+    """
+    if n_columns < 2 or not rows:
+        return None, None
+    alike = [
+        sum(row[at].casefold() == row[0].casefold() for row in rows) for at in range(1, n_columns)
+    ]
+    kinds = [len({row[at] for row in rows}) for at in range(1, n_columns)]
+    lemma = max(range(1, n_columns), key=lambda at: alike[at - 1])
+    if alike[lemma - 1] * 4 < len(rows):
+        lemma = 0
+    others = [at for at in range(1, n_columns) if at != lemma and kinds[at - 1] > 1]
+    tag = next((at for at in others if kinds[at - 1] * 4 <= kinds[0] * 4 + len(rows)), None)
+    return tag, lemma or None
+
+
+class _VerticalDocuments:
+    """The documents of a vertical file, token by token."""
+
+    def __init__(self, source: Source, options: ReadOptions, layout: Layout) -> None:
+        self._source = source
+        self._options = options
+        self._layout = layout
+        self._around: list[tuple[str, dict[str, str]]] = []  # structures that are open
+        self._in_document = not layout.document
+        self._id: str | None = None
+        self._fields: dict[str, str] = {}
+        self._begun = False
+        self._ids: dict[str, int] = {}  # how often each is given
+        self._new_document("" if layout.document else source.name)
+
+    def _new_document(self, name: str) -> None:
+        self._sentences: list[str] = []
+        self._lines: list[int] = []
+        self._annotations: list[tuple[str, str]] = []
+        self._forms: list[str] = []
+        self._first = 0
+        self._begun = False
+        self._fields = {}
+        for _, attributes in self._around:
+            for key, value in attributes.items():
+                self._fields[key] = value
+        id_ = self._fields.pop("id", name)
+        self._id = self._options.id_of(id_) if id_ else None
+
+    def token(self, row: Sequence[str], line: int) -> Iterator[Document]:
+        """Add a token; yield the document so far where it is large."""
+        form = "_".join(unescape(row[0]).split()) or "_"
+        self._first = self._first or line
+        self._forms.append(form)
+        self._annotations.append((self._value(row, self._layout.lemma, form),
+                                  self._value(row, self._layout.tag, "_")))  # fmt: skip
+        ends = not self._layout.sentence and form in _STOPS and not self._abbreviated()
+        if ends or len(self._forms) >= _MOST_TOKENS:
+            self.end_sentence()
+        if len(self._annotations) >= _PIECE_TOKENS:
+            self.end_sentence()
+            yield from self.document()
+
+    def _value(self, row: Sequence[str], column: int | None, usual: str) -> str:
+        value = unescape(row[column]).strip() if column is not None else ""
+        return usual if value in _UNKNOWN else value
+
+    def _abbreviated(self) -> bool:
+        """Return whether the period before which a word stands may be of an abbreviation."""
+        from distsim.corpus.tokeniser import is_abbreviation
+
+        before = self._forms[-2] if len(self._forms) > 1 else ""
+        return self._forms[-1] == "." and bool(before) and is_abbreviation(before)
+
+    def end_sentence(self) -> None:
+        """End the sentence."""
+        if self._forms:
+            self._sentences.append(" ".join(self._forms))
+            self._lines.append(self._first)
+        self._forms, self._first = [], 0
+
+    def document(self) -> Iterator[Document]:
+        """Yield the sentences since the last piece, as a document or a piece of it."""
+        if self._sentences:
+            if self._id and not self._begun:  # a structure that is interrupted comes again
+                n_before = self._ids[self._id] = self._ids.get(self._id, -1) + 1
+                self._id += f"-{n_before + 1}" if n_before else ""
+            yield Document(
+                "\n".join(self._sentences), self._id, self._fields, self._lines,
+                annotations=self._annotations, continues=self._begun,
+            )  # fmt: skip
+            self._sentences, self._lines, self._annotations = [], [], []
+            self._begun = True
+
+    def tag(self, match: re.Match[str], place: str) -> Iterator[Document]:
+        """Take a structure that begins or ends."""
+        ends, name, attributes, is_empty = match.groups()
+        if name == "g" or is_empty:
+            return
+        self.end_sentence()
+        if not ends:
+            values = {
+                key: unescape(double or single)
+                for key, double, single in _ATTRIBUTE.findall(attributes)
+            }
+            of_document = name == self._layout.document
+            if of_document:
+                yield from self.document()
+            self._around.append((name, values if self._is_about(name) else {}))
+            if of_document:
+                self._new_document("")
+        elif not any(name == one for one, _ in self._around):
+            self._options.skip(
+                InputError(f"{place}: </{name}> ends what did not begin: correct it")
+            )
+        else:
+            if name == self._layout.document:
+                yield from self.document()
+            while self._around.pop()[0] != name:
+                pass
+            if name == self._layout.document:
+                self._new_document("")
+
+    def _is_about(self, name: str) -> bool:
+        return name == self._layout.document or name not in _PARTS
+
+
+def _read_vertical(source: Source, options: ReadOptions) -> Iterator[Document]:
+    layout = layout_of(read_head(source), options.columns, options.document_name)
+    reading = _VerticalDocuments(source, options, layout)
+    for number, data in read_lines(source):
+        place = f"{source.label}, line {number}"
+        line = decoded_line(data, place)
+        if not line.strip():
+            reading.end_sentence()
+            continue
+        if line[0] == "<":
+            if match := TAG_LINE.fullmatch(line):
+                yield from reading.tag(match, place)
+                continue
+            if line.startswith(("<!--", "<?", "<!")) and line.rstrip().endswith(">"):
+                continue
+        row = line.split("\t")
+        if len(row) != layout.n_columns:
+            options.skip(
+                InputError(
+                    f"{place}: {len(row)} columns, wanted {layout.n_columns} as in most lines: "
+                    "correct the line"
+                )
+            )
+            continue
+        yield from reading.token(row, number)
+    reading.end_sentence()
+    yield from reading.document()
+
+
+VERTICAL = Reader(
+    (".vrt", ".vert", ".vertical"), ("a vertical file",), _read_vertical, text_formats=("lines",),
+    annotates=True, is_unmistakable=True,
+)  # fmt: skip
