@@ -15,7 +15,7 @@ import numpy as np
 from language_model import NOWHERE, LanguageModel, log_probability
 from search import CACHE, search
 
-from distsim.grammar.formats.phrase_table import PhraseTableEntry
+from distsim.grammar.formats.moses import PHRASE_TABLE
 from distsim.paraphrase.augment import read_table
 
 # The features that are before the table's scores.
@@ -60,7 +60,7 @@ class Table:
         }
         rules: dict[str, list[tuple[str, tuple[float, ...]]]] = {}
         self.n_scores = 0
-        for _, entry in read_table(path, PhraseTableEntry.parse):
+        for _, entry in read_table(path, PHRASE_TABLE.parse):
             if entry is None:
                 continue
             self.n_scores = len(entry.scores)

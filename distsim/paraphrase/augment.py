@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, TypeVar, get_args
+from typing import NamedTuple, get_args
 
 from distsim.base.arguments import AddedScores as Features
 from distsim.base.arguments import Aggregation, OnError, check_types, in_range, one_of
@@ -18,13 +18,12 @@ from distsim.corpus.lines import read_lines
 from distsim.corpus.query import Lookup
 from distsim.corpus.sources import spooled
 from distsim.grammar.fields import InvalidLines, LineFaultError, with_line_end
-from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
-from distsim.grammar.formats.rules import RuleEntry
+from distsim.grammar.formats.grammar_format import RuleLine
+from distsim.grammar.formats.moses import PHRASE_TABLE
 from distsim.paraphrase.records import ParaphraseFile, read_paraphrases
 from distsim.storage.files import STANDARD_OUTPUT, LineWriter, open_output
 
 _REPORT_LINES = 1 << 16
-AnyEntry = TypeVar("AnyEntry", bound=PhraseTableEntry | RuleEntry)
 
 
 class TableOrder:
@@ -79,11 +78,11 @@ def _as_in_lines(source: bytes) -> bytes:
 
 def read_table(
     path: str | Path,
-    parse: Callable[[bytes], AnyEntry],
-    n_scores: Callable[[AnyEntry], int] = lambda entry: 0,
+    parse: Callable[[bytes], RuleLine],
+    n_scores: Callable[[RuleLine], int] = lambda entry: 0,
     faulty: InvalidLines | None = None,
     progress: tuple[Progress, str] = (no_progress, "reading"),
-) -> Iterator[tuple[bytes, AnyEntry | None]]:
+) -> Iterator[tuple[bytes, RuleLine | None]]:
     """Yield (line, entry) of a table, entry None for an invalid line that is kept.
 
     Arguments:
@@ -119,8 +118,8 @@ def read_table(
 
 
 def write_merged(
-    entries: Iterator[tuple[bytes, AnyEntry | None]],
-    old_line: Callable[[AnyEntry], bytes],
+    entries: Iterator[tuple[bytes, RuleLine | None]],
+    old_line: Callable[[RuleLine], bytes],
     new_phrases: Iterable[bytes],
     new_lines: Callable[[bytes], Iterable[bytes]],
     order: TableOrder,
@@ -224,7 +223,7 @@ class _Path(NamedTuple):
 
     score: float
     rank: int
-    entry: PhraseTableEntry
+    entry: RuleLine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -321,9 +320,9 @@ class _Best:
         self._most = most
         self._score = score
 
-    def of(self, entries: list[PhraseTableEntry]) -> list[PhraseTableEntry]:
+    def of(self, entries: list[RuleLine]) -> list[RuleLine]:
         """Return the rules to keep, in the order read."""
-        first: dict[bytes, PhraseTableEntry] = {}
+        first: dict[bytes, RuleLine] = {}
         for entry in entries:
             first.setdefault(entry.target, entry)
         kept = list(first.values())
@@ -332,13 +331,13 @@ class _Best:
             kept = [kept[k] for k in sorted(ranked[: self._most])]
         return kept
 
-    def add(self, entries: list[PhraseTableEntry], entry: PhraseTableEntry) -> None:
+    def add(self, entries: list[RuleLine], entry: RuleLine) -> None:
         """Add a rule to those of its source phrase; few more than needed are held."""
         entries.append(entry)
         if self._most and len(entries) > 8 * self._most + 1000:
             entries[:] = self.of(entries)
 
-    def _probability(self, entry: PhraseTableEntry) -> float:
+    def _probability(self, entry: RuleLine) -> float:
         scores = entry.numbers()
         column = self._score
         if column is None:
@@ -372,11 +371,11 @@ class _Augmenter:
         self._wanted = {text for found in self._phrases.values() for text, _ in found}
         words = {word for text in self._wanted for word in text.split()}
         self._lookup = Lookup(given.normaliser, given.text_format, words.__contains__)
-        self._rules: dict[str, list[PhraseTableEntry]] = {}
+        self._rules: dict[str, list[RuleLine]] = {}
         self._known: set[bytes] = set()
         self._order = TableOrder()
 
-    def collect(self, entries: Iterator[tuple[bytes, PhraseTableEntry | None]]) -> None:
+    def collect(self, entries: Iterator[tuple[bytes, RuleLine | None]]) -> None:
         """Collect the rules of all paraphrases, and check the order of the table."""
         forms: list[str] = []
         for line, entry in entries:
@@ -411,9 +410,7 @@ class _Augmenter:
                 total += len({entry.target for entries in rules for entry in entries})
         return total
 
-    def write(
-        self, entries: Iterator[tuple[bytes, PhraseTableEntry | None]], writer: LineWriter
-    ) -> None:
+    def write(self, entries: Iterator[tuple[bytes, RuleLine | None]], writer: LineWriter) -> None:
         """Write the table with one more score or two and the new rules in their places."""
         report = self.report
         report.is_sorted = self._order.is_sorted
@@ -458,9 +455,9 @@ class _Augmenter:
 
 def _entries(
     path: str | Path, faulty: InvalidLines, progress: tuple[Progress, str]
-) -> Iterator[tuple[bytes, PhraseTableEntry | None]]:
+) -> Iterator[tuple[bytes, RuleLine | None]]:
     return read_table(
-        path, PhraseTableEntry.parse, lambda entry: len(entry.numbers()), faulty, progress
+        path, PHRASE_TABLE.parse, lambda entry: len(entry.numbers()), faulty, progress
     )
 
 

@@ -390,7 +390,7 @@ def _keep(outcome: Outcome, lines: list[bytes], known: Any, scorer: Any, place: 
 def _is_read_alike(block: Any, number: int, known: str) -> bool:
     """Tell whether the reader of one line agrees with that of blocks."""
     from distsim.grammar.fields import LineFaultError, split_fields, tokens
-    from distsim.grammar.formats.phrase_table import PhraseTableEntry
+    from distsim.grammar.formats.moses import PHRASE_TABLE
     from tests.naive.grammar import links_of_entry
 
     line, fault = block.line(number), block.fault(number)
@@ -398,7 +398,7 @@ def _is_read_alike(block: Any, number: int, known: str) -> bool:
         sides = [tuple(block.symbol(k) for k in side) for side in block.sides(number)]
         if known == "rules":
             return bool(fault) or [tuple(tokens(one)) for one in split_fields(line)[1:3]] == sides
-        entry = PhraseTableEntry.parse(line)
+        entry = PHRASE_TABLE.parse(line)
         links_of_entry(entry)
         text = block.feature_text(number).replace(b"\t", b" ")
         return not fault and entry.scores == [one for one in text.split(b" ") if one]

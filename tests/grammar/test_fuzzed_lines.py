@@ -10,7 +10,7 @@ from distsim.comparison.opposites.language import Language
 from distsim.corpus.lines import LineBlock
 from distsim.corpus.vectors import read_vectors
 from distsim.grammar.block import parse_block
-from distsim.grammar.formats.phrase_table import PHRASE_TABLE
+from distsim.grammar.formats.moses import PHRASE_TABLE
 from distsim.grammar.formats.rules import gap_of
 from distsim.paraphrase.records import FORMAT, VERSION, read_paraphrases
 from distsim.paraphrase.rewriting.language_model import ArpaModel

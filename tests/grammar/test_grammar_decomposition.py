@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from distsim.base.errors import ParameterError
 from distsim.corpus.lines import LineBlock
 from distsim.grammar.block import decompose, decompose_block, parse_block
-from distsim.grammar.formats.phrase_table import PHRASE_TABLE
+from distsim.grammar.formats.moses import PHRASE_TABLE
 from distsim.grammar.formats.rules import RULES
 from tests.naive.grammar import naive_decompose
 

@@ -20,8 +20,9 @@ from distsim.grammar.fields import (
     tokens,
     without_line_end,
 )
-from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
-from distsim.grammar.formats.rules import RULES, Features, gap_of
+from distsim.grammar.formats.grammar_format import Features
+from distsim.grammar.formats.moses import PHRASE_TABLE
+from distsim.grammar.formats.rules import RULES, gap_of
 from distsim.grammar.kernels.packs import (
     ABSENT,
     FOUND,
@@ -174,7 +175,7 @@ def test_the_readers_of_one_line_and_of_blocks_see_the_same(pieces, between, end
         assert features == Features.parse(block.feature_text(0))
     block = parse_block(LineBlock(line, 1), PHRASE_TABLE)
     try:
-        entry = PhraseTableEntry.parse(line)
+        entry = PHRASE_TABLE.parse(line)
         links = links_of_entry(entry)
     except LineFaultError:
         assert block.fault(0) or block.links.size == 0

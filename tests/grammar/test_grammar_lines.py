@@ -12,12 +12,13 @@ from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_line_blocks, read_lines, split_lines
 from distsim.grammar.fields import (
     InvalidLines,
+    LineFaultError,
     append_to_field,
     join_fields,
     replace_field,
     split_fields,
 )
-from distsim.grammar.formats.phrase_table import LineFaultError, PhraseTableEntry
+from distsim.grammar.formats.moses import PHRASE_TABLE
 from distsim.paraphrase.augment import read_table
 from distsim.storage.files import open_output
 from tests.conftest import SHARED
@@ -51,7 +52,7 @@ def test_a_shipped_grammar_is_copied_byte_for_byte(name, tmp_path):
 
 
 def entries_of(path, faulty=None):
-    return read_table(path, PhraseTableEntry.parse, faulty=faulty)
+    return read_table(path, PHRASE_TABLE.parse, faulty=faulty)
 
 
 @needs_grammars
@@ -203,8 +204,8 @@ NEW = b"de mantener el ||| leave the ||| 0.1 2.718 ||| 1-0 2-1 ||| 3 4 2 |||\n"
 
 
 def test_both_layouts_of_an_entry():
-    old, new = PhraseTableEntry.parse(OLD), PhraseTableEntry.parse(NEW)
-    assert old.is_old and not new.is_old
+    old, new = PHRASE_TABLE.parse(OLD), PHRASE_TABLE.parse(NEW)
+    assert old.has_partners and not new.has_partners
     for entry, line in ((old, OLD), (new, NEW)):
         assert entry.line() == line
         assert entry.numbers() == [0.1, 2.718]
@@ -243,7 +244,7 @@ def test_faulty_entries(line, fault, tmp_path):
 
 def test_scores_that_are_no_numbers():
     with pytest.raises(LineFaultError, match="wanted numbers"):
-        PhraseTableEntry.parse(b"a ||| b ||| x\n").numbers()
+        PHRASE_TABLE.parse(b"a ||| b ||| x\n").numbers()
 
 
 def test_an_empty_file_and_a_wrong_policy(tmp_path):

@@ -15,7 +15,8 @@ from distsim.base.errors import InputError, ParameterError
 from distsim.cli.main import app
 from distsim.corpus.lines import read_line_blocks, split_lines
 from distsim.grammar.fields import split_fields, tokens
-from distsim.grammar.formats.rules import Features, gap_of
+from distsim.grammar.formats.grammar_format import Features
+from distsim.grammar.formats.rules import gap_of
 from distsim.grammar.pivot import PivotOptions, pivot_grammar
 from distsim.grammar.rerank import PPDB_COST, Ranking, rerank_grammar
 from tests.conftest import SHARED

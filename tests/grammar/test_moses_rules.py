@@ -9,7 +9,7 @@ from distsim.base.errors import InputError
 from distsim.corpus.lines import LineBlock
 from distsim.grammar.block import parse_block
 from distsim.grammar.formats import guess_format
-from distsim.grammar.formats.rules import MOSES_RULES, as_rule
+from distsim.grammar.formats.moses import MOSES_RULES, as_rule
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from distsim.grammar.rerank import Ranking, rerank_grammar

@@ -10,7 +10,7 @@ from distsim import ParameterError
 from distsim.bitext.bitext_builder import Given, build_bitext
 from distsim.grammar import ExtractOptions, extract_phrase_table
 from distsim.grammar.extraction.features import sorted_lines
-from distsim.grammar.formats.phrase_table import PhraseTableEntry
+from distsim.grammar.formats.moses import PHRASE_TABLE
 from distsim.paraphrase.unknown_words.words import KnownWords
 
 _LINE = re.compile(  # of Moses' manual, "Phrase table": three scores fields, all else optional
@@ -123,7 +123,7 @@ def test_separators_are_escaped_and_other_marks_are_not(tmp_path):
     assert ("a&#124;b &#91;c&#93;", "x&#124;y &#91;z") in table
     known = KnownWords()
     for line in (tmp_path / "table").read_bytes().splitlines(keepends=True):
-        known.add(PhraseTableEntry.parse(line))
+        known.add(PHRASE_TABLE.parse(line))
     assert known.escape("d'[") == "d'&#91;"  # as the table has them
 
 

@@ -13,7 +13,7 @@ import pytest
 from distsim.base.errors import ArtifactError, InputError, ParameterError
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.lines import read_line_blocks
-from distsim.grammar.formats.rules import Features
+from distsim.grammar.formats.grammar_format import Features
 from distsim.grammar.kernels.packs import new_names
 from distsim.grammar.packs import pack
 from distsim.grammar.packs.columns import SIZES, TYPES, decode, encode

@@ -86,7 +86,7 @@ def naive_links(source, target, shortest=4):
 
 def links_of_entry(entry):
     """The links of a phrase table's entry; None without a column, LineFaultError where wrong."""
-    if entry.is_old:
+    if entry.has_partners:
         source, target = (PARTNERS.findall(column) for column in entry.fields[2:4])
         links = {(i, j) for i, partners in enumerate(source) for j in numbers_in(partners)}
         links |= {(i, j) for j, partners in enumerate(target) for i in numbers_in(partners)}

@@ -9,8 +9,8 @@ import pytest
 from distsim import PRESETS, CorpusIndex, IncompatibleError, InputError, ParameterError, sign
 from distsim.contexts import GivenVectors
 from distsim.grammar.fields import LineFaultError
-from distsim.grammar.formats.phrase_table import PhraseTableEntry
-from distsim.grammar.formats.rules import RuleEntry
+from distsim.grammar.formats.moses import PHRASE_TABLE
+from distsim.grammar.formats.rules import RULES
 from distsim.paraphrase import Monolingual, UnknownWordOptions, augment_unknown_words
 from distsim.paraphrase.unknown_words import translator as augmenting
 from distsim.paraphrase.unknown_words.similar_spelling import Endings, edit_similarity
@@ -84,7 +84,7 @@ def test_words_of_a_rotated_space_are_translated(files, texts):
     assert lines == sorted(lines) and report.is_sorted
     assert report.new_entries == len(new_lines) == sum(len(w.translations) for w in report.words)
     assert (report.old_entries, report.n_scores, report.learned_from) == (100, 5, 100)
-    entry = PhraseTableEntry.parse(new_lines[0].encode())
+    entry = PHRASE_TABLE.parse(new_lines[0].encode())
     assert 0.01 <= entry.numbers()[-1] <= 1 and links_of_entry(entry) == [(0, 0)]
     assert all(sum(rule.p for rule in word.translations) <= 1 for word in report.words)
     assert all(len(word.translations) <= 10 for word in report.words)
@@ -108,7 +108,7 @@ def test_rules_of_joshua_thrax_and_cdec(files, texts, features, old, added):
     assert [line for line in written if f" ||| {added}" not in line] == [
         line.replace(features, old) for line in sorted(lines)
     ]
-    rules = [RuleEntry.parse(f"{line}\n".encode()) for line in written if f" ||| {added}" in line]
+    rules = [RULES.parse(f"{line}\n".encode()) for line in written if f" ||| {added}" in line]
     first = next(rule for rule in rules if rule.source.decode() == SOURCES[100])
     cost = float(first.fields[3].split()[-1].split(b"=")[-1])
     p = {rule.target: rule.p for rule in report.words[0].translations}[first.target.decode()]
@@ -121,7 +121,7 @@ def test_a_word_that_is_hidden_cannot_use_its_own_rules(files, texts):
     table, _, _ = files(moses())
     known, without = KnownWords(), KnownWords()
     for line in table.read_bytes().splitlines(keepends=True):
-        entry = PhraseTableEntry.parse(line)
+        entry = PHRASE_TABLE.parse(line)
         known.add(entry)
         if entry.source.decode() != SOURCES[5]:
             without.add(entry)
@@ -150,7 +150,7 @@ def test_behind_a_stem_mate_is_the_known_word(texts):
     known = KnownWords()
     for source, target in (("details", "detalles"), ("page", "detalle")):
         line = f"{source} ||| {target} ||| 0.5 0.5 0.5 0.5 ||| 0-0 ||| 2 2 1 |||\n"
-        known.add(PhraseTableEntry.parse(line.encode()))
+        known.add(PHRASE_TABLE.parse(line.encode()))
     known.finish()
     one = TranslationCandidates(known, [texts.source], None, {}).gather(["detailed"])[0]
     assert one.behind["detalle"] == ["details"]
@@ -276,7 +276,7 @@ def test_pivots_vote(files, texts, tmp_path):
     table, *_ = files(moses(), "zzzz")
     known = KnownWords()
     for line in table.read_bytes().splitlines():
-        known.add(PhraseTableEntry.parse(line))
+        known.add(PHRASE_TABLE.parse(line))
     known.finish()
     (tmp_path / "pivot").write_text(f"[X] ||| zzzz ||| {SOURCES[7]} ||| p(e|f)=0.105\n")
     pivots = augmenting._read_pivots(tmp_path / "pivot", {"zzzz", SOURCES[7]})
@@ -303,14 +303,14 @@ def test_moses_escapes_and_old_layout(files, texts):
     augment_unknown_words(table, text, texts, new)
     added = [line for line in new.read_text().splitlines() if line.startswith("o'neil")]
     for line in added:
-        entry = PhraseTableEntry.parse(line.encode())
-        assert entry.is_old and len(entry.scores) == 5 and links_of_entry(entry)
+        entry = PHRASE_TABLE.parse(line.encode())
+        assert entry.has_partners and len(entry.scores) == 5 and links_of_entry(entry)
 
 
 def test_target_words_of_a_stem():
     known = KnownWords()
     for word in ("cerrar", "cerrado", "cerrada", "casa"):
-        known.add(PhraseTableEntry.parse(f"x ||| {word} ||| 1\n".encode()))
+        known.add(PHRASE_TABLE.parse(f"x ||| {word} ||| 1\n".encode()))
     assert TargetSide(known, None).of_stem("cerrando") == ["cerrada", "cerrado", "cerrar"]
 
 
@@ -354,7 +354,7 @@ def test_a_table_without_vectors_is_refused(files, texts):
 @pytest.mark.parametrize("line", [b"[X] ||| a ||| b\n", b"X ||| a ||| b ||| 1\n", b"\xff ||| a"])
 def test_broken_rules(line):
     with pytest.raises(LineFaultError):
-        RuleEntry.parse(line)
+        RULES.parse(line)
 
 
 def test_the_command(files, texts, run):

@@ -3,8 +3,8 @@
 from distsim.base.arguments import one_of
 from distsim.corpus.lines import split_lines
 from distsim.grammar.formats.grammar_format import GrammarFormat
-from distsim.grammar.formats.phrase_table import PHRASE_TABLE
-from distsim.grammar.formats.rules import MOSES_RULES, RULES
+from distsim.grammar.formats.moses import MOSES_RULES, PHRASE_TABLE
+from distsim.grammar.formats.rules import RULES
 
 FORMATS: dict[str, GrammarFormat] = {
     known.name: known for known in (RULES, MOSES_RULES, PHRASE_TABLE)

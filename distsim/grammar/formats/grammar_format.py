@@ -1,8 +1,28 @@
-"""Description of a grammar format: how it is recognised, its fields, how features are written."""
+"""Grammar formats: how one is recognised, its fields, how features are written; a line as a rule.
 
+Lines are read and written byte for byte.
+"""
+
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+from distsim.base.arguments import plain_count, plain_number
+from distsim.corpus.lines import is_utf8
+from distsim.grammar.fields import (
+    BLANKS,
+    LineFaultError,
+    append_to_field,
+    join_fields,
+    replace_field,
+    side_tokens,
+    split_fields,
+    tokens,
+    without_line_end,
+)  # fmt: skip
+
+_PARTNERS = re.compile(rb"[ \t]*(\([0-9, ]*\)[ \t]*)+\Z")
 
 
 class LineLayout(NamedTuple):
@@ -58,3 +78,214 @@ class GrammarFormat:
     def __post_init__(self) -> None:
         if max(self.layout.label, self.layout.source) > self.layout.target:
             raise ValueError(f"{self.name}: the target side must follow label and source side")
+
+    def parse(self, line: bytes) -> "RuleLine":
+        """Return the rule of a line of this format.
+
+        Arguments:
+            line: its bytes.
+
+        Raises:
+            LineFaultError: it has too few fields, an empty side, no label, or is not UTF-8.
+        """
+        if not is_utf8(line):
+            raise LineFaultError("not UTF-8")
+        fields, layout = tuple(split_fields(line)), self.layout
+        if len(fields) <= layout.features:
+            wanted = "source ||| target ||| scores"
+            if layout.label >= 0:
+                wanted = "[label] ||| source ||| target ||| features"
+            raise LineFaultError(f"{len(fields)} fields separated by |||, wanted {wanted}")
+        at = layout.partners
+        if at >= 0 and len(fields) > at + 2 and all(map(_PARTNERS.match, fields[at : at + 2])):
+            layout = layout._replace(features=at + 2, links=-1, counts=-1)
+        rule = RuleLine(fields, self, layout)
+        if layout.label >= 0 and not (
+            rule.label[:1] == b"[" and rule.label[-1:] == b"]" and rule.source
+        ):
+            raise LineFaultError("the label in brackets or the source side is missing")
+        for name, side in (("source", rule.source), ("target", rule.target)):
+            if not (side or layout.gaps):
+                raise LineFaultError(f"the {name} phrase is empty")
+        return rule
+
+
+@dataclass(frozen=True)
+class Features:
+    """The features of a rule as written.
+
+    named: value by name. bare: values without a name, in order.
+    """
+
+    named: dict[bytes, bytes]
+    bare: list[bytes]
+
+    @classmethod
+    def parse(cls, text: bytes, named: bool = True) -> "Features":
+        """Return the features of a field.
+
+        Arguments:
+            text: its bytes, without the line end.
+            named: `name=value` is a named feature; else all are bare.
+
+        >>> Features.parse(b"0.5 p(e|f)=1.2 NA").bare
+        [b'0.5', b'NA']
+        """
+        by_name: dict[bytes, bytes] = {}
+        if not named or b"=" not in text:
+            return cls(by_name, side_tokens(text))
+        bare = []
+        for token in side_tokens(text):
+            name, separator, value = token.rpartition(b"=")
+            if separator and name:
+                by_name[name] = value
+            else:
+                bare.append(token)
+        return cls(by_name, bare)
+
+    def get(self, column: str) -> bytes | None:
+        """Return a feature by its name, or a bare one by its position from 0; None without.
+
+        Arguments:
+            column: the name, or the position as text.
+        """
+        value = self.named.get(column.encode())
+        place = plain_count(column)
+        if value is None and place is not None and place < len(self.bare):
+            value = self.bare[place]
+        return value
+
+    def number(self, column: str, missing: float | None = None) -> float:
+        """Return a feature as a number.
+
+        Arguments:
+            column: a name, or a position from 0 as text.
+            missing: the value of a feature that is not there or `NA`; an error where None.
+
+        Raises:
+            LineFaultError: it is not there, or no number.
+        """
+        value = self.get(column)
+        if value is None or value == b"NA":
+            if missing is not None:
+                return missing
+            state = "is NA" if value else "is not there"
+            raise LineFaultError(f"feature {column} {state}, wanted a number")
+        number = plain_number(value)
+        if number is None:
+            raise LineFaultError(
+                f"feature {column} is {value.decode(errors='replace')!r}, wanted a number"
+            )
+        return number
+
+
+@dataclass(frozen=True)
+class RuleLine:
+    """A line of a grammar or phrase table, as its fields; all else is read from them.
+
+    The kernels of `kernels/rules.py` read blocks of lines and find the same in each.
+
+    Arguments:
+        fields: the bytes of the line between separators, its end in the last.
+        grammar_format: of the file.
+        layout: which field is which: the format's, or that of its older lines.
+
+    >>> from distsim.grammar.formats import FORMATS
+    >>> rule = FORMATS["rules"].parse(b"[X] ||| la [X,1] ||| the [X,1] ||| 0.5 0.1 ||| 0-0\\n")
+    >>> rule.source, rule.with_score(b"0").line()
+    (b'la [X,1]', b'[X] ||| la [X,1] ||| the [X,1] ||| 0.5 0.1 0 ||| 0-0\\n')
+    >>> rule = FORMATS["phrase-table"].parse(b"la ||| the house ||| 0.5 ||| 0-0 ||| 3 4 2\\n")
+    >>> rule.label, rule.source, rule.scores, rule.counts
+    (b'[X]', b'la', [b'0.5'], [b'3', b'4', b'2'])
+    """
+
+    fields: tuple[bytes, ...]
+    grammar_format: GrammarFormat
+    layout: LineLayout
+
+    def line(self) -> bytes:
+        """Return the line, with its newline if it had one."""
+        return join_fields(list(self.fields))
+
+    @property
+    def label(self) -> bytes:
+        """The left-hand side, in its brackets; that of the format where lines have none."""
+        if self.layout.label < 0:
+            return self.grammar_format.label
+        return self.fields[self.layout.label].strip(BLANKS)
+
+    @property
+    def source(self) -> bytes:
+        """The source side without the blanks around it."""
+        return self.fields[self.layout.source].strip(BLANKS)
+
+    @property
+    def target(self) -> bytes:
+        """The target side without the blanks around it."""
+        return self.fields[self.layout.target].strip(BLANKS)
+
+    @property
+    def features(self) -> Features:
+        """The features, by name or bare."""
+        field = without_line_end(self.fields[self.layout.features])
+        return Features.parse(field, self.grammar_format.named_features)
+
+    @property
+    def scores(self) -> list[bytes]:
+        """The features without a name, as they are written."""
+        return self.features.bare
+
+    @property
+    def has_partners(self) -> bool:
+        """Whether the links are in two fields of brackets, before the features."""
+        return 0 <= self.layout.partners < self.layout.features
+
+    @property
+    def counts(self) -> list[bytes]:
+        """The counts (target, source, both), empty where there are none."""
+        at = self.layout.counts
+        return tokens(self.fields[at]) if 0 <= at < len(self.fields) else []
+
+    def numbers(self) -> list[float]:
+        """Return the scores as numbers.
+
+        Raises:
+            LineFaultError: one is not a number.
+        """
+        scores = self.scores
+        numbers = [number for score in scores if (number := plain_number(score)) is not None]
+        if len(numbers) < len(scores):
+            written = self.fields[self.layout.features].strip().decode()
+            raise LineFaultError(f"scores {written!r}: wanted numbers")
+        return numbers
+
+    def with_score(self, *scores: bytes) -> "RuleLine":
+        """Return the rule with further features behind the present ones.
+
+        Arguments:
+            scores: as they are to be written.
+        """
+        fields = list(self.fields)
+        for score in scores:
+            fields[self.layout.features] = append_to_field(fields[self.layout.features], score)
+        return replace(self, fields=tuple(fields))
+
+    def with_source(self, source: bytes) -> "RuleLine":
+        """Return the rule for another source phrase; its word alignment is emptied.
+
+        The new phrase has no links to inherit: the column is left empty, or has `( )` for every
+        token on either side.
+
+        Arguments:
+            source: the source phrase, words separated by spaces.
+        """
+        fields, layout = list(self.fields), self.layout
+        fields[layout.source] = replace_field(fields[layout.source], source)
+        if self.has_partners:
+            for number, phrase in enumerate((source, self.target), start=layout.partners):
+                empty = b" ".join([b"( )"] * len(tokens(phrase)))
+                fields[number] = replace_field(fields[number], empty)
+        elif 0 <= layout.links < len(fields):
+            links = fields[layout.links]
+            fields[layout.links] = b" " + links[len(without_line_end(links).rstrip(BLANKS)) :]
+        return replace(self, fields=tuple(fields))

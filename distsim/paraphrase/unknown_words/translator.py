@@ -23,8 +23,9 @@ from distsim.corpus.lines import read_line_blocks, read_lines
 from distsim.corpus.sources import file_label, spooled
 from distsim.grammar.fields import InvalidLines, LineFaultError
 from distsim.grammar.formats import guess_format
-from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
-from distsim.grammar.formats.rules import RuleEntry
+from distsim.grammar.formats.grammar_format import RuleLine
+from distsim.grammar.formats.moses import PHRASE_TABLE
+from distsim.grammar.formats.rules import RULES
 from distsim.grammar.translations import E_GIVEN_F
 from distsim.paraphrase.augment import TableOrder, read_table, write_merged
 from distsim.paraphrase.unknown_words.similar_spelling import has_letters
@@ -34,7 +35,7 @@ from distsim.paraphrase.unknown_words.translation_candidates import (
     TranslationCandidates,
     TranslationFeatures,
 )
-from distsim.paraphrase.unknown_words.words import Entry, KnownWords, read_text
+from distsim.paraphrase.unknown_words.words import KnownWords, read_text
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 from distsim.storage import checksum_of_settings, resumable_part, scratch_folder
 from distsim.storage.files import STANDARD_OUTPUT, is_stream, open_output, part_of
@@ -299,7 +300,7 @@ class _TranslationTable:
         known, order, digest = KnownWords(probability), TableOrder(), hashlib.blake2b()
         faulty = InvalidLines(self._named, self._on_error)
 
-        def scores(entry: Entry) -> int:
+        def scores(entry: RuleLine) -> int:
             known.add(entry)
             return _n_scores(entry)
 
@@ -327,8 +328,8 @@ class _TranslationTable:
         report.faulty = InvalidLines(self._named, self._on_error)
         entries = self._entries(_n_scores, report.faulty, "writing")
 
-        def old_line(entry: Entry) -> bytes:
-            if isinstance(entry, PhraseTableEntry):
+        def old_line(entry: RuleLine) -> bytes:
+            if not entry.grammar_format.named_features:
                 report.n_scores = len(entry.scores) + 1
                 return entry.with_score(b"1").line()
             features = entry.features
@@ -342,18 +343,14 @@ class _TranslationTable:
             )
 
     def _entries(
-        self, n_scores: Callable[[Entry], int], faulty: InvalidLines, stage: str
-    ) -> Iterator[tuple[bytes, Entry | None]]:
-        parse: Callable[[bytes], Entry] = PhraseTableEntry.parse
-        if self.of_grammar:
-            parse = RuleEntry.parse
+        self, n_scores: Callable[[RuleLine], int], faulty: InvalidLines, stage: str
+    ) -> Iterator[tuple[bytes, RuleLine | None]]:
+        parse = (RULES if self.of_grammar else PHRASE_TABLE).parse
         return read_table(self._path, parse, n_scores, faulty, (self._progress, stage))
 
 
-def _n_scores(entry: Entry) -> int:
-    if isinstance(entry, PhraseTableEntry):
-        return len(entry.numbers())
-    return len(entry.features.bare)
+def _n_scores(entry: RuleLine) -> int:
+    return len(entry.scores if entry.grammar_format.named_features else entry.numbers())
 
 
 def _unknown_words(
@@ -381,7 +378,7 @@ def _read_pivots(path: str | Path, words: set[str]) -> dict[str, dict[str, float
     found: dict[str, dict[str, float]] = {}
     for number, line in read_lines(path):
         try:
-            entry = RuleEntry.parse(line)
+            entry = RULES.parse(line)
             source = entry.source.decode()
             if source in words and b" " not in entry.target:
                 p = math.exp(-max(0.0, entry.features.number(E_GIVEN_F)))

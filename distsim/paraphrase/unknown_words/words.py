@@ -18,8 +18,9 @@ from distsim.corpus.lines import decoded_line, read_lines, read_text_lines
 from distsim.corpus.normaliser import escape, escape_separators, has_escapes
 from distsim.corpus.sources import file_label, spooled
 from distsim.grammar.fields import InvalidLines, LineFaultError, tokens
-from distsim.grammar.formats.phrase_table import PHRASE_TABLE, PhraseTableEntry
-from distsim.grammar.formats.rules import RuleEntry, gap_of
+from distsim.grammar.formats.grammar_format import RuleLine
+from distsim.grammar.formats.moses import PHRASE_TABLE
+from distsim.grammar.formats.rules import gap_of
 from distsim.grammar.translations import E_GIVEN_F, F_GIVEN_E, LEX_E_GIVEN_F
 from distsim.paraphrase.augment import read_table
 from distsim.paraphrase.paraphrasing_options import LONGEST_PHRASE
@@ -96,7 +97,7 @@ def known_phrases(path: str | Path) -> Iterator[str]:
             )
         if b" ||| " in first[1]:
             previous = b""
-            for _, entry in read_table(copy, PhraseTableEntry.parse, faulty=InvalidLines(path)):
+            for _, entry in read_table(copy, PHRASE_TABLE.parse, faulty=InvalidLines(path)):
                 if entry is not None and entry.source != previous:
                     previous = entry.source
                     yield " ".join(previous.decode().split())
@@ -105,8 +106,6 @@ def known_phrases(path: str | Path) -> Iterator[str]:
             text = decoded_line(line, f"{file_label(path)}, line {number}")
             yield " ".join(text.split("\t")[0].split())
 
-
-Entry = PhraseTableEntry | RuleEntry
 
 ADDED_FEATURE = "p(unknown)"  # minus its natural logarithm
 _CDEC_PROBABILITY = "EgivenFCoherent"  # minus its decimal logarithm
@@ -152,9 +151,9 @@ class KnownWords:
     labels: Counter[bytes] = field(default_factory=Counter)
     escaped: bool = False
     separators: bool = False
-    template: Entry | None = None
+    template: RuleLine | None = None
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: RuleLine) -> None:
         """Take in a rule of the table.
 
         Arguments:
@@ -170,12 +169,12 @@ class KnownWords:
         self.target_words.update(words)
         self.escaped = self.escaped or has_escapes(target, of_all=True)
         self.separators = self.separators or has_escapes(target)
-        of_grammar = isinstance(entry, RuleEntry)
+        of_grammar = entry.grammar_format.named_features
         if len(source.split()) > 1 or not words:
             return
         if of_grammar and any(gap_of(symbol) for symbol in (entry.source, *tokens(entry.target))):
             return
-        if isinstance(entry, RuleEntry):
+        if of_grammar:
             self.labels[entry.label] += 1
             rule = self._rule_of_grammar(entry, " ".join(words))
         else:
@@ -227,7 +226,8 @@ class KnownWords:
         """
         links = " ".join(f"0-{n}" for n in range(len(target.split())))
         entry = self.template
-        if isinstance(entry, RuleEntry):
+        assert entry is not None
+        if entry.grammar_format.named_features:
             label = min(self.labels, key=lambda one: (-self.labels[one], one), default=entry.label)
             bare = ["0"] * len(entry.features.bare)
             cost = f"{max(0.0, -math.log(p)):.6g}"
@@ -235,9 +235,8 @@ class KnownWords:
             columns = [label.decode(), source, target, " ".join([*bare, added])]
             columns += [links] * (len(entry.fields) > 4)
             return (" ||| ".join(columns) + "\n").encode()
-        assert entry is not None
         scores = " ".join(["1"] * len(entry.scores) + [f"{p:.6g}"])
-        if entry.is_old:
+        if entry.has_partners:
             n = len(target.split())
             partners = "(" + ",".join(map(str, range(n))) + ")"
             columns = [source, target, partners, " ".join(["(0)"] * n), scores]
@@ -246,7 +245,7 @@ class KnownWords:
         columns = columns[: len(entry.fields)] + [""] * (len(entry.fields) - len(columns))
         return (" ||| ".join(columns).rstrip() + "\n").encode()
 
-    def _rule_of_phrase_table(self, entry: PhraseTableEntry, target: str) -> WordRule:
+    def _rule_of_phrase_table(self, entry: RuleLine, target: str) -> WordRule:
         scores = entry.numbers()
         columns = PHRASE_TABLE.columns
         at = columns["p(e|f)"] if len(scores) >= 4 else 0
@@ -262,7 +261,7 @@ class KnownWords:
         lexical, inverse = (_share(scores[columns[name]]) for name in ("Lex(e|f)", "p(f|e)"))
         return WordRule(target, p, p * lexical**0.5 * inverse**0.25, lexical)
 
-    def _rule_of_grammar(self, entry: RuleEntry, target: str) -> WordRule:
+    def _rule_of_grammar(self, entry: RuleLine, target: str) -> WordRule:
         features = entry.features
         if self.probability is not None:
             if features.get(self.probability) is None:
