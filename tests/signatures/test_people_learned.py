@@ -50,7 +50,7 @@ from distsim.signatures.kernels.projection import (
     transposed_rows,
 )
 from distsim.signatures.projections.learn import rotated
-from distsim.signatures.projections.singular import find_rotation, right_singular
+from distsim.signatures.projections.singular import dense_times, find_rotation, right_singular
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.projections.training import TrainingMatrix, TrainingRows, WordRows
 from distsim.signatures.recipe import PRESETS
@@ -175,6 +175,28 @@ def test_what_is_not_cut_keeps_cosines_too(rank):
     assert made.shape == (20, 64 + 32 * max(0, -(-(rank - 64) // 32)))
     assert made @ made.T == pytest.approx(rows @ rows.T, abs=1e-9)
     assert (made[:, 64:rank] == rows[:, 64:]).all() and not made[:, max(64, rank) :].any()
+
+
+@pytest.mark.parametrize(("rank", "in_place"), [(3, False), (64, True), (70, False), (96, True)])
+def test_vectors_may_be_rotated_where_they_are(rank, in_place):
+    rows = np.random.default_rng(1).standard_normal((5000, rank))
+    rotation = find_rotation(rows[:, :64].astype(np.float32), 64, 1, True, 1)
+    wanted, before = rotated(rows, rotation), rows.copy()
+    made = rotated(rows, rotation, overwrite=True)
+    assert np.array_equal(made, wanted) and np.shares_memory(made, rows) == in_place
+    assert in_place or np.array_equal(rows, before)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 2048, 2049])
+def test_dense_products_go_where_they_belong(n_rows):
+    generator = np.random.default_rng(2)
+    rows, matrix = (generator.standard_normal((n, 8)).astype(np.float32) for n in (n_rows, 8))
+    places = generator.permutation(n_rows + 5)[:n_rows]
+    out = np.zeros((n_rows + 5, 8), np.float32)
+    dense_times(rows, matrix, 1, scale=np.float32(3), out=out, places=places)
+    assert out[places] == pytest.approx(3 * rows @ matrix, rel=1e-4, abs=1e-4)
+    assert np.array_equal(dense_times(3 * rows, matrix, 2), out[places])
+    assert not np.delete(out, places, axis=0).any()
 
 
 def test_words_keep_more_directions_than_are_cut(learned):

@@ -25,6 +25,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.errors import ParameterError
+from distsim.base.memory import trim
 from distsim.contexts.sources.source import Work
 from distsim.signatures.projections.projection import LARGEST_ENTRY, WHOLE_NUMBERS
 from distsim.signatures.projections.singular import (
@@ -72,13 +73,15 @@ def learn_projection(
             _decomposed(gathered, np.flatnonzero(training.groups == group), rank, training, work)
             for group in range(int(training.groups.max()) + 1)
         ]
+        values = np.concatenate([space.values for space in spaces])
         directions, words = _side_by_side(spaces, training, jobs)
+        del spaces  # half as large as the directions of both together
         centre = words.mean(axis=0, dtype=np.float64)
         centred = unit_rows(words[:ITQ_ROWS] - centre.astype(np.float32))
         rotation = find_rotation(centred[:, :n_bits], n_bits, training.seed, True, jobs)
-    values = np.concatenate([space.values for space in spaces])
+    directions = rotated(directions, rotation, overwrite=True)
     write_projection(
-        writer, training.features, rotated(directions, rotation), rotated(centre, rotation), values,
+        writer, training.features, directions, rotated(centre, rotation), values,
         {
             **training.settings,
             "rank": rank,
@@ -87,6 +90,8 @@ def learn_projection(
             "cells": int(matrix.nnz),
         },
     )  # fmt: skip
+    del directions
+    trim()
     return TrainingRows.of(gathered)
 
 
@@ -114,6 +119,7 @@ def _decomposed(
     scales = np.sqrt(values[:n_kept] ** 2 - floor**2) ** learning.exponent
     directions = directions[:, :n_kept]
     directions *= (scales / values[:n_kept]).astype(np.float32)
+    trim()  # what comes next does not fit in between what was freed
     return _Space(columns, directions, times(matrix, directions, jobs), values)
 
 
@@ -129,13 +135,16 @@ def _side_by_side(
     factors = np.array([1.0, factor], np.float32)
     words = np.hstack([space.words * own for space, own in zip(spaces, factors, strict=True)])
     centred = unit_rows(words)
-    centred = unit_rows(centred - centred.mean(axis=0))
+    centred -= centred.mean(axis=0)
+    make_unit(centred)
     axes = _principal_axes(centred, training.learning.dimensions(training.n_bits), jobs)
     starts = np.cumsum([0, *(space.directions.shape[1] for space in spaces)])
     directions = np.empty((training.features.size, axes.shape[1]), np.float32)
     for space, own, begin, end in zip(spaces, factors, starts[:-1], starts[1:], strict=True):
-        directions[space.columns] = dense_times(space.directions * own, axes[begin:end], jobs)
-    return directions, unit_rows(dense_times(words, axes, jobs))
+        dense_times(
+            space.directions, axes[begin:end], jobs, scale=own, out=directions, places=space.columns
+        )
+    return directions, make_unit(dense_times(words, axes, jobs))
 
 
 def _principal_axes(rows: np.ndarray, most: int, jobs: int | None) -> np.ndarray:
@@ -148,7 +157,7 @@ def _principal_axes(rows: np.ndarray, most: int, jobs: int | None) -> np.ndarray
     return turned
 
 
-def rotated(vectors: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+def rotated(vectors: np.ndarray, rotation: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
     """Return vectors with the first of their entries rotated, float[..., n_dimensions].
 
     Behind the n_bits rotated entries are those that are not rotated, and zeros up to a multiple
@@ -157,11 +166,13 @@ def rotated(vectors: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     Arguments:
         vectors: float[..., rank].
         rotation: float64[k, n_bits], k at most rank; applied to the first k entries.
+        overwrite: put them where the vectors are, if they are as long, rather than hold both.
     """
     turned, n_bits = rotation.shape
     n_left = vectors.shape[-1] - turned
     size = n_bits + -(-n_left // _LANES) * _LANES
-    out = np.empty((*vectors.shape[:-1], size), vectors.dtype)
+    has_room = overwrite and size == vectors.shape[-1]  # then no entry changes its place
+    out = vectors if has_room else np.empty((*vectors.shape[:-1], size), vectors.dtype)
     rotation = rotation.astype(vectors.dtype)
     rows, out_rows = np.atleast_2d(vectors), out.reshape(-1, size)
     for begin in range(0, len(rows), _BLOCK_ROWS):

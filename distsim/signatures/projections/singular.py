@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from distsim.base.memory import trim
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.kernels.compiled import frozen
 from distsim.signatures.kernels.projection import multiply
@@ -77,16 +78,33 @@ def times_rows(
     multiply(*arrays, frozen(dense), frozen(rows), out)
 
 
-def dense_times(rows: np.ndarray, matrix: np.ndarray, jobs: int | None) -> np.ndarray:
-    """Return rows @ matrix, float32[n, m], by blocks of rows.
+def dense_times(
+    rows: np.ndarray,
+    matrix: np.ndarray,
+    jobs: int | None,
+    *,
+    scale: np.float32 = np.float32(1),
+    out: np.ndarray | None = None,
+    places: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return (rows * scale) @ matrix, float32[n, m], by blocks of rows.
 
     Arguments:
         rows: float32[n, k].
         matrix: float32[k, m].
         jobs: threads; as many as the machine has cores where None.
+        scale: of the rows.
+        out: float32[at least n, m], filled and returned; a new array where None.
+        places: int64[n], the row of `out` of each row; the same where None.
     """
-    blocks = _of_blocks(len(rows), lambda begin, end: rows[begin:end] @ matrix, jobs)
-    return np.concatenate(blocks)
+    products = np.empty((len(rows), matrix.shape[1]), np.float32) if out is None else out
+
+    def fill(begin: int, end: int) -> None:
+        at = slice(begin, end) if places is None else places[begin:end]
+        products[at] = (rows[begin:end] * scale) @ matrix
+
+    _of_blocks(len(rows), fill, jobs)
+    return products
 
 
 def gram(rows: np.ndarray, jobs: int | None) -> np.ndarray:
@@ -143,12 +161,16 @@ def right_singular(
         progress("decomposing", turn, n_blocks)
         if turn:
             start = basis[-1] / np.maximum(_lengths(basis[-1]), np.float32(1e-30))
-        new = _beside(times(matrix, start, jobs), ranged, jobs)[:, : most - n_columns]
+        product = times(matrix, start, jobs)
+        del start
+        new = _beside(product, ranged, jobs)[:, : most - n_columns]
         if not new.shape[1]:
             break
         ranged.append(np.ascontiguousarray(new))
         basis.append(times(transposed, new, jobs))
         n_columns += new.shape[1]
+    del product, new, ranged
+    trim()  # the directions would not fit in between what was freed
     # The matrix is about ranged @ basis.T.
     # Of much text no value that matters is so small that float32 would hide it.
     directions, values = _left_singular(basis, rank, jobs, exact=is_small)
