@@ -26,6 +26,8 @@ def main() -> None:
     # Rows are divided among threads of our own. Those of the linear algebra library would only
     # cost .05 CPU seconds at each start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Where colorama is installed, numba colours the messages of all overloads that do not fit.
+    os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
     # The argument parser checks types by pydantic, whose plugins are looked for in all packages.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from distsim.cli.costs import announce_compilation

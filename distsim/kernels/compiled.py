@@ -29,7 +29,8 @@ class Kernel:
         self.__name__, self.__module__ = function.__name__, function.__module__
         self.__doc__ = function.__doc__
         self._how = how
-        self._made: Any = None
+        self._made: Any = None  # what Python calls
+        self._called: Any = None  # what other kernels call
 
     def __call__(self, *arguments: Any) -> Any:
         """Return the kernel's result."""
@@ -39,7 +40,20 @@ class Kernel:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # asked by inspect, copy and others of any object
             raise AttributeError(name)
+        if name == "_numba_type_":
+            return self._make_called()._numba_type_
         return getattr(self._make(), name)
+
+    def _make_called(self) -> Any:
+        """Return the compiled kernel for other kernels, without the part that Python calls."""
+        if self._how != "cached_kernel":
+            return self._make()
+        from distsim.kernels import compiling
+
+        with _making:
+            if self._called is None:
+                self._called = compiling.called_kernel(self.py_func)
+        return self._called
 
     def _make(self) -> Any:
         """Return the compiled kernel, made at the first call."""

@@ -1,26 +1,35 @@
 """Compiles kernels with numba and stores them in its cache; imported when the first is called."""
 
+import fcntl
+import gc
 import hashlib
 import os
 import re
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import numba
+import numpy as np
 from numba import njit, types
+from numba.core import cgutils
 from numba.core.caching import IndexDataCacheFile
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
+from numba.core.typing.npydecl import parse_dtype, parse_shape
 from numba.extending import intrinsic
 
 uncached: set[str] = set()  # names of the kernels that could not be stored in the cache
 compiled: list[str] = []  # names of the kernels that this process compiled
 _IMPORTED = re.compile(rb"^(?:from|import) ([\w.]+)", re.MULTILINE)
 _DIGEST_BYTES = 8
+_PATIENCE = 120.0  # seconds for which another process that compiles a kernel is waited for
+_PAUSE = 0.01
 _UNCOUNTED: Any = {
     "nogil": True, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True,
 }  # fmt: skip
@@ -35,15 +44,55 @@ def cached_kernel(function: Callable[..., Any]) -> Any:
 
     function: of typed arrays and numbers.
     """
-    kernel = _without_literals(njit(nogil=True)(function))
+    return _kept(function, "", nogil=True, no_cfunc_wrapper=True)
+
+
+def called_kernel(function: Callable[..., Any]) -> Any:
+    """Return what other kernels call: the same without the part that Python calls, also stored.
+
+    function: of typed arrays and numbers.
+    """
+    return _kept(function, "called-", nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True)
+
+
+def _kept(function: Callable[..., Any], prefix: str, **options: Any) -> Any:
+    """Return a kernel that is stored in numba's cache under its name after the prefix."""
+    kernel = _without_literals(njit(**options)(function))
+    files = None
     try:
         kernel.enable_caching()
-        kernel._cache._cache_file = _CompiledFiles(kernel._cache, function)
+        files = kernel._cache._cache_file = _CompiledFiles(kernel._cache, function, prefix)
     except (RuntimeError, OSError):
         uncached.add(function.__name__)
-        return _without_literals(njit(nogil=True)(function))
-    _forgive(kernel._cache, function.__name__)
+        kernel = _without_literals(njit(**options)(function))
+    else:
+        _forgive(kernel._cache, function.__name__)
+    compile_kernel = kernel.compile
+
+    def compile_quickly(signature: Any) -> Any:
+        if files is None:
+            _replace_allocation()
+        with _uncollected():
+            try:
+                return compile_kernel(signature)
+            finally:
+                if files is not None:
+                    files.unlock()
+
+    kernel.compile = compile_quickly
     return kernel
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Leave out Python's garbage collection, which takes an eighth of the time of compilation."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _without_literals(kernel: Any) -> Any:
@@ -118,9 +167,10 @@ class _CompiledFiles(IndexDataCacheFile):
     does numba see that a kernel or a constant has changed which is imported from another file.
     """
 
-    def __init__(self, cache: Any, function: Callable[..., Any]) -> None:
-        base = cache._impl.filename_base
+    def __init__(self, cache: Any, function: Callable[..., Any], prefix: str) -> None:
+        base = prefix + cache._impl.filename_base
         super().__init__(cache.cache_path, base, None)
+        self._locked: list[tuple[int, int]] = []  # threads, and what they have locked
         self._before = f"{base}."
         self._name = f"{base}.{_state_of(Path(function.__code__.co_filename))}"
 
@@ -134,11 +184,45 @@ class _CompiledFiles(IndexDataCacheFile):
 
     def load(self, key: Any) -> Any:
         """Return a stored kernel, None where there is none."""
+        name = self._named(key)
         try:
-            kept, data = self._load_data(self._named(key))
+            kept, data = self._load_data(name)
         except FileNotFoundError:
-            return None
+            if not self._lock(name):
+                return None
+            try:
+                kept, data = self._load_data(name)
+            except FileNotFoundError:
+                return None
         return data if kept == key else None
+
+    def _lock(self, name: str) -> bool:
+        """Lock a name for this process to compile it; return whether another one had it before.
+
+        Two commands that begin at the same time compile each kernel once: the second waits.
+        """
+        place = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=4).digest(), "big")
+        waits_until = time.monotonic() + _PATIENCE
+        waited = False
+        with suppress(OSError):
+            file = _lock_file(self._cache_path)
+            while time.monotonic() < waits_until:
+                try:
+                    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+                except (BlockingIOError, PermissionError):
+                    waited = True
+                    time.sleep(_PAUSE)
+                else:
+                    self._locked.append((get_ident(), place))
+                    break
+        return waited
+
+    def unlock(self) -> None:
+        """Release what this thread has locked."""
+        for one in [one for one in self._locked if one[0] == get_ident()]:
+            self._locked.remove(one)
+            with suppress(OSError):
+                fcntl.lockf(_lock_file(self._cache_path), fcntl.LOCK_UN, 1, one[1])
 
     def holds_any(self) -> bool:
         """Return whether anything is kept of this state of the source."""
@@ -153,13 +237,22 @@ class _CompiledFiles(IndexDataCacheFile):
 
 
 @cache
+def _lock_file(folder: str) -> int:
+    """Return an open file of the cache's folder whose bytes stand for kernels."""
+    return os.open(
+        os.path.join(folder, "compiling.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666
+    )
+
+
+@cache
 def _state_of(file: Path) -> str:
     """Return a checksum of a kernel's file, the kernels that it imports, and of numba."""
     files, waiting = {file, Path(__file__)}, [file]
     while waiting:
         for name in _IMPORTED.findall(_text_of(waiting.pop())):
             found = getattr(sys.modules.get(name.decode()), "__file__", None)
-            if found is not None and (one := Path(found)).parent.name == "kernels":
+            one = Path(found or "")
+            if "kernels" in (one.stem, one.parent.name):
                 waiting += {one} - files
                 files.add(one)
     checksum = hashlib.blake2b(numba.__version__.encode(), digest_size=_DIGEST_BYTES)
@@ -186,9 +279,12 @@ def _forgive(cache: Any, name: str) -> None:
     def load_if_possible(signature: Any, target: Any) -> Any:
         try:
             rtsys.initialize(target)
-            return load(signature, target)
+            loaded = load(signature, target)
         except Exception:  # whatever a damaged or unreadable cache file raises
-            return None
+            loaded = None
+        if loaded is None:
+            _replace_allocation()
+        return loaded
 
     def save_if_possible(signature: Any, data: Any) -> None:
         compiled.append(name)
@@ -198,3 +294,106 @@ def _forgive(cache: Any, name: str) -> None:
             uncached.add(name)
 
     cache.load_overload, cache.save_overload = load_if_possible, save_if_possible
+
+
+@cache
+def _replace_allocation() -> None:
+    """Let np.empty, np.zeros and np.full emit their instructions where kernels call them.
+
+    For each kind of array, and in each process anew, numba compiles functions of its own: an
+    eighth of what a first use compiled. They remain for other kinds of arguments.
+    """
+    cpu_target.target_context.refresh()
+    context = cpu_target.typing_context
+    context.refresh()
+    allocations = (
+        (np.empty, _new_array(None)),
+        (np.zeros, _new_array(_clear)),
+        (np.full, _full_array),
+    )
+    for function, definition in allocations:
+        ours = intrinsic_kernel(definition)._numba_type_.templates[0]
+        templates = context.resolve_value_type(function).templates
+        first = type(ours.__name__, (ours,), {"key": templates[0].key})
+        context._remove_global(function)
+        context.insert_global(function, types.Function((first, *templates)))
+
+
+def _new_array(fill: Callable[..., None] | None) -> Callable[..., Any]:
+    """Return the definition of np.empty, or of a function that fills the array."""
+
+    def new_array(typing_context: Any, shape: Any, dtype: Any = None) -> Any:
+        kind = _kind_of_array(shape, types.float64 if dtype is None else parse_dtype(dtype))
+        if kind is None:
+            return None
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            array, n_bytes = _allocate(context, builder, kind, signature.args[0], arguments[0])
+            if fill is not None:
+                fill(builder, array, n_bytes)
+            return array._getvalue()
+
+        return kind(shape, types.Omitted(None) if dtype is None else dtype), generate
+
+    return new_array
+
+
+def _clear(builder: Any, array: Any, n_bytes: Any) -> None:
+    cgutils.memset(builder, array.data, n_bytes, 0)
+
+
+def _full_array(typing_context: Any, shape: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """Return the definition of np.full."""
+    entry = types.unliteral(fill_value) if dtype is None else parse_dtype(dtype)
+    kind = _kind_of_array(shape, entry)
+    if kind is None:
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array, n_bytes = _allocate(context, builder, kind, signature.args[0], arguments[0])
+        value = context.cast(builder, arguments[1], signature.args[1], kind.dtype)
+        value = context.data_model_manager[kind.dtype].as_data(builder, value)
+        with cgutils.for_range(builder, builder.udiv(n_bytes, array.itemsize)) as entries:
+            builder.store(value, builder.gep(array.data, [entries.index]))
+        return array._getvalue()
+
+    return kind(shape, fill_value, types.Omitted(None) if dtype is None else dtype), generate
+
+
+def _kind_of_array(shape: Any, entry: Any) -> Any:
+    """Return the type of an array of numbers; None for other entries or shapes."""
+    n_dimensions = parse_shape(types.unliteral(shape))
+    if n_dimensions is None or not isinstance(entry, types.Number | types.Boolean):
+        return None
+    return types.Array(entry, n_dimensions, "C")
+
+
+def _allocate(
+    context: Any, builder: Any, kind: Any, shape_type: Any, shape: Any
+) -> tuple[Any, Any]:
+    """Return a new array and its number of bytes; ValueError for a negative or too large shape."""
+    from numba.np import arrayobj
+
+    if isinstance(shape_type, types.Integer):
+        given = [(shape, shape_type)]
+    else:
+        given = list(zip(cgutils.unpack_tuple(builder, shape), shape_type, strict=True))
+    sizes = [context.cast(builder, size, its_type, types.intp) for size, its_type in given]
+    zero = context.get_constant(types.intp, 0)
+    item_size = context.get_constant(types.intp, arrayobj.get_itemsize(context, kind))
+    n_bytes, strides, wrong = item_size, [], cgutils.false_bit
+    for size in reversed(sizes):
+        strides.insert(0, n_bytes)
+        product = builder.smul_with_overflow(n_bytes, size)
+        n_bytes = builder.extract_value(product, 0)
+        wrong = builder.or_(wrong, builder.extract_value(product, 1))
+        wrong = builder.or_(wrong, builder.icmp_signed("<", size, zero))
+    with builder.if_then(wrong, likely=False):
+        context.call_conv.return_user_exc(builder, ValueError, ("no array has this shape",))
+    align = context.get_preferred_array_alignment(kind.dtype)
+    memory = context.nrt.meminfo_alloc_aligned(builder, n_bytes, align)
+    entries = context.get_data_type(kind.dtype).as_pointer()
+    data = builder.bitcast(context.nrt.meminfo_data(builder, memory), entries)
+    array = arrayobj.make_array(kind)(context, builder)
+    arrayobj.populate_array(array, data, sizes, strides, item_size, memory)
+    return array, n_bytes

@@ -211,7 +211,7 @@ def count_taken(suffixes, numbers, lows, highs, first_position, thresholds, size
 
 @compiled
 def copy_taken(suffixes, numbers, lows, highs, first_position, thresholds, at, positions):
-    """Copy the places that count_taken counts, ascending, to positions[at[i]:]; move at[i].
+    """Copy the places that count_taken counts to positions[at[i]:]; move at[i].
 
     Arguments:
         suffixes: uint32, of the shard.
@@ -224,15 +224,13 @@ def copy_taken(suffixes, numbers, lows, highs, first_position, thresholds, at, p
     """
     for i in range(numbers.size):
         p = numbers[i]
-        first = at[i]
-        n = first
+        n = at[i]
         for row in range(lows[p], highs[p]):
             position = np.int64(suffixes[row]) + first_position
             if _is_taken(position, thresholds[i]):
                 positions[n] = position
                 n += 1
         at[i] = n
-        positions[first:n].sort()
 
 
 @compiled

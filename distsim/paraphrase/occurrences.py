@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from threading import Lock
 
 import numpy as np
@@ -190,6 +191,8 @@ class Sampler:
                 shard.suffixes, chosen, frozen(lows), frozen(highs), shard.first_position,
                 thresholds, at, positions,
             )  # fmt: skip
+        for start, stop in pairwise(starts.tolist()):
+            positions[start:stop].sort()
         return positions, starts
 
     def _places(self, located: Located, number: int) -> np.ndarray:

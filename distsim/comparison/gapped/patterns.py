@@ -239,4 +239,5 @@ class Matcher:
         count_taken(shard.suffixes, *here, sizes)
         positions = np.empty(int(sizes[0]), np.int64)
         copy_taken(shard.suffixes, *here, np.zeros(1, np.int64), positions)
+        positions.sort()
         return positions - shard.first_position

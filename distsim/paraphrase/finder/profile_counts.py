@@ -110,8 +110,25 @@ class ProfileFeatures(NamedTuple):
             columns = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
             parts = [add_rows(*map(frozen, (begins, *columns)), seen)]
         row_starts, features, counts = parts[0]
-        kernel.order_rows(frozen(row_starts), features, counts)
+        _order_rows(row_starts, features, counts)
         return row_starts, features, counts
+
+
+def _order_rows(starts: np.ndarray, features: np.ndarray, counts: np.ndarray) -> None:
+    """Put the features of each row in ascending order, in place, with their counts.
+
+    Arguments:
+        starts: int64[n + 1], where each row begins.
+        features, counts: uint32, changed.
+    """
+    for first in range(0, starts.size - 1, BLOCK_LEMMAS):
+        ends = starts[first : first + BLOCK_LEMMAS + 1]
+        block = slice(ends[0], ends[-1])
+        packed = features[block].astype(np.uint64) << np.uint64(32) | counts[block]
+        for begin, stop in pairwise((ends - ends[0]).tolist()):
+            packed[begin:stop].sort()
+        features[block] = packed >> np.uint64(32)
+        counts[block] = packed.astype(np.uint32)
 
 
 def count_profiles(

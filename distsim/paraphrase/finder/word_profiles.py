@@ -310,9 +310,10 @@ def _by_rows(rows: SparseRows, most: int, in_threads: InThreads, progress: Progr
     ]
 
     def block(first: int) -> np.ndarray:
-        out = np.empty((min(BLOCK_LEMMAS, rows.starts.size - 1 - first), ranks.size), np.float32)
-        kernel.highest_cosines(*given[:4], first, *given[4:], frozen(ranks), out)
-        return out
+        n_rows = min(BLOCK_LEMMAS, rows.starts.size - 1 - first)
+        cosines = np.empty((n_rows, references.size))
+        kernel.reference_cosines(*given[:4], first, *given[4:], cosines)
+        return -np.partition(cosines, ranks, axis=1)[:, ranks].astype(np.float32)
 
     n, blocks = rows.starts.size - 1, []
     for first, found in enumerate(in_threads(block, range(0, n, BLOCK_LEMMAS))):

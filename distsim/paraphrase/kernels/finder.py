@@ -142,25 +142,6 @@ def count_profiles(
 
 
 @compiled
-def order_rows(starts, features, counts):
-    """Put the features of each row in ascending order, in place, with their counts.
-
-    Arguments:
-        starts: int64[n + 1], where each row begins.
-        features, counts: uint32, changed.
-    """
-    for row in range(starts.size - 1):
-        begin = starts[row]
-        packed = np.empty(starts[row + 1] - begin, np.uint64)
-        for i in range(packed.size):
-            packed[i] = (np.uint64(features[begin + i]) << np.uint64(32)) | counts[begin + i]
-        packed.sort()
-        for i in range(packed.size):
-            features[begin + i] = packed[i] >> np.uint64(32)
-            counts[begin + i] = packed[i] & np.uint64(0xFFFFFFFF)
-
-
-@compiled
 def weigh_profiles(starts, features, counts, shares, log_p, shift, out_starts, out, weights):
     """Return how many positive weights are left of counts weighed by pointwise mutual information.
 
@@ -269,10 +250,10 @@ def similar_vectors(vectors, squares, row, out):
 
 
 @compiled
-def highest_cosines(
-    starts, features, weights, squares, first, references, by_feature, owners, shares, ranks, out
+def reference_cosines(
+    starts, features, weights, squares, first, references, by_feature, owners, shares, out
 ):
-    """Fill `out` with the cosines of rows with references at given ranks, highest first.
+    """Fill `out` with the cosines of rows and references, negative.
 
     Arguments:
         starts: int64[n + 1], where each row begins in features and weights.
@@ -283,11 +264,9 @@ def highest_cosines(
         by_feature: int64[n_features + 1], where the references of each feature begin in owners.
         owners: uint16, numbers of references, by feature.
         shares: uint8, the weight of the feature in each of owners.
-        ranks: int64[levels], ranks from 0.
-        out: float32[m, levels], cosines of rows first to first + m - 1; written.
+        out: float64[m, references.size], of rows first to first + m - 1; written.
     """
     totals = np.empty(references.size, np.int64)
-    cosines = np.empty(references.size)
     for row in range(first, first + out.shape[0]):
         totals[:] = 0
         for i in range(starts[row], starts[row + 1]):
@@ -296,12 +275,9 @@ def highest_cosines(
                 totals[owners[j]] += weight * shares[j]
         for j in range(references.size):
             scale = squares[references[j]] * squares[row]
-            cosines[j] = -totals[j] / math.sqrt(scale) if scale > 0.0 else 0.0
+            out[row - first, j] = -totals[j] / math.sqrt(scale) if scale > 0.0 else 0.0
             if references[j] == row:
-                cosines[j] = 1.0
-        ordered = np.sort(cosines)
-        for level in range(ranks.size):
-            out[row - first, level] = -ordered[ranks[level]]
+                out[row - first, j] = 1.0
 
 
 @compiled

@@ -151,7 +151,9 @@ def order_neighbours(rows, distances, strengths, text, begins, ends):
         text: uint8.
         begins, ends: int64, of the phrase of each of rows in the text.
     """
-    order = np.arange(rows.size)
+    order = np.empty(rows.size, np.int64)
+    for i in range(rows.size):
+        order[i] = i
     other = np.empty(rows.size, np.int64)
     width = 1
     while width < rows.size:

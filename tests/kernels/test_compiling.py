@@ -1,0 +1,97 @@
+"""How kernels are compiled: arrays that they make, and processes that compile at once."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from distsim.kernels.compiled import compiled
+from tests.conftest import PROJECT
+
+# Waits until another process is as far, then calls a kernel and prints how many it compiled.
+CALLS_A_KERNEL = """
+import numpy as np
+from distsim.kernels import compiling
+from distsim.kernels.compiled import compiled_kernels
+from distsim.signatures.kernels.composition import normalise
+print("ready", flush=True)
+input()
+normalise(np.ones(3))
+print(compiled_kernels())
+"""
+
+
+@compiled
+def new_arrays(n, shape):
+    """Return arrays of each kind that kernels make."""
+    return (
+        np.empty(n), np.empty((n, 2), np.uint8), np.zeros(n), np.zeros((n, n, 3), np.int32),
+        np.zeros(shape, np.bool_), np.full(n, np.nan), np.full((n, 2), np.uint16(7)),
+        np.full(n, -1, np.int64), np.full(n, 1, np.bool_),
+        np.empty(n, np.zeros(1, np.uint64).dtype), np.full(n, 2.0, np.float32),
+    )  # fmt: skip
+
+
+@compiled
+def doubled_sum(values):
+    """Return twice the sum of an array."""
+    return 2 * summed(values)
+
+
+@compiled
+def summed(values):
+    """Return the sum of an array."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_arrays_made_by_kernels_are_numpys(n):
+    for made, expected in zip(new_arrays(n, (n, 2)), new_arrays.py_func(n, (n, 2)), strict=True):
+        assert (made.dtype, made.shape) == (expected.dtype, expected.shape)
+        assert made.flags.c_contiguous and made.flags.writeable and made.flags.aligned
+        if made.dtype not in (np.float64, np.uint8, np.uint64) or not made.any():
+            np.testing.assert_array_equal(made, expected)
+    cleared, filled = new_arrays(n, (n, 2))[2], new_arrays(n, (n, 2))[5]
+    assert not cleared.any() and np.isnan(filled).all()
+
+
+@pytest.mark.parametrize("shape", [(-1, 2), (1 << 62, 2), (1 << 40, 1 << 40)])
+def test_an_array_of_no_possible_shape_is_an_error(shape):
+    with pytest.raises(ValueError, match="no array has this shape"):
+        new_arrays(0, shape)
+
+
+def test_more_than_the_memory_is_an_error():
+    with pytest.raises(MemoryError):
+        new_arrays(0, (1 << 60, 2))
+
+
+def test_a_kernel_is_called_by_kernels_and_by_python():
+    values = np.arange(4.0)
+    assert doubled_sum(values) == 12.0
+    assert summed(values) == 6.0
+
+
+def test_of_two_processes_one_compiles(tmp_path):
+    environment = os.environ | {
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(PROJECT),
+    }  # fmt: skip
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", CALLS_A_KERNEL], env=environment, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True,
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    for process in processes:
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    answers = [int(process.communicate()[0]) for process in processes]
+    assert sorted(answers) == [0, 1]
