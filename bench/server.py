@@ -4,9 +4,11 @@ A server of its own on a free port. Pages: of phrases drawn from the table by fr
 for the first time, then again; without paraphrases, which arrive later. Throughput: what eight
 connections get answered by each endpoint, of a question seen before and of new phrases; counts also
 at 100 a second. Every count is compared with the library's. Memory: what is not the artifacts' maps
-(RssAnon), at the start page, after the pages, and after everything was asked for.
+(RssAnon), at the start page, after the pages, and after everything was asked for. With --second a
+second process serves the same files at the same time and is asked the same.
 
     python bench/server.py INDEX [--grammar PACK] [--against INDEX] [--phrases 60] [--seconds 10]
+                           [--second]
 """
 
 import asyncio
@@ -137,16 +139,24 @@ def asked_of(phrases: list[str], has_rules: bool, has_reference: bool) -> dict[s
     return found
 
 
-async def throughput(port: int, asked: dict[str, list[str]], seconds: float) -> list[list[str]]:
-    """Return for each endpoint: new questions one after another, then the same from eight."""
+async def throughput(
+    ports: list[int], asked: dict[str, list[str]], seconds: float
+) -> list[list[str]]:
+    """Return for each endpoint: new questions one after another, then the same from eight.
+
+    With a second port the eight are measured again, while as many ask there.
+    """
     rows = []
     for name, paths in asked.items():
-        client, new = Client(port), []
+        client, new = Client(ports[0]), []
         for path in paths:
             new.append(await client.get(path))
-        found, rate = await flat_out(port, paths, seconds)
-        late = np.percentile(1e3 * np.array(found), 99)
-        rows.append([name, *row("", new)[1:3], f"{rate:,.0f}", f"{late:.1f}"])
+        rows.append(row(name, new))
+        for n in range(1, len(ports) + 1):
+            answers = await asyncio.gather(*(flat_out(one, paths, seconds) for one in ports[:n]))
+            found, rate = answers[0]
+            late = np.percentile(1e3 * np.array(found), 99)
+            rows[-1] += [f"{rate:,.0f}", f"{late:.1f}"]
     return rows
 
 
@@ -179,13 +189,19 @@ async def memory_after_everything(server: Server, phrases: list[str]) -> None:
             await client.get(f"/panel/contexts?q={word}&window={window}&weights={weights}")
 
 
-async def measure(
-    server: Server, phrases: list[str], seconds: float, index: CorpusIndex
-) -> list[list[str]]:
+async def ready(server: Server) -> Client:
+    """Return a connection to a server whose programs are compiled."""
     client = Client(server.port)
     await client.get("/api/v1/health")
     while not json.loads(client.answer)["ready"]:
         await client.get("/api/v1/health")
+    return client
+
+
+async def measure(
+    server: Server, phrases: list[str], seconds: float, index: CorpusIndex
+) -> list[list[str]]:
+    client = await ready(server)
     await client.get("/")
     memory = [server.memory()]
     rows = await pages(server, phrases, "page of a new phrase")
@@ -212,6 +228,7 @@ def main() -> None:
     options.add_argument("--against")
     options.add_argument("--phrases", type=int, default=60)
     options.add_argument("--seconds", type=float, default=10.0)
+    options.add_argument("--second", action="store_true")
     given = options.parse_args()
     table = SignatureTable.open(given.index)
     draw = np.random.default_rng(1)
@@ -221,19 +238,27 @@ def main() -> None:
     more = ["--grammar", given.grammar] if given.grammar else []
     more += ["--against", given.against] if given.against else []
     server = Server(given.index, more)
+    servers = [server]
     try:
         asyncio.run(Client(server.port).get("/api/v1/health"))
         print(f"first answer after {server.total_cpu():.1f} CPU s")
         rows = asyncio.run(measure(server, phrases[: given.phrases], given.seconds,
                                    CorpusIndex.open(given.index)))  # fmt: skip
         asked = asked_of(phrases[: given.phrases], bool(given.grammar), bool(given.against))
-        rates = asyncio.run(throughput(server.port, asked, given.seconds))
-        print(f"memory at the end: {server.memory()} MB; load {os.getloadavg()[0]:.1f}")
+        if given.second:
+            servers.append(Server(given.index, more))
+            asyncio.run(ready(servers[1]))
+        ports = [one.port for one in servers]
+        rates = asyncio.run(throughput(ports, asked, given.seconds))
+        memory = ", ".join(f"{one.memory()} MB" for one in servers)
+        print(f"memory at the end: {memory}; load {os.getloadavg()[0]:.1f}")
     finally:
-        server.process.terminate()
-        server.process.wait()
+        for one in servers:
+            one.process.terminate()
+            one.process.wait()
     print_table(["ms", "median", "95%", "99%"], rows)
-    print_table(["endpoint", "new, ms", "95%", "seen before, a second", "99%, ms"], rates)
+    measured = ["seen before, a second", "99%, ms", "beside a second reader", "99%, ms"]
+    print_table(["endpoint", "new, ms", "95%", "99%", *measured[: 2 * len(servers)]], rates)
     print_machine()
 
 

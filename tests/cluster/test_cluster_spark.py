@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,27 @@ def test_two_workers_make_the_table_of_one_machine(spark, tmp_path, files, prese
     assert same_artifacts(Path(one), tmp_path / "many.table")
     assert report.tokens == index.n_tokens and sum(report.shuffled.values()) > 0
     assert not any((tmp_path / "work").iterdir())
+
+
+@pytest.mark.extra
+def test_four_small_files_use_both_executors(spark, tmp_path):
+    files = [write_lines(tmp_path / f"{n}.txt", random_sentences(n, 60)) for n in range(4)]
+    context = spark.sparkContext
+    context.parallelize(range(8), 8).map(lambda _: time.sleep(0.5)).count()  # both have started
+
+    def n_tasks() -> dict[str, int]:
+        executors = context._jsc.sc().statusStore().executorList(True)
+        listed = [executors.apply(number) for number in range(executors.size())]
+        return {one.id(): one.totalTasks() for one in listed if one.id() != "driver"}
+
+    before = n_tasks()
+    sign_on_spark(
+        files, tmp_path / "many.table", tmp_path / "work",
+        options=PlanOptions(recipe=PRESETS["thesis"], selection=SELECTION),
+        run=SparkOptions(spark=spark), notice=print,
+    )  # fmt: skip
+    assert len(before) == 2
+    assert all(n > before[executor] for executor, n in n_tasks().items())
 
 
 @pytest.mark.extra
