@@ -1,8 +1,10 @@
-"""Terms of a bitext: phrases that are more frequent than in a reference corpus, with translations.
+"""Terms of a bitext: noun phrases more frequent than in a reference corpus, with translations.
 
 A candidate begins and ends with a content word: no function word of the language, and none of the
-most frequent words of the reference corpus. A translation is the shortest span that holds all
-words linked to the phrase, where these are linked to nothing else.
+most frequent words of the reference corpus. Which candidates are noun phrases is told without tags,
+by the words beside them: a verb often stands before a determiner. A translation is the shortest
+span that holds all words linked to the phrase, where these are linked to nothing else, without the
+function words and marks at its edges.
 """
 
 from collections import Counter, defaultdict
@@ -14,13 +16,19 @@ import numpy as np
 
 from distsim.base.arguments import AnyPath, in_range, one_path, whole_number
 from distsim.base.results import Results
-from distsim.bitext.bitext import Bitext
-from distsim.corpus.inflections import Inflections
+from distsim.bitext.bitext import Bitext, Side
+from distsim.corpus.inflections import DEFAULT, Inflections, language_of
 from distsim.indexes.collocation import adjusted_p, log_likelihood_2
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 
 _FUNCTION_WORDS = 150  # the most frequent words of the reference corpus
 _LONGEST = 8
+_DETERMINERS = ("the", "a", "an", "this", "these", "your", "its")
+_INSIDE = ("of", "and")  # the function words that a term may contain
+_VERB = 0.1  # share of a word's occurrences that stand before a determiner
+_NOUN = 0.1  # share of a phrase's behind a determiner, where its first word is such a verb
+_CLAUSE = 0.2  # share of a phrase's before a determiner: it ends in a verb
+_PIECE = 0.8  # share of a phrase's before another content word: it is a piece of a longer one
 _CONTAINED = 0.7  # of a phrase's occurrences in a longer candidate: it is left out
 _LOOKED_AT = 200  # occurrences whose translations are looked at, evenly spaced
 _ALTERNATIVES = 3
@@ -105,12 +113,13 @@ def bitext_terms(
         key=lambda one: (-one[0], one[1]),
     )  # fmt: skip
     nested = _contained({phrase: found[phrase].size for _, phrase in ranked})
+    edges = _edge_words(bitext.other)
     terms: Results[Term] = Results()
     for score, phrase in ranked:
         if k is not None and len(terms) >= k:
             break
         if phrase not in nested and phrase.count(" ") + 1 >= shortest:
-            term = _term(bitext, phrase, found[phrase], score)
+            term = _term(bitext, phrase, found[phrase], score, edges)
             if term is not None and term.p >= min_p:
                 terms.append(term)
     return terms
@@ -129,7 +138,7 @@ def _candidates(
         [len(one) > 1 and any(map(str.isalpha, one)) and one.lower() not in function_words
          for one in words]
     )  # fmt: skip
-    is_word = np.array([any(map(str.isalnum, one)) for one in words])
+    nouns = _NounPhrases(side, is_content, reference)
     tokens = side.tokens.astype(np.int64)
     edges = side.starts.astype(np.int64)
     owners = np.searchsorted(edges, np.arange(tokens.size), "right") - 1
@@ -138,8 +147,6 @@ def _candidates(
         begins = np.arange(tokens.size - length + 1)
         stays = owners[begins] == owners[begins + length - 1]
         stays &= is_content[tokens[begins]] & is_content[tokens[begins + length - 1]]
-        for place in range(1, length - 1):
-            stays &= is_word[tokens[begins + place]]
         begins = begins[stays]
         if not begins.size:
             continue
@@ -148,9 +155,65 @@ def _candidates(
         order = np.argsort(numbers.reshape(-1), kind="stable")
         groups = np.split(begins[order], np.cumsum(n_of)[:-1])
         for row, group in zip(distinct.tolist(), groups, strict=True):
-            if group.size >= min_count:
+            if group.size >= min_count and nouns.holds(row, group):
                 found[" ".join(words[one] for one in row)] = group
     return found
+
+
+class _NounPhrases:
+    """Tells by the words beside a phrase whether it is a noun with what belongs to it.
+
+    The thresholds above are of 40 terms of software help that were read.
+
+    Arguments:
+        side: the text. is_content: bool, of each word id.
+        reference: another text, in which words are looked at, too.
+    """
+
+    def __init__(self, side: Side, is_content: np.ndarray, reference: CorpusIndex) -> None:
+        self._is_content = is_content
+        words = side.vocabulary.all_words()
+        tokens, edges = side.tokens.astype(np.int64), side.starts.astype(np.int64)
+        is_first = np.zeros(tokens.size + 1, bool)
+        is_first[edges] = True
+        determiner = np.array([one in _DETERMINERS for one in words])
+        outside = Inflections.open().function_words.difference(_INSIDE)
+        self._inside = np.array([one not in outside and any(map(str.isalnum, one))
+                                 for one in words])  # fmt: skip
+        # Of each token: the one before and behind it in its sentence is a determiner.
+        self._behind = np.append(False, determiner[tokens])[:-1] & ~is_first[:-1]
+        self._before = np.append(determiner[tokens], False)[1:] & ~is_first[1:]
+        here = np.bincount(tokens, self._before, len(words))
+        here /= np.maximum(1, np.bincount(tokens, minlength=len(words)))
+        there = np.zeros(len(words))
+        content = np.flatnonzero(is_content)
+        if content.size:
+            texts = [words[one] for one in content]
+            for one in _DETERMINERS:
+                there[content] += reference.count([f"{text} {one}" for text in texts])
+            there[content] /= np.maximum(1, reference.count(texts))
+        self._is_verb = is_content & ((here + there) / 2 >= _VERB)
+        continues = (is_content & ~self._is_verb)[tokens]
+        self._continues = np.append(continues, False)[1:] & ~is_first[1:]
+
+    def holds(self, row: list[int], begins: np.ndarray) -> bool:
+        """Return whether a phrase is a noun phrase.
+
+        Arguments:
+            row: its word ids.
+            begins: int64, where it occurs.
+        """
+        if not self._inside[row[1:-1]].all():
+            return False
+        is_noun = float(self._behind[begins].mean()) >= _NOUN
+        # A verb at the end of a longer phrase is told by what stands behind, but for: x and choose.
+        is_joined = len(row) == 1 or not self._is_content[row[-2]]
+        if not is_noun and self._is_verb[row if is_joined else row[:-1]].any():
+            return False
+        ends = begins + len(row) - 1
+        is_clause = float(self._before[ends].mean()) >= _CLAUSE
+        is_piece = float(self._continues[ends].mean()) >= _PIECE
+        return len(row) == 1 or not (is_clause or is_piece)
 
 
 def _contained(counts: dict[str, int]) -> set[str]:
@@ -166,7 +229,21 @@ def _contained(counts: dict[str, int]) -> set[str]:
     return nested
 
 
-def _term(bitext: Bitext, phrase: str, begins: np.ndarray, score: float) -> Term | None:
+def _edge_words(side: Side) -> np.ndarray:
+    """Return which words do not stand at the edges of a translation, bool, by word id.
+
+    Of a language whose function words are not known these are marks alone.
+    """
+    counts = np.bincount(side.tokens, minlength=len(side.vocabulary.offsets) - 1)
+    language = language_of(side.vocabulary.word_hashes()[1:], counts[1:])
+    known = () if language == DEFAULT else Inflections.open(language).function_words
+    return np.array([one in known or not any(map(str.isalnum, one))
+                     for one in side.vocabulary.all_words()])  # fmt: skip
+
+
+def _term(
+    bitext: Bitext, phrase: str, begins: np.ndarray, score: float, edges: np.ndarray
+) -> Term | None:
     """Return a phrase with its translations; None where no link leads to one."""
     length = phrase.count(" ") + 1
     n = min(_LOOKED_AT, begins.size)
@@ -176,7 +253,7 @@ def _term(bitext: Bitext, phrase: str, begins: np.ndarray, score: float) -> Term
     places: dict[str, list[int]] = defaultdict(list)
     for begin, sentence in zip(some.tolist(), sentences.tolist(), strict=True):
         first = begin - int(bitext.english.starts[sentence])
-        target = _linked(bitext, sentence, first, first + length)
+        target = _linked(bitext, sentence, first, first + length, edges)
         if target is not None:
             targets[target] += 1
             places[target].append(sentence)
@@ -189,7 +266,7 @@ def _term(bitext: Bitext, phrase: str, begins: np.ndarray, score: float) -> Term
     return Term(phrase, best[0], int(begins.size), best[1] / some.size, score, shares, *pair)
 
 
-def _linked(bitext: Bitext, sentence: int, first: int, stop: int) -> str | None:
+def _linked(bitext: Bitext, sentence: int, first: int, stop: int, edges: np.ndarray) -> str | None:
     """Return the other side's words linked to the tokens first..stop, None where others are too."""
     low, high = bitext.link_starts[sentence : sentence + 2].tolist()
     links = bitext.links[low:high]
@@ -201,8 +278,11 @@ def _linked(bitext: Bitext, sentence: int, first: int, stop: int) -> str | None:
     if np.any(within & ~inside):
         return None
     at = int(bitext.other.starts[sentence])
-    words = bitext.other.vocabulary.words(bitext.other.tokens[at + begin : at + end])
-    text = " ".join(words)
+    ids = bitext.other.tokens[at + begin : at + end]
+    content = np.flatnonzero(~edges[ids])
+    if content.size:
+        ids = ids[content[0] : content[-1] + 1]
+    text = " ".join(bitext.other.vocabulary.words(ids))
     return text if any(map(str.isalnum, text)) else None
 
 
@@ -213,32 +293,32 @@ def _length(bitext: Bitext, sentence: int) -> int:
 
 
 def tbx_lines(terms: Iterable[Term], *, languages: Sequence[str] = ("en", "und")) -> Iterator[str]:
-    """Yield the lines of a TBX-Basic file (ISO 30042:2019) of terms.
+    """Yield the lines of a TBX-Basic file (ISO 30042:2008, the version that most programs read).
 
     Arguments:
         terms: from `bitext_terms`.
         languages: codes of both sides.
 
     >>> list(tbx_lines([], languages=("en", "de")))[-1]
-    '</body></text></tbx>'
+    '</body></text></martif>'
     """
     source, target = map(quoteattr, languages)
     yield '<?xml version="1.0" encoding="UTF-8"?>'
-    yield f'<tbx type="TBX-Basic" style="dca" xml:lang={source} xmlns="urn:iso:std:iso:30042:ed-2">'
-    yield "<tbxHeader><fileDesc><sourceDesc><p>distsim</p></sourceDesc></fileDesc></tbxHeader>"
-    yield "<text><body>"
+    yield f'<martif type="TBX-Basic" xml:lang={source}>'
+    yield "<martifHeader><fileDesc><sourceDesc><p>distsim</p></sourceDesc></fileDesc>"
+    yield "</martifHeader><text><body>"
     for number, term in enumerate(terms, 1):
-        yield f'<conceptEntry id="c{number}">'
-        yield _section(source, [(term.source, term.source_example)])
+        yield f'<termEntry id="c{number}">'
+        yield _language_set(source, [(term.source, term.source_example)])
         others = [(text, "") for text, _ in term.alternatives]
-        yield _section(target, [(term.target, term.target_example), *others])
-        yield "</conceptEntry>"
-    yield "</body></text></tbx>"
+        yield _language_set(target, [(term.target, term.target_example), *others])
+        yield "</termEntry>"
+    yield "</body></text></martif>"
 
 
-def _section(language: str, terms: Sequence[tuple[str, str]]) -> str:
-    sections = []
+def _language_set(language: str, terms: Sequence[tuple[str, str]]) -> str:
+    groups = []
     for text, example in terms:
         context = f'<descrip type="context">{escape(example)}</descrip>' if example else ""
-        sections.append(f"<termSec><term>{escape(text)}</term>{context}</termSec>")
-    return f"<langSec xml:lang={language}>{''.join(sections)}</langSec>"
+        groups.append(f"<tig><term>{escape(text)}</term>{context}</tig>")
+    return f"<langSet xml:lang={language}>{''.join(groups)}</langSet>"

@@ -79,17 +79,41 @@ def test_the_command_writes_csv_and_tbx(made, run, tmp_path):
     assert [(row["source"], row["target"]) for row in rows] == [
         (one.source, one.target) for one in terms
     ]
-    name = "{urn:iso:std:iso:30042:ed-2}"
     root = ElementTree.parse(tmp_path / "t.tbx").getroot()
-    found = [
-        [term.text for term in entry.iter(f"{name}term")]
-        for entry in root.iter(f"{name}conceptEntry")
-    ]
+    found = [[term.text for term in entry.iter("term")] for entry in root.iter("termEntry")]
     assert found == [
         [one.source, one.target, *(text for text, _ in one.alternatives)] for one in terms
     ]
-    assert "<opens>" in "".join(one.text for one in root.iter(f"{name}descrip"))
+    assert "<opens>" in "".join(one.text for one in root.iter("descrip"))
     assert next(iter(tbx_lines([]))).startswith("<?xml")
     _, err = run("terms", bitext.artifact.path, "--against", reference.path, "--languages", "en",
                  status=2)  # fmt: skip
     assert "give two codes" in err
+
+
+def test_terms_are_noun_phrases_and_translations_begin_and_end_with_content(made, tmp_path):
+    """Verbs stand before determiners, pieces before the rest; der, die, das are no translation."""
+    _, reference = made
+    english = ["draw the shape", "draw shapes", "print the sheet", "set the print range",
+               "the table of contents", "the size you want", "automatic page breaks",
+               "the program provides a menu", "tables and print"]  # fmt: skip
+    german = ["die form der zeichnung", "die formen zeichnen", "das blatt und die seite drucken",
+              "den druckbereich der tabelle", "das inhaltsverzeichnis das der text",
+              "die größe die sie wollen", "automatische seiten umbrüche",
+              "das programm bietet ein menü", "tabellen und drucken"]  # fmt: skip
+    links = ["0-3 2-1", "0-2 1-1", "0-5 2-1", "2-0 3-1", "1-0 2-0 3-1", "1-1 2-3 3-4",
+             "0-0 1-1 2-2", "0-0 1-1 2-2 3-3 4-4", "0-0 1-1 2-2"]  # fmt: skip
+    for name, lines in (("n.en", english), ("n.de", german), ("n.links", links)):
+        (tmp_path / name).write_text("".join(f"{one}\n" for one in lines * 5), encoding="utf-8")
+    bitext = build_bitext(
+        tmp_path / "n.en", tmp_path / "n.de", tmp_path / "n.bitext",
+        given=Given(tmp_path / "n.links"),
+    )  # fmt: skip
+    found = bitext_terms(bitext, reference, lengths=(2, 4), max_p=1.0)
+    assert {one.source: one.target for one in found} == {
+        "print range": "druckbereich",
+        "table of contents": "inhaltsverzeichnis",
+        "automatic page breaks": "automatische seiten umbrüche",
+    }
+    pieces = {one.source for one in bitext_terms(bitext, reference, lengths=(2, 2), max_p=1.0)}
+    assert "page breaks" in pieces and "automatic page" not in pieces
