@@ -137,6 +137,7 @@ def expected(kind, text):
         return WORD.findall(text)
     if kind == "vertical":
         rows = map(str.strip, text.splitlines())
+        rows = (re.sub(r"^(<[^>]*>\s*)+", "", row) for row in rows)
         return [row.split("\t")[0] for row in rows if WORD.match(row)]
     try:
         root = ElementTree.fromstring(text)

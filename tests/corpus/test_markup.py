@@ -410,3 +410,114 @@ def built_all(folder, skip_broken):
     options = IndexOptions("text", file_format="subtitles", skip_broken=skip_broken)
     files = sorted(folder.glob("*.srt"))
     return CorpusIndex.build(files, folder / "index", options=options, force=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "read_as"),
+    [
+        ("Peut-<lb/>être. Il dit peut-être non.", "Peut-être. Il dit peut-être non."),
+        ("Peut-être, peut-<lb break='no'/>être ?", "Peut-être, peut-être ?"),
+        ("Un peut-être, peutêtre, peut-<lb/>être.", "Un peut-être, peutêtre, peutêtre."),
+        ("fait-il, va-t-il, dit-<lb/>il", "fait-il, va-t-il, dit-il"),  # -il ends two other words
+        ("fait-il, dit-<lb/>il", "fait-il, ditil"),
+        ("dit-il, va-il, pro-<lb/>fil, pro-<pb/>il, proil", "dit-il, va-il, profil, proil, proil"),
+        ("c'est-à-dire: c'est-<lb/>à-<lb/>dire", "c'est-à-dire: c'est-à-dire"),
+        ("to-day the ri-<lb/>ver", "to-day the river"),
+        ("Nord-<lb/>Amerika, peut-être, peut¬<lb/>être", "Nord-Amerika, peut-être, peutêtre"),
+    ],
+)  # fmt: skip
+def test_the_text_tells_whether_a_hyphen_before_a_break_is_the_words_own(tmp_path, text, read_as):
+    document = f"<TEI><text><body><p>{text}</p></body></text></TEI>"
+    assert read(written(tmp_path, "a.xml", document))[0].text == read_as
+
+
+def test_tokens_of_tei_keep_hyphens_of_their_own(tmp_path):
+    words = "<w pos='ADV'>peut-<lb/>être</w><w pos='ADV'>peut-être</w><w pos='N'>ri-<lb/>ver</w>"
+    path = written(tmp_path, "a.xml", f"<TEI><text><p>{words}</p></text></TEI>")
+    (document,) = read(path, text_format="lines")
+    assert document.text == "peut-être peut-être river"
+    assert document.annotations == [("peut-être", "ADV")] * 2 + [("river", "N")]
+
+
+def alto(*blocks):
+    """Return a page of blocks of lines; a hyphen at a line's end is an element."""
+    parts = []
+    for block in blocks:
+        for line in block:
+            text = line.removesuffix("-")
+            strings = "<SP/>".join(f'<String CONTENT="{word}"/>' for word in text.split())
+            parts.append(f"<TextLine>{strings}{'<HYP/>' if line != text else ''}</TextLine>")
+        parts.append("</TextBlock><TextBlock>")
+    inner = "".join(parts)
+    return f"<alto><Layout><Page><TextBlock>{inner}</TextBlock></Page></Layout></alto>"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "lines"),
+    [
+        ([["the infor-"], ["mation of", "kings"]], ["the information of kings"]),
+        ([["the infor-"], ["Nation of kings"]], ["the infor-", "Nation of kings"]),
+        ([["1770-"], ["71 was"]], ["1770-", "71 was"]),
+        ([["peut-"], ["être ou peut-être"], ["non"]], ["peut-être ou peut-être", "non"]),
+        ([["Haus-"], ["und Hof"]], ["Haus- und Hof"]),
+        ([["the king"], ["ran"]], ["the king", "ran"]),
+    ],
+)
+def test_words_of_alto_go_on_in_the_next_block(tmp_path, blocks, lines):
+    assert read(written(tmp_path, "a.xml", alto(*blocks)))[0].text.split("\n") == lines
+
+
+def test_a_word_of_alto_that_is_told_whole_goes_on_in_the_next_block(tmp_path):
+    whole = '<String CONTENT="na" SUBS_TYPE="HypPart1" SUBS_CONTENT="na-tion"/><HYP/></TextLine>'
+    whole += '</TextBlock><TextBlock><TextLine><String CONTENT="tion" SUBS_TYPE="HypPart2" '
+    whole += 'SUBS_CONTENT="na-tion"/><SP/>'
+    page = alto(["nation the"], ["of kings"]).replace(
+        "</TextLine></TextBlock><TextBlock><TextLine>", f"<SP/>{whole}", 1
+    )
+    assert read(written(tmp_path, "b.xml", page))[0].text == "nation the na-tion of kings"
+
+
+def test_a_long_document_is_cut_between_its_lines(tmp_path):
+    text = "<p>" + "so " * 300 + "</p>"
+    documents = read(written(tmp_path, "a.xml", f"<TEI><text>{text * 1500}</text></TEI>"))
+    assert len(documents) > 1
+    assert {line.count("so") for one in documents for line in one.text.split("\n")} == {300}
+
+
+def test_structures_of_vertical_files_stand_on_lines_of_tokens(tmp_path):
+    text = """<text id="a"> <s> The\tDT\tthe
+kings\tNNS\tking </s>
+<s>
+<s>\tSYM\t<s>
+ran\tV\t</s>
+</s></text>
+<text id="b"><s>So\tRB\tso
+</s></text>
+"""
+    first, second = read(written(tmp_path, "a.vrt", text), "vertical")
+    assert (first.id, second.id, second.text) == ("a", "b", "So")
+    assert first.text == "The kings\n<s> ran" and first.annotations[3] == ("</s>", "V")
+    (document,) = read(
+        written(tmp_path, "b.vrt", "<s> the\nking\n</s>\n<s>ran\nout</s>\n"), "vertical"
+    )
+    assert document.text == "the king\nran out"
+
+
+def test_text_behind_a_blank_line_of_webvtt_is_no_name(tmp_path):
+    cues = ["Hello there.\n\nAnd so on.", "One.", "Two.\n\nintro", "Three.", "Four."]
+    times = [f"00:0{n}.000 --> 00:0{n}.900\n{cue}\n" for n, cue in enumerate(cues)]
+    path = written(tmp_path, "a.vtt", "WEBVTT\n\n" + "".join(times))
+    lines = ["Hello there. And so on.", "One.", "Two.", "Three.", "Four."]
+    assert read(path)[0].text.split("\n") == lines
+    named = [f"The name\n00:0{n}.000 --> 00:0{n}.900\nOne.\n\n" for n in range(4)]
+    path = written(tmp_path, "b.vtt", "WEBVTT\n\n" + "".join(named))
+    assert read(path)[0].text.split("\n") == ["One."] * 4
+
+
+@pytest.mark.extra
+@pytest.mark.parametrize("mark", ["<w:cr/>", "<w:cr></w:cr>", '<w:ptab w:alignment="left"/>'])
+def test_docx_has_a_blank_for_each_break(tmp_path, mark):
+    pytest.importorskip("mammoth")
+    body = f"<w:p><w:r><w:t>He</w:t>{mark}<w:t>ran &lt;w:cr/&gt;</w:t></w:r></w:p>"
+    (document,) = read(written(tmp_path, "a.docx", docx(body)))
+    assert document.text == "He ran <w:cr/>"

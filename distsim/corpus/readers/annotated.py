@@ -1,7 +1,7 @@
 """Readers of annotated text: CoNLL-U and vertical files."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from html import unescape
 from typing import Any, NamedTuple
 
@@ -130,6 +130,8 @@ _DOCUMENTS = ("text", "doc", "document", "article")
 _SENTENCES = ("s", "sentence", "sent")
 _OTHER_PARTS = "p para paragraph g corpus clause ne chunk np vp pp head hi align"
 _PARTS = frozenset([*_SENTENCES, *_OTHER_PARTS.split()])
+_STRUCTURES = _PARTS.union(_DOCUMENTS)
+_ENDS = re.compile(r"(?:\s*</[A-Za-z_][\w.:-]*\s*>)+\s*")
 _STOPS = frozenset(".!?…。！？؟۔।։።") | {"..."}
 _TAG_NAMES = ("tag", "pos", "xpos", "msd", "upos", "ttpos")
 _LEMMA_NAMES = ("lemma", "base", "baseform", "lempos")
@@ -162,7 +164,9 @@ def layout_of(head: bytes, columns: str | None, document: str | None) -> Layout:
     Layout(n_columns=3, tag=1, lemma=2, document='', sentence='s')
     """
     lines = head.decode(errors="replace").split("\n")[:-1] or [head.decode(errors="replace")]
-    rows = [line.rstrip("\r").split("\t") for line in lines if line.strip() and line[0] != "<"]
+    parts = [_tags_before(line.rstrip("\r"), _STRUCTURES) for line in lines if line.strip()]
+    tokens = [_tags_behind(rest, _STRUCTURES)[0] for _, rest in parts if rest[:1] not in ("", "<")]
+    rows = [token.split("\t") for token in tokens]
     named = next(filter(None, map(_NAMED_COLUMNS.search, lines[:50])), None)
     names = [one.strip() for one in (columns or (named[1] if named else "")).split(",")]
     if len(names) < 2:
@@ -175,7 +179,7 @@ def layout_of(head: bytes, columns: str | None, document: str | None) -> Layout:
         lemma = next((names.index(one) for one in _LEMMA_NAMES if one in names), None)
     else:
         tag, lemma = _guessed(rows, n_columns)
-    found = [match for line in lines if (match := TAG_LINE.fullmatch(line.rstrip("\r")))]
+    found = [tag for tags, _ in parts for tag in tags]
     starts = [(match[2], bool(match[3])) for match in found if not match[1]]
     opened = {name for name, _ in starts}
     of_attributes = [name for name, has in starts if has and name not in _PARTS]
@@ -184,6 +188,41 @@ def layout_of(head: bytes, columns: str | None, document: str | None) -> Layout:
         guess = _innermost(found, set(of_attributes))
     sentence = next((name for name in _SENTENCES if name in opened), "")
     return Layout(n_columns, tag, lemma, document or guess, sentence)
+
+
+def _tags_before(line: str, names: Container[str]) -> tuple[list[re.Match[str]], str]:
+    """Return (the structures at the beginning of a line, the token that follows them or "").
+
+    Arguments:
+        names: of structures that a token may follow on their line; others are a part of it.
+
+    >>> _tags_before("</s> <s> The", ["s"])[1]
+    'The'
+    """
+    tags: list[re.Match[str]] = []
+    rest = line
+    while match := TAG_LINE.match(rest):
+        if "\t" in match[0].rpartition(">")[2] and match.end() < len(rest):
+            return [], line  # a token that looks so
+        tags.append(match)
+        rest = rest[match.end() :]
+    return (tags, rest) if not rest or all(tag[2] in names for tag in tags) else ([], line)
+
+
+def _tags_behind(line: str, names: Container[str]) -> tuple[str, list[re.Match[str]]]:
+    """Return (a token's line without them, the ends of structures behind it).
+
+    Arguments:
+        names: of the structures that may end.
+    """
+    if "</" in line and line.rstrip().endswith(">"):
+        for ends in _ENDS.finditer(line):
+            tags = list(TAG_LINE.finditer(ends[0]))
+            before = line[: ends.start()]
+            is_last = ends.end() == len(line) and before and "\t" not in ends[0]
+            if is_last and all(tag[2] in names for tag in tags):
+                return before, tags
+    return line, []
 
 
 def _innermost(tags: Sequence[re.Match[str]], names: set[str]) -> str:
@@ -231,6 +270,7 @@ class _VerticalDocuments:
         self._fields: dict[str, str] = {}
         self._begun = False
         self._ids: dict[str, int] = {}  # how often each is given
+        self.names = _STRUCTURES | {layout.document}
         self._new_document("" if layout.document else source.name)
 
     def _new_document(self, name: str) -> None:
@@ -335,11 +375,14 @@ def _read_vertical(source: Source, options: ReadOptions) -> Iterator[Document]:
             reading.end_sentence()
             continue
         if line[0] == "<":
-            if match := TAG_LINE.fullmatch(line):
-                yield from reading.tag(match, place)
+            tags, line = _tags_before(line, reading.names)
+            for tag in tags:
+                yield from reading.tag(tag, place)
+            if not line:
                 continue
             if line.startswith(("<!--", "<?", "<!")) and line.rstrip().endswith(">"):
                 continue
+        line, ends = _tags_behind(line, reading.names)
         row = line.split("\t")
         if len(row) != layout.n_columns:
             options.skip(
@@ -350,6 +393,8 @@ def _read_vertical(source: Source, options: ReadOptions) -> Iterator[Document]:
             )
             continue
         yield from reading.token(row, number)
+        for tag in ends:
+            yield from reading.tag(tag, place)
     reading.end_sentence()
     yield from reading.document()
 

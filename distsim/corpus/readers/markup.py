@@ -5,6 +5,7 @@ Each paragraph, heading, line of verse and the like is a line. TEI whose words a
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -154,9 +155,17 @@ _WORD = ("lemma", "hw", "pos", "msd", "c5", "ana")  # attributes of words
 _BLANKS = re.compile(r"\s+")
 # Marks of breaks of lines, columns and pages in a text: noncharacters, which XML has not.
 _BREAK, _GOES_ON = "\ufffe", "\uffff"
+_CUT = re.compile(rf"\w[-\u00ad\u2010¬⸗]\s*[{_BREAK}]+$")
+_LAST_PIECES = 4  # of a line, which have its last word and hyphen
 _BROKEN = re.compile(
     rf"(?:(?<=\w)([-\u00ad\u2010¬⸗]))?\s{{0,64}}([{_BREAK}{_GOES_ON}][\s{_BREAK}{_GOES_ON}]*)(\w*)"
 )
+_HYPHENS = "-\u2010"  # which may be the word's own: peut-être
+_OPEN = "\x01"  # in place of such a hyphen before a break, until the text is known; XML has none
+_OPEN_WORD = re.compile(rf"(\w+){_OPEN}(?=(\w+))")
+_PLAIN_WORD = re.compile(r"\w+")
+_HYPHENATED = re.compile(r"(\w+)[-\u2010\u2011](?=(\w+))")
+_FEWEST_ENDS = 2  # occurrences of a compound's second part that show it is one
 # Behind a hyphen that stands for the rest of a compound: Haus- und Hofdinge.
 _CONJUNCTIONS = frozenset(["und", "oder", "sowie", "bzw", "och", "eller", "og"])
 _DUTCH = frozenset(("en", "of"))
@@ -245,6 +254,13 @@ class _MarkupLines:
         self._numbers: list[int] = []
         self._annotations: list[tuple[str, str]] = []
         self.has_text = False
+        self._has_open = False  # the lines have a hyphen that may be the word's own
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the line so far ends with a hyphen before a break."""
+        ending = "".join(self._pieces[-_LAST_PIECES:]).rstrip()
+        return ending.endswith(_BREAK) and _CUT.search(ending) is not None
 
     def add(self, text: str) -> None:
         """Add text to the line."""
@@ -260,7 +276,7 @@ class _MarkupLines:
         """Return a text with a blank for each break, or the two parts of a hyphenated word joined.
 
         The hyphen stays before a capital or a digit (*Nord-Amerika*, *1770-71*), and with a blank
-        before a conjunction (*Haus- und Hofdinge*).
+        before a conjunction (*Haus- und Hofdinge*). Others that may be the word's own become _OPEN.
 
         Arguments:
             text: with _BREAK, or _GOES_ON where the word goes on, for each break.
@@ -280,7 +296,8 @@ class _MarkupLines:
             before = text[max(0, broken.start() - 2) : broken.start()]
             in_capitals = len(before) == 2 and before.isupper() and behind[:1].isupper()
             if behind and (in_capitals or not (behind[0].isupper() or behind[0].isdigit())):
-                return behind
+                self._has_open |= hyphen in _HYPHENS
+                return _OPEN + behind if hyphen in _HYPHENS else behind
             return hyphen + behind
 
         return _BROKEN.sub(join, text)
@@ -297,9 +314,11 @@ class _MarkupLines:
 
     def pieces(self, last: bool = False) -> Iterator[Document]:
         """Yield the lines as a piece of the document where they are many, or the last ones."""
-        if self._n_characters > _PIECE_CHARACTERS or last:
+        is_full = self._n_characters > _PIECE_CHARACTERS * (2 if self._pieces else 1)
+        if is_full or last:
             self.end()
             if self._lines:
+                self._close_hyphens()
                 yield Document(
                     "\n".join(self._lines), self.id, dict(self.fields), self._numbers,
                     annotations=self._annotations or None, continues=self.has_text,
@@ -307,6 +326,33 @@ class _MarkupLines:
                 self.has_text = True
             self._n_characters = 0
             self._lines, self._numbers, self._annotations = [], [], []
+
+    def _close_hyphens(self) -> None:
+        """Keep or leave out each hyphen before a break, by the other words of the lines.
+
+        It stays if the text has the word with it more often than without, and, where it has the
+        word in neither form, if the second part ends other words with a hyphen (*dit-il*).
+        """
+        if not self._has_open:
+            return
+        text = "\n".join(self._lines).casefold()
+        words = Counter(_PLAIN_WORD.findall(text))
+        hyphenated = Counter(_HYPHENATED.findall(text))
+        ends = Counter(behind for _, behind in hyphenated.elements())
+
+        def close(match: re.Match[str]) -> str:
+            before, behind = (part.casefold() for part in match.groups())
+            n_joined, n_hyphenated = words[before + behind], hyphenated[before, behind]
+            stays = n_hyphenated > n_joined or (
+                not n_joined and not n_hyphenated and ends[behind] >= _FEWEST_ENDS
+            )
+            return f"{match[1]}-" if stays else match[1]
+
+        self._lines = [_OPEN_WORD.sub(close, line) for line in self._lines]
+        self._annotations = [
+            (_OPEN_WORD.sub(close, lemma), tag) for lemma, tag in self._annotations
+        ]
+        self._has_open = False
 
 
 class _MarkupDocument:
@@ -334,7 +380,9 @@ class _MarkupDocument:
         self._in_word = False
         self._word_attributes: Mapping[str, str] = {}
         self._after_word = False
-        self._is_whole = False  # the hyphenated word, in ALTO: its first part told all of it
+        # In ALTO, of a hyphenated word: its first part told all of it; its block ended within it.
+        self._is_whole = False
+        self._goes_on = False
 
     @property
     def is_over(self) -> bool:
@@ -406,6 +454,9 @@ class _MarkupDocument:
         self._n_texts -= name in self._markup.texts
 
     def _end_line(self) -> None:
+        if self._markup is _ALTO and (self._is_whole or self._lines.is_cut):
+            self._goes_on = True
+            return
         self._add_loose()
         self._lines.end()
         self._after_word = False
@@ -464,11 +515,15 @@ class _MarkupDocument:
         """Take an element of ALTO: its text is in attributes."""
         if name == "String":
             part, whole = attributes.get("SUBS_TYPE", ""), attributes.get("SUBS_CONTENT")
+            content = attributes.get("CONTENT", "")
+            if self._goes_on and part != "HypPart2" and not content[:1].islower():
+                self._lines.end()
+            self._goes_on = False
             if part == "HypPart2" and self._is_whole:
                 self._is_whole = False
                 return
             self._is_whole = part == "HypPart1" and bool(whole)
-            self._lines.add((whole if self._is_whole else "") or attributes.get("CONTENT", ""))
+            self._lines.add((whole if self._is_whole else "") or content)
         elif name == "SP":
             self._lines.add(" ")
         elif name == "HYP" and not self._is_whole:

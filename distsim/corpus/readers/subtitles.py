@@ -79,10 +79,15 @@ def _cues(lines: list[str], label: str, options: ReadOptions) -> Iterator[str]:
     """
     is_vtt = bool(lines) and lines[0].lstrip().startswith("WEBVTT")
     edges = [n for n, line in enumerate(lines) if _TIMES.match(line) or _BROKEN_TIMES.match(line)]
+    spans = list(pairwise([-1, *edges, len(lines)]))
+    n_named = sum(
+        _is_name(lines[begin + 1 : stop], is_vtt, begin < 0) for begin, stop in spans[:-1]
+    )
+    are_named = n_named * 2 > len(edges)
     shown = ""  # the last line of the subtitle before
-    for begin, stop in pairwise([-1, *edges, len(lines)]):
+    for begin, stop in spans:
         said = lines[begin + 1 : stop]
-        if stop < len(lines) and _is_name(said, is_vtt, begin < 0):
+        if stop < len(lines) and _is_name(said, is_vtt, begin < 0, are_named):
             said = said[:-1]
         fault = _fault_of(lines, begin, said, is_vtt)
         if fault:
@@ -100,12 +105,17 @@ def _cues(lines: list[str], label: str, options: ReadOptions) -> Iterator[str]:
             yield "\n".join(told)
 
 
-def _is_name(said: list[str], is_vtt: bool, is_first: bool) -> bool:
-    """Return whether the last of the lines before times is the name or number of a subtitle."""
+def _is_name(said: list[str], is_vtt: bool, is_first: bool, are_named: bool = True) -> bool:
+    """Return whether the last of the lines before times is the name or number of a subtitle.
+
+    Several words are text of the subtitle before unless most subtitles have a name.
+    """
     if not said or (len(said) == 1 and not is_first):
         return False
+    name = said[-1].strip()
     is_apart = len(said) == 1 or not said[-2].strip()
-    return said[-1].strip().isdecimal() or (is_vtt and bool(said[-1].strip()) and is_apart)
+    may_be = are_named or is_first or len(name.split()) == 1
+    return name.isdecimal() or (is_vtt and bool(name) and is_apart and may_be)
 
 
 def _fault_of(lines: list[str], begin: int, said: list[str], is_vtt: bool) -> str:
