@@ -484,7 +484,7 @@ def test_a_sentence_takes_from_a_phrase_found_by_contexts_and_adds_nothing():
         centrality=zeros, shared_fit=zeros, scored=np.array([True, True, True, True]),
     )  # fmt: skip
     scores = scores_of_phrases([0.4, 0.3, 0.2, None], features)
-    wanted = [0.4 * np.exp(-2 * 0.03 - 2 * 0.05), 0.3, 0.2 * np.exp(-3 * 0.05), 0.3]
+    wanted = [0.4 * np.exp(-2 * 0.01), 0.3, 0.2, 0.3]
     assert np.allclose(scores, wanted)
 
 
