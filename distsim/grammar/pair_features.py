@@ -25,6 +25,7 @@ from distsim.grammar.formats.rules import gap_of
 # A rule has a place in the default order if it has one of these.
 ORDER_NEEDS = ("p(e|f)", "p(f|e)")
 _COLUMNS = ("feature", "weight", "mean", "scale", "low", "high", "missing")
+_LOGARITHM = "ln "  # before a feature's name: of its logarithm
 
 
 class LearnedWeight(NamedTuple):
@@ -45,7 +46,8 @@ class LearnedWeight(NamedTuple):
 class LearnedWeights:
     """Weights of features, by name.
 
-    weights: by the name of the feature. notes: comments of the file: how they were learned.
+    weights: by the name of the feature; of `ln NAME` its natural logarithm has the weight. notes:
+    comments of the file: how they were learned.
 
     >>> weights = LearnedWeights({"x": LearnedWeight(2.0, 0.5, 1.0, 0.0, 1.0, -1.0)})
     >>> weights.values(["x"], np.array([[9.0], [np.nan]])).tolist()
@@ -58,8 +60,8 @@ class LearnedWeights:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the features."""
-        return tuple(self.weights)
+        """Names of the features, without `ln`."""
+        return tuple(dict.fromkeys(map(_plain, self.weights)))
 
     def values(self, names: Sequence[str], matrix: np.ndarray) -> np.ndarray:
         """Return the scores of n pairs, float64[n].
@@ -69,7 +71,10 @@ class LearnedWeights:
         """
         total = np.zeros(len(matrix))
         for name, one in self.weights.items():
-            column = matrix[:, names.index(name)]
+            column = matrix[:, names.index(_plain(name))]
+            if name.startswith(_LOGARITHM):
+                with np.errstate(divide="ignore"):
+                    column = np.log(np.maximum(column, 0.0))
             part = one.weight * (np.clip(column, one.low, one.high) - one.mean) / one.scale
             total += np.where(np.isnan(column), one.missing, part)
         return total
@@ -134,9 +139,14 @@ class LearnedWeights:
         return cls(weights, notes=tuple(notes))
 
 
+def _plain(name: str) -> str:
+    """Return the name of the feature that a weight's name begins `ln` of, or is."""
+    return name.removeprefix(_LOGARITHM)
+
+
 @cache
 def rule_order() -> LearnedWeights:
-    """Return the weights of the default order: the pivot's probabilities; opposed rules last.
+    """Return the weights of the default order: pivot probabilities and sim_rule, as logarithms.
 
     Features that a rule lacks add nothing; a rule needs one of ORDER_NEEDS.
     """

@@ -40,7 +40,7 @@ RARE = 0.003  # a word with this share of the text weighs half as much as a rare
 CONTENT = 1 / 1100  # words with a smaller share of the text are content words, but function words
 NEGATIONS = frozenset((
     "not", "n't", "no", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot",
-    "non", "nowhere",
+    "non", "nowhere", "'t", "&apos;t",
 ))  # fmt: skip
 MAY_NEGATE = frozenset((  # that stand for a negation on the other side: `failed to`, `did not`
     "fail", "fails", "failed", "failing", "failure", "unable", "lack", "lacks", "lacked", "lacking",

@@ -578,6 +578,7 @@ OPPOSED = [
     ("in 1990 [X,1]", "in 1991 [X,1]"),
     ("the city is big", "the city is not big"),
     ("always [X,1]", "never [X,1]"),
+    ("the city can be [X,1]", "the city can 't be [X,1]"),
     ("[X,1] with a city", "[X,1] without a city"),
 ]
 

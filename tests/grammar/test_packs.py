@@ -69,8 +69,12 @@ def cost_of(line):
     named = dict(one.split("=") for one in line.split(" ||| ")[3].split())
     total = 0.0
     for name, one in rule_order().weights.items():
-        if named.get(name, "NA") != "NA":
-            held = min(max(float(named[name]), one.low), one.high)
+        feature = name.removeprefix("ln ")
+        if named.get(feature, "NA") != "NA":
+            value = float(named[feature])
+            if name != feature:
+                value = math.log(value) if value > 0 else -math.inf
+            held = min(max(value, one.low), one.high)
             total -= one.weight * (held - one.mean) / one.scale
     return total
 
@@ -116,12 +120,29 @@ def test_one_probability_orders_where_the_other_is_not_there(tmp_path, name):
 
 def test_opposed_rules_are_last(tmp_path):
     features = {"likes": "p(e|f)=1 sim_rule=0.8", "nones": "p(e|f)=1",
-                "unlike": "p(e|f)=1.1 sim_rule=0.1", "likely": "p(e|f)=0.9 sim_rule=0"}  # fmt: skip
+                "unlike": "p(e|f)=1 sim_rule=0.1", "opposed": "p(e|f)=1 sim_rule=0.0009",
+                "likely": "p(e|f)=0.1 sim_rule=0"}  # fmt: skip
     rules = [f"[X] ||| a ||| {name} ||| {text} |||\n" for name, text in features.items()]
     (tmp_path / "grammar").write_text("".join(rules))
     pack_grammar(tmp_path / "grammar", tmp_path / "packs")
     found = GrammarIndex.open(tmp_path / "packs").rules("a")
-    assert [rule.target for rule in found] == ["likes", "nones", "unlike", "likely"]
+    assert [rule.target for rule in found] == ["likes", "nones", "unlike", "opposed", "likely"]
+
+
+def test_similarity_and_probability_are_weighed_in_the_default_order(tmp_path):
+    """By p(e|f) times the root of p(f|e) times sim_rule, whichever of them is written."""
+    chances = {"a": (0.5, 0.01, 0.2), "b": (0.1, 0.04, 0.9), "c": (0.3, 0.09, 0.4),
+               "d": (0.2, 0.25, 0.02)}  # fmt: skip
+    rules = [
+        f"[X] ||| x ||| {word} ||| p(e|f)={-math.log(e):.6f} p(f|e)={-math.log(f):.6f} "
+        f"sim_rule={similarity} |||\n"
+        for word, (e, f, similarity) in chances.items()
+    ]
+    (tmp_path / "grammar").write_text("".join(rules))
+    pack_grammar(tmp_path / "grammar", tmp_path / "packs")
+    found = GrammarIndex.open(tmp_path / "packs").rules("x")
+    wanted = sorted(chances, key=lambda w: -chances[w][0] * chances[w][1] ** 0.5 * chances[w][2])
+    assert [rule.target for rule in found] == wanted == ["c", "b", "a", "d"]
 
 
 def test_rules_without_a_probability_are_refused(tmp_path, run):

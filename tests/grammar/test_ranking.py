@@ -194,6 +194,16 @@ def test_wrong_files_are_told(judged, run):
     assert "seed: is -1, choose 0 or more" in err and not (judged / "o").exists()
 
 
+def test_a_weight_of_a_logarithm_reads_the_feature_itself(tmp_path):
+    line = LearnedWeight(2.0, 0.0, 1.0, -3.0, 0.0, -0.5)
+    weights = LearnedWeights({"x": LearnedWeight(1.0, 0.0, 1.0, 0.0, 1.0, 0.0), "ln x": line})
+    assert weights.names == ("x",)
+    values = weights.values(["y", "x"], np.array([[9, 0.5], [9, 0.0], [9, -1.0], [9, np.nan]]))
+    np.testing.assert_allclose(values, [0.5 + 2 * math.log(0.5), -6.0, -6.0, -0.5])
+    (tmp_path / "w").write_text(weights.text())
+    assert LearnedWeights.read(tmp_path / "w").weights == weights.weights
+
+
 def test_a_table_gives_features_of_its_phrases(example_names):
     table = example_names["learned"]
     found = PairFeatures(ngram=table)

@@ -1,7 +1,7 @@
 """Writes a paraphrase grammar as packs: text by size and type, Parquet, an index.
 
 Thesis 6.2: XXXL has all rules, each smaller size the better half of the next, for each type. They
-are ordered by weights learned from judged pairs, or another sum of features. PPDB's own cost
+are ordered by pivot probabilities and sim_rule, or another sum of features. PPDB's own cost
 (equation 6.1) agrees less with people: 100 times RarityPenalty outweighs everything else.
 """
 
@@ -351,7 +351,8 @@ class _SpooledRules:
             found = feature_names(block, np.flatnonzero(block.status == 0), self._names, most)
             new = [name for name in found.named if name != KIND_FEATURE]
             new += map(str, range(min(found.most_bare, most)))
-        for name in dict.fromkeys([*new, *self.weights]):
+        ordering = self.weights if self.learned is None else self.learned.names
+        for name in dict.fromkeys([*new, *ordering]):
             if name not in self._names:
                 self.spool.append(f"feature{len(self._names)}", np.full(self.size, np.nan))
                 self._names.append(name)
