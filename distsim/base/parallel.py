@@ -6,12 +6,16 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import suppress
+from functools import cache
 from itertools import count
-from typing import Any, Literal, NamedTuple, TypeVar
-
-from joblib import Parallel, delayed
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from distsim.base.errors import DistsimError, check_interrupted
+
+if TYPE_CHECKING:
+    from joblib import Parallel
+else:
+    Parallel = object  # joblib takes .1 s to import, and few commands need it: `_ahead`
 
 _POLL_SECONDS = 1.0  # only where a worker has died
 
@@ -22,6 +26,8 @@ class _Abandoned(Exception):  # noqa: N818 (nobody sees it)
 
 class Ahead(Parallel):  # type: ignore[misc]  # joblib has no types
     """Workers that compute at most 2 * jobs items ahead of the consumer of their results.
+
+    Made by the class that `_ahead` returns, which is one of joblib's, too.
 
     Arguments:
         jobs: how many, from 2.
@@ -81,6 +87,8 @@ class Ahead(Parallel):  # type: ignore[misc]  # joblib has no types
                 outputs.throw(_Abandoned)
 
     def _tasks(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        from joblib import delayed
+
         task = delayed(_attempt)
         try:
             for item in items:
@@ -89,6 +97,14 @@ class Ahead(Parallel):  # type: ignore[misc]  # joblib has no types
         except Exception as error:
             self._failure = error
         self._exhausted = True
+
+
+@cache
+def _ahead() -> type[Ahead]:
+    """Return Ahead as a class of joblib's."""
+    from joblib import Parallel as OfJoblib
+
+    return type("AheadOfJoblib", (Ahead, OfJoblib), {})
 
 
 def _attempt(
@@ -199,10 +215,8 @@ def ordered_map(
         yield from map(function, _checked(items))
         return
 
-    from distsim.base.parallel import Ahead
-
     try:
-        yield from Ahead(jobs, **_WORKERS[workers]).map(function, _checked(items))
+        yield from _ahead()(jobs, **_WORKERS[workers]).map(function, _checked(items))
     except BrokenExecutor:
         raise DistsimError(
             "a worker process was ended, probably for want of memory: choose fewer jobs"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from math import isnan
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
@@ -161,7 +162,7 @@ def neighbours(
             raise typer.BadParameter("--map goes with -k alone")
         _put_translations(table, how, asked, several)
         return
-    opened, found_of, least = _search(table, how, finding.weights)
+    opened, found_of, usual = _search(table, how, finding.weights)
     evidence = opened_evidence(opened, table, how.index) if how.why else None
     lists: list[NeighbourList | _FinderList] = []
     for one in asked:
@@ -178,19 +179,22 @@ def neighbours(
         if evidence is not None:
             reasons = [evidence.of_pair(one.phrase, row.phrase) for row in near.neighbours]
         _put_near(one.phrase, near.neighbours, several, groups, reasons)
-    if _say_totals(lists, least):
+    if _say_totals(lists, usual):
         say_left_out(opened, (one.phrase for one in asked if not one.empty))
 
 
-def _say_totals(lists: "list[NeighbourList | _FinderList]", least: int) -> int:
-    """Say what was left out or put below; return the number of phrases composed of words."""
+def _say_totals(lists: "list[NeighbourList | _FinderList]", usual: Callable[[], int]) -> int:
+    """Say what was left out or put below; return the number of phrases composed of words.
+
+    usual: returns the usual least count.
+    """
     n_hidden = sum(one.hidden for one in lists)
     n_by_finder = sum(isinstance(one, _FinderList) for one in lists)
     labels = [name for one in lists for row in one.neighbours for name in contrast_label(row)]
     n_composed = sum(any(row.composed for row in one.neighbours) for one in lists)
     if n_hidden:
         say(f"{counted(n_hidden, 'near-duplicate')} hidden: --all shows them")
-    if least > 1 and n_by_finder < len(lists):
+    if n_by_finder < len(lists) and (least := usual()) > 1:
         say(f"phrases of less than {least} occurrences left out: --min-strength 0 shows them")
     if n_by_finder:
         say("words from the finder: --by table lists words and phrases by their cosine")
@@ -202,11 +206,13 @@ def _say_totals(lists: "list[NeighbourList | _FinderList]", least: int) -> int:
 
 def _search(
     table: str, how: NeighbourOptions, weights: str
-) -> "tuple[SignatureTable, Callable[[str], NeighbourList | _FinderList | None], int]":
-    """Return the table, the function that finds a phrase's neighbours, and the usual least count.
+) -> (
+    "tuple[SignatureTable, Callable[[str], NeighbourList | _FinderList | None], Callable[[], int]]"
+):
+    """Return the table, what finds a phrase's neighbours, and what tells the usual least count.
 
-    The function returns None for a phrase of which nothing is known; the count is 0 where the
-    user gave one, or none is applied.
+    The one returns None for a phrase of which nothing is known, the other 0 where the user gave a
+    count, or none is applied.
     """
     from distsim.comparison.nearest import NeighbourSearch, usual_strength
     from distsim.comparison.table import SignatureTable
@@ -223,16 +229,25 @@ def _search(
         k = _USUAL
     elif k == 0:
         k, threshold = None, threshold if threshold is not None else _LEAST
-    search = NeighbourSearch(
-        opened,
-        candidates=among,
-        min_strength=how.min_strength,
-        lengths=range(low, high + 1) if how.lengths else None,
-        distinct=False if how.everything else None,
-    )
+
+    @cache  # words that the finder knows do without it
+    def search() -> NeighbourSearch:
+        return NeighbourSearch(
+            opened,
+            candidates=among,
+            min_strength=how.min_strength,
+            lengths=range(low, high + 1) if how.lengths else None,
+            distinct=False if how.everything else None,
+        )
+
+    if how.lengths or how.min_strength is not None or how.candidates is not None:
+        search()  # refuses limits that leave nothing
     hides = how.min_strength is None and not how.everything and among is None
     composes = opened.fingerprint.composition is not None
-    least = usual_strength(opened) if hides and composes else 0
+
+    def usual() -> int:
+        return usual_strength(opened) if hides and composes else 0
+
     if by == "exact":
         from distsim.comparison.measures import cosine
         from distsim.comparison.nearest import RERANKED, rerank_neighbours
@@ -240,13 +255,13 @@ def _search(
         measure = cosine(opened, how="exact", index=how.index)
 
         def reranked(phrase: str) -> "NeighbourList | None":
-            found = search.found(phrase, k=RERANKED)
+            found = search().found(phrase, k=RERANKED)
             if found is None:
                 return None
             near = rerank_neighbours(phrase, found.neighbours, measure)
             return found._replace(neighbours=near[:k])
 
-        return opened, reranked, least
+        return opened, reranked, usual
     limited = among is not None or how.threshold is not None or how.everything or high > 1
     words = None
     if low <= 1 and (by == "finder" or (by is None and not limited)):
@@ -254,9 +269,9 @@ def _search(
 
     def found_by_both(phrase: str) -> "NeighbourList | _FinderList | None":
         listed = None if words is None else words(phrase)
-        return listed or search.found(phrase, k=k, threshold=threshold)
+        return listed or search().found(phrase, k=k, threshold=threshold)
 
-    return opened, found_by_both, least
+    return opened, found_by_both, usual
 
 
 class _FinderList(NamedTuple):

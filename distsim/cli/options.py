@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 
 import typer
 
-from distsim.base.arguments import EstimateName, OnError, TextFormat, plain_number
+from distsim.base.arguments import (
+    EstimateName,
+    GrammarFormatName,
+    OnError,
+    TextFormat,
+    plain_number,
+)
 from distsim.base.settings import (
     SettingError,
     changed,
@@ -21,7 +27,6 @@ from distsim.base.settings import (
     settings_text,
 )
 from distsim.cli.console import InOption, WhereOption, know_settings, say_format
-from distsim.grammar.formats import FORMATS
 
 if TYPE_CHECKING:
     from distsim.corpus.sources import Source
@@ -413,7 +418,7 @@ GrammarFormatOption = Annotated[
     typer.Option(
         "--format",
         help="Inferred from the first lines where not given.",
-        **one_of(FORMATS),
+        **one_of(get_args(GrammarFormatName)),
     ),
 ]
 WeightOption = Annotated[

@@ -189,8 +189,10 @@ def neighbour_slots(index: CorpusIndex, most: int) -> list[int]:
         index: of the text.
         most: the largest distance, in tokens.
     """
-    lengths = np.concatenate([shard.sentence_lengths() for shard in index.shards])
-    return [int(np.maximum(0, lengths - k).sum()) for k in range(1, most + 1)]
+    found = np.concatenate([shard.sentence_lengths() for shard in index.shards])
+    times = np.bincount(np.maximum(0, found))  # sentences of one length are added up together
+    lengths = np.arange(times.size)
+    return [int(np.maximum(0, lengths - k) @ times) for k in range(1, most + 1)]
 
 
 def space_of_words(

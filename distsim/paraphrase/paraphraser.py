@@ -13,6 +13,7 @@ from distsim.base.errors import ParameterError
 from distsim.base.memory import half_of_free
 from distsim.base.results import Results
 from distsim.comparison.opposites.opposites import SPARE, opposites_last
+from distsim.contexts.weights import Weighting
 from distsim.corpus.annotation import Tree
 from distsim.grammar.labelled import labelled_rules
 from distsim.grammar.packs.grammar_index import GrammarIndex
@@ -169,28 +170,47 @@ class Paraphraser:
         self.options = options or ParaphraseOptions()
         if table is not None:
             table.require_normaliser_of(index)
-        self._beside = shared(index, table, "beside", lambda: WordsBeside(index))
-        self._search = None
         self.table_fingerprint = None
         if table is not None and self.options.neighbours:
             self.table_fingerprint = {**table.parameters, "checksum": table.artifact.checksum}
-        if table is not None and self.options.neighbours:
-            self._search = SimilarPhrases(table, self.options.neighbour_strength)
         self._words: WordSubstitutes | None = None
         if table is not None and self.options.finder and table.is_of_all(index):
             self._words = WordSubstitutes.open(index, table, weights=self.options.weights)
         self._opposites = None
         if table is not None and self.options.opposites != "ranked":
             self._opposites = opposites_of(index, table)
-        profile = self.options.window, self.options.weighting, self.options.places
-        self._profiler = shared(index, table, profile, lambda: Profiler(index, *profile))
-        sample = self.options.candidate_sample or self.options.sample
         self._focal_sampler = Sampler(index, self.options.sample, memory // 8)
-        made = Comparer(self._profiler, Sampler(index, sample, memory // 4), memory // 2)
+
+    # What follows is for phrases, and for words that the finder lacks; made when first needed.
+    @cached_property
+    def _beside(self) -> WordsBeside:
+        return shared(self.index, self._table, "beside", lambda: WordsBeside(self.index))
+
+    @cached_property
+    def _search(self) -> SimilarPhrases | None:
+        if self._table is None or not self.options.neighbours:
+            return None
+        return SimilarPhrases(self._table, self.options.neighbour_strength)
+
+    @property
+    def _profile(self) -> tuple[int, Weighting, int]:
+        """What profiles are made by."""
+        return self.options.window, self.options.weighting, self.options.places
+
+    @cached_property
+    def _profiler(self) -> Profiler:
+        index, settings = self.index, self._profile
+        return shared(index, self._table, settings, lambda: Profiler(index, *settings))
+
+    @cached_property
+    def _comparer(self) -> Comparer:
+        sample, memory = self.options.candidate_sample or self.options.sample, self._memory
+        sampler = Sampler(self.index, sample, memory // 4)
         comparers: WeakValueDictionary[Any, Comparer] = shared(
-            index, table, "comparers", WeakValueDictionary
+            self.index, self._table, "comparers", WeakValueDictionary
         )
-        self._comparer = comparers.setdefault((profile, sample, memory), made)
+        made = Comparer(self._profiler, sampler, memory // 2)
+        return comparers.setdefault((self._profile, sample, memory), made)
 
     @property
     def is_calibrated(self) -> bool | None:

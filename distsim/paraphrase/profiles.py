@@ -12,6 +12,7 @@ import numpy as np
 
 from distsim.base.arguments import AnyPath, Pair, one_of
 from distsim.comparison.measures import Estimate, Similarity, checked_pairs, cosine
+from distsim.contexts.ngram import neighbour_slots
 from distsim.contexts.weights import (
     FeatureSpace,
     Weighting,
@@ -89,7 +90,7 @@ class Profiler:
         self._index = index
         self._window = window
         places = self._places = min(places, window)
-        slots = [_slots(index, distance) for distance in range(1, window + 1)]
+        slots = [2 * n for n in neighbour_slots(index, window)]
         of_places = [n / 2 for n in slots[:places] for _ in range(2)]
         self._total = float(sum(slots) + sum(of_places))
         counts = index.word_counts().astype(np.float64)
@@ -217,12 +218,6 @@ def _blocks(starts: np.ndarray) -> Iterator[tuple[int, int]]:
         stop = max(first + 1, int(np.searchsorted(starts, limit, "right")) - 1)
         yield first, stop
         first = stop
-
-
-def _slots(index: CorpusIndex, distance: int) -> int:
-    """Return the pairs of a token and a word `distance` tokens from it in its sentence."""
-    lengths = [shard.sentence_lengths() for shard in index.shards]
-    return sum(2 * int(np.maximum(0, one - distance).sum()) for one in lengths)
 
 
 SimilarityKind = Literal["substitutes", "related"]

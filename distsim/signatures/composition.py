@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -314,8 +315,10 @@ class PartVectors:
             phrases: the words of each, in normal form.
         """
         vectors = np.full((len(phrases), self.n_dimensions), np.nan)
-        for vector, words in zip(vectors, phrases, strict=True):
-            rows = self.find(words)
+        every = self.find([word for words in phrases for word in words])
+        ends = np.cumsum([0, *map(len, phrases)], dtype=np.int64).tolist()
+        for vector, (begin, end) in zip(vectors, pairwise(ends), strict=True):
+            rows = every[begin:end]
             rows = rows[rows >= 0]
             total = self.factors[rows] @ self.vectors[rows].astype(np.float64)
             length = np.sqrt(total @ total)

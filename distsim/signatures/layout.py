@@ -23,6 +23,7 @@ from distsim.signatures.signer import SignedBatch
 
 BLOCK_ROWS = 64  # text offsets are kept relative to blocks of so many rows
 _ROWS_AT_ONCE = 1 << 20
+_COUNTED_AT_ONCE = 1 << 14  # rows whose arrays stay in the processor's cache
 
 
 class TableRowWriter(Protocol):
@@ -256,9 +257,11 @@ class PhraseColumns:
         if rows is not None:
             return np.asarray(count_tokens(*self.edges(rows)))
         counts = np.empty(len(self), np.uint16)
-        for first in range(0, counts.size, _ROWS_AT_ONCE):
-            some = np.arange(first, min(first + _ROWS_AT_ONCE, counts.size))
-            counts[some[0] : some[-1] + 1] = count_tokens(*self.edges(some))
+        for first in range(0, counts.size, _COUNTED_AT_ONCE):
+            stop = min(first + _COUNTED_AT_ONCE, counts.size)
+            edges = np.minimum(self.bounds(first, stop), self._text.size)
+            edges = frozen(np.maximum.accumulate(edges))  # of a damaged table, too
+            counts[first:stop] = count_tokens(self._text, edges[:-1], edges[1:])
         return counts
 
     def find(self, text: np.ndarray, offsets: np.ndarray) -> np.ndarray:

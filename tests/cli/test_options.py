@@ -3,11 +3,14 @@
 import re
 import shlex
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import typer
 
+from distsim.base.arguments import GrammarFormatName
 from distsim.cli.main import app
+from distsim.grammar.formats import FORMATS
 from tests.conftest import PROJECT
 
 MOST = 17
@@ -93,6 +96,10 @@ def test_every_option_is_used_in_a_guide(path):
              for one in typed_options(words)}  # fmt: skip
     unused = set(options(path).values()) - typed - EVERYWHERE - {"-k", "-n"}
     assert not unused
+
+
+def test_grammar_formats_are_those_of_the_option():
+    assert get_args(GrammarFormatName) == tuple(FORMATS)
 
 
 def test_shared_options_are_used_in_guides():

@@ -5,9 +5,17 @@ from math import isnan
 
 import pytest
 
-from distsim import ParameterError, Selection, SignatureTable, neighbours
+from distsim import (
+    CorpusIndex,
+    ParameterError,
+    Paraphraser,
+    Selection,
+    SignatureTable,
+    neighbours,
+)
 from distsim.comparison import EstimatedCosine, NeighbourSearch
 from distsim.paraphrase import WordNeighbour, WordNeighbours, build_finder
+from distsim.paraphrase.profiles import Profiler
 from distsim.server.questions import neighbours as served
 from distsim.server.session import MAIN, Opened, Places
 from tests.conftest import RECIPE, index_of
@@ -40,6 +48,21 @@ def test_command_python_and_server_list_the_same_rows(signed, run, word):
         (one.phrase, one.score, one.count, one.opposite, one.contrasted) for one in answer.rows
     ] == told
     assert answer.opposites == rows.opposites
+
+
+def test_a_word_of_the_finder_needs_neither_search_nor_profiles(signed, run, monkeypatch):
+    index, table = signed
+
+    def refuse(*arguments, **options):
+        raise AssertionError("is made")
+
+    monkeypatch.setattr(NeighbourSearch, "__init__", refuse)
+    monkeypatch.setattr(Profiler, "__init__", refuse)
+    assert len(run("neighbours", index.path, "little")[0].splitlines()) == 10
+    assert len(Paraphraser(CorpusIndex.open(index.path), table=table).answer("little").paraphrases)
+    for command in ("neighbours", "paraphrase"):
+        with pytest.raises(AssertionError, match="is made"):
+            run(command, index.path, "the little")
 
 
 def test_rows_of_words_have_both_numbers_and_opposites_last(signed):

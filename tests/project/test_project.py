@@ -46,6 +46,12 @@ def test_importing_is_instant():
         "print([m for m in ('numpy', 'numba', 'faiss', 'scipy') if m in sys.modules])",
     )
     assert result.stdout == "[]\n"
+    result = python(
+        "import sys, distsim.cli.start, distsim.cli.costs",
+        "from distsim import CorpusIndex, SignatureTable, neighbours",
+        "print([m for m in ('joblib', 'numba', 'faiss', 'scipy') if m in sys.modules])",
+    )
+    assert result.stdout == "[]\n"
 
 
 def test_numba_without_a_place_for_its_cache(tmp_path):

@@ -4,7 +4,7 @@ The only module of the finder that reads the vectors of words in tables.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property
 
 import numpy as np
 
@@ -31,11 +31,15 @@ class PartSpace:
     def __init__(self, parts: PartVectors) -> None:
         self.n_dimensions = parts.n_dimensions
         self._parts = parts
-        self.phrase = lru_cache(_CACHED_PHRASES)(self._phrase)
+        self._known: dict[tuple[str, ...], np.ndarray] = {}
 
-    def _phrase(self, words: tuple[str, ...]) -> np.ndarray | None:
-        """Return a phrase's unit vector, made of its words', float64; None if none has one."""
-        (vector,) = self._parts.compose([words])
+    def phrase(self, words: tuple[str, ...]) -> np.ndarray | None:
+        """Return a phrase's unit vector, made of its words', float64; None if none has one.
+
+        Arguments:
+            words: of the phrase.
+        """
+        (vector,) = self._unit_vectors([words])
         return None if np.isnan(vector[0]) else vector
 
     def phrases(self, phrases: Sequence[tuple[str, ...]]) -> np.ndarray:
@@ -45,11 +49,26 @@ class PartSpace:
             phrases: the words of each.
         """
         rows = np.zeros((len(phrases), self.n_dimensions))
-        for row, words in zip(rows, phrases, strict=True):
-            vector = self.phrase(words)
-            if vector is not None:
+        for row, vector in zip(rows, self._unit_vectors(phrases), strict=True):
+            if not np.isnan(vector[0]):
                 row[:] = vector
         return rows
+
+    def _unit_vectors(self, phrases: Sequence[tuple[str, ...]]) -> list[np.ndarray]:
+        """Return the unit vector of each phrase, float64, NaN where none of its words has one."""
+        found: dict[tuple[str, ...], np.ndarray] = {}
+        for words in phrases:
+            vector = self._known.get(words)
+            if vector is not None:
+                found[words] = vector
+        new = list(dict.fromkeys(words for words in phrases if words not in found))
+        if new:
+            made = dict(zip(new, map(np.copy, self._parts.compose(new)), strict=True))
+            if len(self._known) + len(made) > _CACHED_PHRASES:
+                self._known.clear()
+            self._known |= made
+            found |= made
+        return [found[words] for words in phrases]
 
     def rows(self, words: Sequence[str]) -> np.ndarray:
         """Return the row of every word, for `vectors_at`, -1 where it has none; int64.
@@ -113,8 +132,12 @@ class LearnedSpace(PartSpace):
         self._vectors = projection.vectors.reshape(-1, projection.n_dimensions)
         self._unit = projection.unit
         self._projection = projection
-        self._features = WordFeatures(index, *model.shape)
+        self._index, self._shape = index, model.shape
         self._subsample = table.fingerprint.weighting().subsample
+
+    @cached_property
+    def _features(self) -> WordFeatures:
+        return WordFeatures(self._index, *self._shape)
 
     def contexts(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the weighted vectors of the words around a slot.

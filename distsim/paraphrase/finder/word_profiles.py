@@ -50,12 +50,16 @@ class SparseRows(NamedTuple):
 
     def squares(self) -> np.ndarray:
         """Return the sum of the squared weights of each row, float64[n]."""
-        squares = np.empty(self.starts.size - 1)
+        squares = np.zeros(self.starts.size - 1)
         for first in range(0, squares.size, BLOCK_LEMMAS):  # that stay in the processor's cache
             bounds = self.starts[first : first + BLOCK_LEMMAS + 1]
-            weights = self.weights[bounds[0] : bounds[-1]].astype(np.float32)
-            sums = np.append(0.0, np.cumsum(weights * weights, dtype=np.float64))
-            squares[first : first + BLOCK_LEMMAS] = np.diff(sums[bounds - bounds[0]])
+            weights = self.weights[bounds[0] : bounds[-1]].astype(np.uint16)
+            filled = np.flatnonzero(np.diff(bounds))  # np.add.reduceat knows no empty rows
+            if filled.size:
+                sums = np.add.reduceat(
+                    weights * weights, bounds[filled] - bounds[0], dtype=np.int64
+                )
+                squares[first + filled] = sums
         return squares
 
     def columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
