@@ -162,7 +162,7 @@ def neighbours(
             raise typer.BadParameter("--map goes with -k alone")
         _put_translations(table, how, asked, several)
         return
-    opened, found_of, usual = _search(table, how, finding.weights)
+    opened, found_of = _search(table, how, finding.weights)
     evidence = opened_evidence(opened, table, how.index) if how.why else None
     lists: list[NeighbourList | _FinderList] = []
     for one in asked:
@@ -179,14 +179,14 @@ def neighbours(
         if evidence is not None:
             reasons = [evidence.of_pair(one.phrase, row.phrase) for row in near.neighbours]
         _put_near(one.phrase, near.neighbours, several, groups, reasons)
-    if _say_totals(lists, usual):
+    if _say_totals(lists, lambda: _usual_least(opened, how)):
         say_left_out(opened, (one.phrase for one in asked if not one.empty))
 
 
 def _say_totals(lists: "list[NeighbourList | _FinderList]", usual: Callable[[], int]) -> int:
     """Say what was left out or put below; return the number of phrases composed of words.
 
-    usual: returns the usual least count.
+    usual: returns the usual least count, which takes time.
     """
     n_hidden = sum(one.hidden for one in lists)
     n_by_finder = sum(isinstance(one, _FinderList) for one in lists)
@@ -206,15 +206,9 @@ def _say_totals(lists: "list[NeighbourList | _FinderList]", usual: Callable[[], 
 
 def _search(
     table: str, how: NeighbourOptions, weights: str
-) -> (
-    "tuple[SignatureTable, Callable[[str], NeighbourList | _FinderList | None], Callable[[], int]]"
-):
-    """Return the table, what finds a phrase's neighbours, and what tells the usual least count.
-
-    The one returns None for a phrase of which nothing is known, the other 0 where the user gave a
-    count, or none is applied.
-    """
-    from distsim.comparison.nearest import NeighbourSearch, usual_strength
+) -> "tuple[SignatureTable, Callable[[str], NeighbourList | _FinderList | None]]":
+    """Return the table, and what finds a phrase's neighbours: None where nothing is known of it."""
+    from distsim.comparison.nearest import NeighbourSearch
     from distsim.comparison.table import SignatureTable
 
     by, k, threshold = how.by, how.k, how.threshold
@@ -242,12 +236,6 @@ def _search(
 
     if how.lengths or how.min_strength is not None or how.candidates is not None:
         search()  # refuses limits that leave nothing
-    hides = how.min_strength is None and not how.everything and among is None
-    composes = opened.fingerprint.composition is not None
-
-    def usual() -> int:
-        return usual_strength(opened) if hides and composes else 0
-
     if by == "exact":
         from distsim.comparison.measures import cosine
         from distsim.comparison.nearest import RERANKED, rerank_neighbours
@@ -261,7 +249,7 @@ def _search(
             near = rerank_neighbours(phrase, found.neighbours, measure)
             return found._replace(neighbours=near[:k])
 
-        return opened, reranked, usual
+        return opened, reranked
     limited = among is not None or how.threshold is not None or how.everything or high > 1
     words = None
     if low <= 1 and (by == "finder" or (by is None and not limited)):
@@ -271,7 +259,16 @@ def _search(
         listed = None if words is None else words(phrase)
         return listed or search().found(phrase, k=k, threshold=threshold)
 
-    return opened, found_by_both, usual
+    return opened, found_by_both
+
+
+def _usual_least(opened: "SignatureTable", how: NeighbourOptions) -> int:
+    """Return the usual least count, 0 where the user gave one, or none is applied."""
+    from distsim.comparison.nearest import usual_strength
+
+    hides = how.min_strength is None and not how.everything and how.candidates is None
+    composes = opened.fingerprint.composition is not None
+    return usual_strength(opened) if hides and composes else 0
 
 
 class _FinderList(NamedTuple):

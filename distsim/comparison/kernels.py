@@ -102,6 +102,8 @@ BETWEEN = 4  # tokens between the two that are told
 OFFSET, BEFORE, PARALLEL, FIRST_BETWEEN = 0, 1, 2, 3
 COLUMNS = FIRST_BETWEEN + BETWEEN
 NONE = -1
+# What a word is between two others, to `count_joins`.
+PASSED, BETWEEN_TWO = 1, 2
 
 
 @compiled
@@ -188,14 +190,15 @@ def find_joins(tokens, positions, length, others, window, out):
 
 
 @compiled
-def count_joins(tokens, positions, numbers, passed, befores, betweens, found):
+def count_joins(tokens, positions, numbers, roles, befores, betweens, found):
     """Count in found how often each word is joined by a pattern with a word at positions.
 
     Arguments:
         tokens: uint32, of the shard.
         positions: int64, positions of the word.
         numbers: int32[n_words], place of a word in found, -1 for others.
-        passed: bool[n_words], words that are skipped between the two.
+        roles: uint8[n_words], PASSED of words that are skipped between the two, BETWEEN_TWO of
+            those that patterns have there, 0 of others: no pattern goes beyond these.
         befores: int64[m], the word before the first of the two, 0 for any.
         betweens: int64[m, k], the words between the two, then -1.
         found: int64[n], counts; added to.
@@ -214,11 +217,13 @@ def count_joins(tokens, positions, numbers, passed, befores, betweens, found):
                     first, second = min(position, at), max(position, at)
                     n = 0
                     for k in range(first + 1, second):
-                        if n <= most and not passed[tokens[k]]:
+                        if n <= most and roles[tokens[k]] != PASSED:
                             between[n] = tokens[k]
                             n += 1
                     before = tokens[first - 1] if first > 0 else 0
                     found[number] += _is_pattern(between, n, before, befores, betweens)
+                if tokens[at] >= roles.size or roles[tokens[at]] == 0:
+                    break
                 at += side
 
 

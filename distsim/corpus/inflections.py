@@ -55,6 +55,7 @@ class Inflections:
         names_kinds: bool = True,
     ) -> None:
         self._endings = endings
+        self._parted = {base: list(map(_parted, of_base)) for base, of_base in endings.items()}
         self._words = words
         self.names_kinds = names_kinds
         self._vowels, self._prefix_groups = tuple(vowels), tuple(prefixes)
@@ -64,6 +65,7 @@ class Inflections:
             ((prefix, infixes) for infixes, group in self._prefix_groups for prefix in group),
             key=lambda pair: -len(pair[0]),
         )
+        self._any_prefix = tuple(prefix for prefix, _ in self._prefixes)
         self._infixes = tuple({infix: 0 for infixes, _ in self._prefix_groups for infix in infixes})
         self.function_words = frozenset(function_words)
         self.alternates = {word: tuple(group) for group in alternates for word in group}
@@ -76,9 +78,8 @@ class Inflections:
         # What words are forms of is looked up by how they end, in the order of the rules.
         self._ending_at: list[str] = []
         self._by_ending: dict[str, list[tuple[int, str, str]]] = {}
-        for base, of_base in endings.items():
-            for ending in of_base:
-                how, bare = _parted(ending)
+        for base, of_base in self._parted.items():
+            for how, bare in of_base:
                 self._by_ending.setdefault(bare, []).append((len(self._ending_at), base, how))
                 self._ending_at.append(bare)
         self._longest_ending = max(map(len, self._by_ending), default=0)
@@ -185,8 +186,7 @@ class Inflections:
             return [word]
         stem = word[: len(word) - len(base)]
         forms = [word]
-        for ending in self._endings[base]:
-            how, bare = _parted(ending)
+        for how, bare in self._parted[base]:
             if how == "+":
                 forms.append(f"{word}{word[-1]}{bare}")
             elif how == "^":
@@ -201,6 +201,8 @@ class Inflections:
 
     def _prefixed(self, word: str) -> list[tuple[str, tuple[str, ...], str]]:
         """Return (prefix, what may stand behind it, rest of the word) for each prefix of a word."""
+        if not word.startswith(self._any_prefix):
+            return []
         return [
             (prefix, infixes, word[len(prefix) :])
             for prefix, infixes in self._prefixes
@@ -266,6 +268,14 @@ class Inflections:
             word: in normal form.
             is_word: tells the words of the language; others are passed over.
         """
+        return [one for one in self.candidates(word, is_word) if word in self.forms(one)]
+
+    def candidates(self, word: str, is_word: Callable[[str], bool]) -> list[str]:
+        """Return the words of which a word may be a form, and some of which it is none.
+
+        Arguments:
+            word, is_word: as `bases` takes them.
+        """
         if word in self._words:
             return []
         found = list(self._bases.get(word, ()))
@@ -279,8 +289,7 @@ class Inflections:
             found += [prefix + base for base in bases]
         if not any(map(is_word, found)) and word.isalpha():
             found += self._regular_bases(word)
-        kept = dict.fromkeys(one for one in found if one != word and is_word(one))
-        return [one for one in kept if word in self.forms(one)]
+        return list(dict.fromkeys(one for one in found if one != word and is_word(one)))
 
     def _regular_bases(self, word: str) -> list[str]:
         """Return the words of which a word may be a form by the endings, in the order of rules."""

@@ -505,8 +505,20 @@ def every_nth(
     Arguments:
         shards: of one index, in order. words: their ids. step: 1 takes all.
     """
-    ids, first = [np.array([word]) for word in words], 0
-    for shard in shards:
-        places = shard.sorted_positions(ids)
-        yield shard, places[first::step].astype(np.int64)
-        first = (first - places.size) % step
+    ids = [np.array([word]) for word in words]
+    yield from nth_of(((shard, shard.sorted_positions(ids)) for shard in shards), step)
+
+
+def nth_of(
+    places: Iterable[tuple[Shard, np.ndarray]], step: int
+) -> Iterator[tuple[Shard, np.ndarray]]:
+    """Yield each shard with every step-th of its positions, int64, as `every_nth` does.
+
+    Arguments:
+        places: shards of one index in order, each with positions in it, ascending.
+        step: 1 takes all.
+    """
+    first = 0
+    for shard, of_shard in places:
+        yield shard, of_shard[first::step].astype(np.int64)
+        first = (first - of_shard.size) % step

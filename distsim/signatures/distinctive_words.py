@@ -8,13 +8,14 @@ base word, where `sign` stored the rules of the text's language.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
+from threading import Lock
 
 import numpy as np
 
 from distsim.corpus.inflections import NONE, Inflections
-from distsim.corpus.vocabulary import hash_texts
+from distsim.corpus.vocabulary import GrowingArray, HashNumbering, hash_texts
 from distsim.kernels.compiled import frozen
-from distsim.kernels.hashing import number_hashes
 from distsim.signatures.kernels import distinctive_words as kernel
 from distsim.signatures.table import StoredTable
 
@@ -52,6 +53,8 @@ class DistinctiveWords:
     def __init__(self, table: StoredTable) -> None:
         self._table = table
         self._bases: dict[str, str] = {}
+        self._forget()
+        self._lock = Lock()
 
     @cached_property
     def _inflections(self) -> Inflections | None:
@@ -78,25 +81,51 @@ class DistinctiveWords:
         n_tokens = frozen(self.tokens[rows].astype(np.int64))
         text, *edges = self._table.edges(rows)
         starts, hashes, begins, ends = kernel.hash_tokens(text, *edges, n_tokens)
-        slots = 1 << max(4, (2 * hashes.size).bit_length())
-        keys, values = np.zeros(slots, np.uint64), np.full(slots, 0xFFFFFFFF, np.uint32)
-        first_seen = np.empty(hashes.size, np.int64)
-        numbers, n = number_hashes(frozen(hashes), keys, values, 0, first_seen)
-        first = first_seen[:n]
-        tokens = [
-            text[begin:end].tobytes().decode(errors="replace")
-            for begin, end in zip(begins[first].tolist(), ends[first].tolist(), strict=True)
-        ]
-        is_word = np.array([_is_word(token) for token in tokens], np.uint8)
-        distinctive = frozen((self._are_distinctive(tokens) & is_word)[numbers])
-        are_words = frozen(is_word[numbers])
-        found = kernel.gather_cores(frozen(starts), frozen(hashes), distinctive, are_words)
+        bases, is_word, is_distinctive = map(frozen, self._told(hashes, text, begins, ends))
+        found = kernel.gather_cores(frozen(starts), frozen(hashes), is_distinctive, is_word)
         if self._inflections is not None:
-            bases = frozen(self._base_hashes(tokens)[numbers])
-            by_base = kernel.gather_cores(frozen(starts), bases, distinctive, are_words)
+            by_base = kernel.gather_cores(frozen(starts), bases, is_distinctive, is_word)
             found = (*by_base[:2], *found[2:])
         strengths = self._table.strengths[rows].astype(np.int64)
         return Cores(*map(frozen, (*found, strengths, n_tokens)))
+
+    def _told(
+        self, hashes: np.ndarray, text: np.ndarray, begins: np.ndarray, ends: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (hashes of base words, uint64[n]; whether each is a word, and distinctive, uint8).
+
+        Found once a token.
+
+        Arguments:
+            hashes: uint64[n], of tokens.
+            text: uint8. begins, ends: int64[n], half-open range of each token in it.
+        """
+        with self._lock:
+            numbers, new = self._numbering.number(hashes)
+            if new.size:
+                try:
+                    columns = self._found(text, begins[new], ends[new])
+                except BaseException:
+                    self._forget()
+                    raise
+                for column, values in zip(self._columns, columns, strict=True):
+                    column.append(values)
+            bases, is_word, is_distinctive = (column.view()[numbers] for column in self._columns)
+        return bases, is_word, is_distinctive
+
+    def _found(
+        self, text: np.ndarray, begins: np.ndarray, ends: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what `_told` does of tokens that were not asked for before."""
+        edges = zip(begins.tolist(), ends.tolist(), strict=True)
+        tokens = [text[a:b].tobytes().decode(errors="replace") for a, b in edges]
+        is_word = np.array([_is_word(token) for token in tokens], np.uint8)
+        return self._base_hashes(tokens), is_word, self._are_distinctive(tokens) & is_word
+
+    def _forget(self) -> None:
+        """Start anew with the tokens that were looked up."""
+        self._numbering = HashNumbering()
+        self._columns = tuple(GrowingArray(dtype) for dtype in (np.uint64, np.uint8, np.uint8))
 
     def core(self, phrase: str) -> tuple[np.ndarray, np.ndarray]:
         """Return (the core of a phrase, all its words): hashes of base words, uint64, ascending.
@@ -122,17 +151,24 @@ class DistinctiveWords:
         """Find the words of which tokens are forms: the most frequent that is like the form."""
         assert self._inflections is not None
         new = [token for token in tokens if token not in self._bases]
-        pairs = [(form, base) for form in new for base in self._inflections.bases(form, bool)]
-        found = {form: form for form in new}
-        if pairs:
-            forms, bases = (list(side) for side in zip(*pairs, strict=True))
-            rows = self._table.find_normal(forms + bases)
-            counts = np.where(rows >= 0, self._table.strengths[rows].astype(np.int64), 0)
-            own, others = counts[: len(pairs)], counts[len(pairs) :]
-            fits = (others * _RAREST_BASE >= own) & (others > 0) & self._are_alike(forms, bases)
-            for place in np.argsort(-others, kind="stable").tolist():
-                if fits[place] and found[forms[place]] == forms[place]:
-                    found[forms[place]] = bases[place]
+        rules, found = self._inflections, {form: form for form in new}
+        pairs = [(form, base) for form in new for base in rules.candidates(form, bool)]
+        numbers = {word: number for number, word in enumerate(dict.fromkeys(chain(*pairs)))}
+        rows = self._table.find_normal(list(numbers))
+        counts = np.where(rows >= 0, self._table.strengths[rows].astype(np.int64), 0).tolist()
+        fitting = []  # few: most candidates are no words
+        for form, base in pairs:
+            own, other = counts[numbers[form]], counts[numbers[base]]
+            if other > 0 and other * _RAREST_BASE >= own and form in rules.forms(base):
+                fitting.append((other, form, base))
+        if fitting:
+            alike = self._are_alike(
+                [form for _, form, _ in fitting], [base for *_, base in fitting]
+            )
+            fitting = [one for one, fits in zip(fitting, alike.tolist(), strict=True) if fits]
+        for _, form, base in sorted(fitting, key=lambda one: -one[0]):
+            if found[form] == form:
+                found[form] = base
         self._bases |= found
 
     def _are_alike(self, forms: list[str], bases: list[str]) -> np.ndarray:

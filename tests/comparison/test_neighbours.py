@@ -18,6 +18,7 @@ from distsim.base import memory
 from distsim.comparison import NeighbourSearch
 from distsim.comparison.nearest import NeighbourList, rerank_neighbours
 from distsim.kernels.compiled import frozen
+from distsim.signatures.distinctive_words import DistinctiveWords
 from distsim.signatures.kernels.distinctive_words import choose_distinctive, order_neighbours
 from tests.signatures.test_people_learned import learned  # noqa: F401 (a fixture)
 
@@ -186,6 +187,21 @@ def test_reranking_by_any_measure(alice_index, table):
     )
     with pytest.raises(ParameterError, match="leave it out beside `by`"):
         neighbours(table, "the king", by=exact, threshold=0.5)
+
+
+def test_tokens_that_were_looked_up_tell_the_same(learned, monkeypatch):  # noqa: F811
+    _, table = learned
+    found, rows = DistinctiveWords(table), np.arange(len(table))
+    wanted = DistinctiveWords(table).cores(rows)
+    found.cores(rows[::7])
+    with monkeypatch.context() as patched, pytest.raises(ZeroDivisionError):
+        patched.setattr(found, "_base_hashes", lambda tokens: 1 / 0)
+        found.cores(rows[:50])
+    found.cores(rows[::5])
+    for values, expected in zip(
+        vars(found.cores(rows)).values(), vars(wanted).values(), strict=True
+    ):
+        assert np.array_equal(values, expected)
 
 
 def test_a_search_is_made_once_a_table(table):

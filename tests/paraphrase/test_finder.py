@@ -44,7 +44,7 @@ from distsim.paraphrase.finder.word_finder import (
     WordFinder,
     WordOptions,
 )
-from distsim.paraphrase.finder.word_profiles import build_finder
+from distsim.paraphrase.finder.word_profiles import SparseRows, build_finder
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.paraphrase.substitution.learning import (
     MEASURES,
@@ -90,6 +90,17 @@ def test_profiles_by_lemma_and_by_feature_tell_the_same_cosines(signed):
         lengths = np.sqrt((dense**2).sum(axis=1))
         wanted = dense @ dense[lemma] / np.maximum(1e-9, lengths * lengths[lemma])
         np.testing.assert_allclose(cosines, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_rows", [1, 255, 256, 257])
+def test_squares_of_rows_some_of_which_are_empty(n_rows):
+    generator = np.random.default_rng(n_rows)
+    sizes = generator.integers(0, 3, n_rows) * (np.arange(n_rows) % 256 > 0)
+    starts = np.cumsum([0, *sizes])
+    weights = generator.integers(1, 256, starts[-1]).astype(np.uint8)
+    rows = SparseRows(starts, weights.astype(np.uint16), weights)
+    of_rows = [weights[a:b].astype(float) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    assert rows.squares().tolist() == [float(own @ own) for own in of_rows]
 
 
 def numbered(index, inflections=None):
@@ -226,6 +237,20 @@ def test_words_read_at_once_are_those_looked_up(signed, monkeypatch):
         assert [lexicon.count(word) for word in words] == one_by_one.counts(words).tolist()
     monkeypatch.setattr(type(index.vocabulary), "number", None)  # no word is looked up
     assert at_once.count("an unknown word") == 0
+
+
+def test_after_many_words_no_more_are_looked_up(signed, monkeypatch):
+    index, _ = signed
+    lexicon, other = Lexicon(index), Lexicon(index)
+    words = ["queen", "zeppelin", *lexicon.most_frequent(50)]
+    wanted = [other.count(word) for word in words], other.ids(words).tolist()
+    monkeypatch.setattr("distsim.paraphrase.finder.lexicon._MANY", 20)
+    lexicon.learn(words[:20])
+    lexicon.learn(words[:21])
+    assert lexicon.count(words[-1]) == wanted[0][-1], "looked up"
+    lexicon.learn(words)
+    monkeypatch.setattr(type(index.vocabulary), "number", None)
+    assert ([lexicon.count(word) for word in words], lexicon.ids(words).tolist()) == wanted
 
 
 def test_contrasts_are_counted_by_patterns(signed):
@@ -539,6 +564,20 @@ def test_opposites_come_last(k, opposites, wanted):
     assert [words[one.place] for one in left] == kept[: len(words) if k is None else k]
     seen = words if len(left) < (k or len(words)) else words[: words.index(kept[len(left) - 1])]
     assert n_out == len(set(seen) & set(told_of))
+
+
+def test_evidence_of_spare_rows_is_found_where_they_are_needed():
+    asked = []
+
+    def evidence(pairs):
+        asked.extend(word for _, word in pairs)
+        return told("c").evidence(pairs)
+
+    detector = SimpleNamespace(evidence=evidence)
+    assert len(opposites_last(detector, "x", list("abcdefgh"), 2)[0]) == 2
+    assert asked == ["a", "b"]
+    opposites_last(detector, "x", list("abcdefgh"), 3)
+    assert asked[2:] == list("abcdefgh")
 
 
 def test_rows_put_below_others_are_labelled_and_counted(signed, run, monkeypatch):

@@ -260,7 +260,10 @@ class Contrasts:
 
     def __init__(self, index: CorpusIndex, language: Language) -> None:
         patterns = pattern_ids(index, language, _STRONG)
-        self._patterns = tuple(map(frozen, (patterns.passed, patterns.befores, patterns.betweens)))
+        roles = np.zeros(index.n_words, np.uint8)
+        roles[patterns.betweens[patterns.betweens >= 0]] = kernel.BETWEEN_TWO
+        roles[patterns.passed] = kernel.PASSED
+        self._patterns = tuple(map(frozen, (roles, patterns.befores, patterns.betweens)))
 
     def count(
         self, shard: Shard, places: np.ndarray, numbers: np.ndarray, found: np.ndarray

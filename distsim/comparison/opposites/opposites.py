@@ -223,12 +223,16 @@ class Opposites:
         Arguments:
             words: ids of the forms.
         """
-        numbers = frozen(np.arange(self.index.n_words, dtype=np.int32))
         found = np.zeros(self.index.n_words, np.int64)
         for shard, places in self._occurrences.every_nth(words):
-            self._contrasts.count(shard, places, numbers, found)
+            self._contrasts.count(shard, places, self._own_places, found)
         ids = np.flatnonzero(found)
         return ContrastedWords(ids, found[ids], self._spelt[ids] & ~np.isin(ids, words))
+
+    @cached_property
+    def _own_places(self) -> np.ndarray:
+        """The id of every word, int32[n_words]."""
+        return frozen(np.arange(self.index.n_words, dtype=np.int32))
 
     @cached_property
     def _spelt(self) -> np.ndarray:
@@ -269,6 +273,8 @@ class Opposites:
         Arguments:
             joins: int64[n, COLUMNS], by find_joins.
         """
+        if not len(joins):
+            return 0.0
         told = joins[np.abs(joins[:, kernel.OFFSET]) <= kernel.BETWEEN + 1]
         between = told[:, kernel.FIRST_BETWEEN : kernel.COLUMNS]
         told = told[self._in_patterns[np.maximum(between, 0)].all(axis=1)]
@@ -357,12 +363,15 @@ def opposites_last(
     most = len(phrases) if k is None else min(k, len(phrases))
     if opposites is None:
         return [Placed(place, False, False) for place in range(most)], 0
-    looked_at = phrases[: most + SPARE]
-    told = opposites.evidence([(target, one) for one in looked_at])
-    placed = [
-        Placed(place, one is not None and one.contrasted, one is not None and one.opposite)
-        for place, one in enumerate(told)
-    ]
+    placed: list[Placed] = []
+    for some in (phrases[:most], phrases[most : most + SPARE]):
+        told = opposites.evidence([(target, one) for one in some])
+        placed += [
+            Placed(place, one is not None and one.contrasted, one is not None and one.opposite)
+            for place, one in enumerate(told, len(placed))
+        ]
+        if not any(one.contrasted for one in placed):  # nothing takes another's place
+            break
     others = [one for one in placed if not one.contrasted]
     last = [] if out else [one for one in placed[:most] if one.contrasted]
     last = last[: max(most - SPARE, most - len(others), 0)]

@@ -147,11 +147,13 @@ class Forms:
         counts = {form: self._lexicon.count(form) for form in forms}
         fitting = []
         for form in forms[1:]:
+            if not counts[form]:
+                continue
             doubled = word + word[-1] + form[len(word) :]
             plain = word + form[len(word) + 1 :] if form.startswith(word + word[-1]) else word
             rivals = {doubled, plain} - {word, form}
             rival = max((counts.get(one, 0) for one in rivals), default=0)
-            if counts[form] > 0 and counts[form] >= rival:
+            if counts[form] >= rival:
                 fitting.append(form)
         return (word, *(form for form in self._alike(word, fitting) if self._is_form(word, form)))
 

@@ -6,7 +6,7 @@ other sizes: frequent words are near to many, and to rank high in the list of a 
 near ones says more.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.resources import files
@@ -21,7 +21,7 @@ from distsim.base.settings import read_changes
 from distsim.comparison.opposites.language import Contrasts, Language
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.indexes.shard import Shard, every_nth
+from distsim.indexes.shard import Shard, nth_of
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase.finder.inflections import Forms
 from distsim.paraphrase.finder.word_profiles import SPACES, SparseRows, levels
@@ -217,6 +217,7 @@ class WordFinder:
         self._contrasted = Contrasts(index, Language.open())
         self._columns: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
         self._asked, self._lock = 0, Lock()
+        self._unused: list[np.ndarray] = []  # int32[n_words] of -1 each, one for a thread at most
         self.found = lru_cache(_CACHED)(self._found)
 
     @classmethod
@@ -292,7 +293,8 @@ class WordFinder:
             )
             for name, ranks in self._ranks.items()
         ]  # fmt: skip
-        columns += [self._contrasts(lemma, pool), self._cooccurrence(lemma, pool)]
+        places = self._places(lemma)
+        columns += [self._contrasts(lemma, pool, places), self._cooccurrence(lemma, pool, places)]
         columns.append(self._log_counts[pool])
         return LemmaPool(pool, cosines["vectors"][pool], np.stack(columns, axis=1))
 
@@ -326,40 +328,46 @@ class WordFinder:
         """Return n so that every n-th place of a lemma is `most` places at most."""
         return -(-max(1, int(self.counts[lemma])) // most)
 
-    def _places(self, lemma: int, step: int) -> Iterator[tuple[Shard, np.ndarray]]:
-        """Return each shard with every step-th place of a lemma, int64, ascending."""
+    def _places(self, lemma: int) -> list[tuple[Shard, np.ndarray]]:
+        """Return each shard with the places of a lemma, uint32, ascending."""
         forms = self.all_forms[self._starts[lemma] : self._starts[lemma + 1]]
-        return every_nth(self._index.shards, forms.tolist(), step)
+        ids = [np.array([form]) for form in forms.tolist()]
+        return [(shard, shard.sorted_positions(ids)) for shard in self._index.shards]
 
-    def _contrasts(self, lemma: int, pool: np.ndarray) -> np.ndarray:
+    def _contrasts(
+        self, lemma: int, pool: np.ndarray, places: list[tuple[Shard, np.ndarray]]
+    ) -> np.ndarray:
         """Return ln of 1 and how often patterns of opposites join lemmas with one.
 
         Arguments:
-            pool: int64[n], numbers of the lemmas.
+            pool: int64[n], numbers of the lemmas. places: of the one.
         """
-        numbers, found = np.full(self._lemma_of.size, -1, np.int32), np.zeros(pool.size, np.int64)
+        found = np.zeros(pool.size, np.int64)
+        numbers = self._unused.pop() if self._unused else np.full(self._lemma_of.size, -1, np.int32)
         ids, starts = self.forms(pool)
         sizes = np.diff(np.append(starts, ids.size))
         numbers[ids] = np.repeat(np.arange(pool.size), sizes)
-        numbers, step = frozen(numbers), self._step(lemma, _MOST_JOINS)
-        for shard, places in self._places(lemma, step):
-            self._contrasted.count(shard, places, numbers, found)
+        step = self._step(lemma, _MOST_JOINS)
+        for shard, some in nth_of(places, step):
+            self._contrasted.count(shard, some, frozen(numbers), found)
+        numbers[ids] = -1
+        self._unused.append(numbers)
         ratios: np.ndarray = np.log1p(found * step)
         return ratios
 
-    def _cooccurrence(self, lemma: int, pool: np.ndarray) -> np.ndarray:
+    def _cooccurrence(
+        self, lemma: int, pool: np.ndarray, places: list[tuple[Shard, np.ndarray]]
+    ) -> np.ndarray:
         """Return ln of how much more often than chance lemmas stand in sentences with one.
 
         Arguments:
-            pool: int64[n], numbers of the lemmas.
+            pool: int64[n], numbers of the lemmas. places: of the one.
         """
         found, sampled = np.zeros(self.counts.size, np.int64), 0
         lemma_of = frozen(self._lemma_of)
-        for shard, places in self._places(lemma, self._step(lemma, _MOST_SENTENCES)):
+        for shard, some in nth_of(places, self._step(lemma, _MOST_SENTENCES)):
             last = np.full(found.size, -1, np.int64)
-            sampled += kernel.count_cooccurrences(
-                shard.tokens, frozen(places), lemma_of, last, found
-            )
+            sampled += kernel.count_cooccurrences(shard.tokens, frozen(some), lemma_of, last, found)
         scale = self._sentences[lemma] / max(1, sampled)
         expected = self._sentences[pool] * (self._sentences[lemma] / max(1, self._n_sentences))
         ratios: np.ndarray = np.log((found[pool] * scale + 0.5) / (expected + 0.5))
