@@ -73,7 +73,7 @@ TABLE = (
     Home("comparison", "comparison.measures", "EstimatedCosine ExactCosine similarities similarity",
          "Estimate LearnedCosine Similarity StoredCosine cosine"),
     Home("comparison", "comparison.nearest", "",
-         "Neighbour NeighbourSearch rerank_neighbours"),
+         "Neighbour NeighbourSearch SharedNeighbour neighbours_of_both rerank_neighbours"),
     Home("comparison", "comparison.opposites.language", "", "Language"),
     Home("comparison", "comparison.table", "", "group_senses"),
     Home("comparison", "comparison.opposites.opposites", "", "OppositeEvidence Opposites"),

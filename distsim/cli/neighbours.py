@@ -96,6 +96,10 @@ class NeighbourOptions(OptionGroup):
             "strongest shared contexts.",
         ),
     ] = False
+    beside: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE", help="Another table: what is near in both, in one alone."),
+    ] = None
     by_map: Annotated[
         str | None,
         typer.Option("--map", metavar="MAP", help="Translations by a map of `distsim map`."),
@@ -145,22 +149,15 @@ def neighbours(
     their cosine. A fifth column says `opposite` or `contrasted`, or `composed` where the focal
     phrase is not in the table and was made of its words. With --gapped the fourth column counts
     the pattern among the places looked at.
-    With --map the phrases are words of the map's target table, ordered by CSLS.
+    With --map the phrases are words of the map's target table, ordered by CSLS. With --beside:
+    both, a or b<TAB>phrase<TAB>cosine in TABLE<TAB>cosine in the other table.
     """
     from distsim.cli.similarity import opened_evidence
 
     (finding,) = chosen(NeighbourSettings(), settings=settings)
     asked = asked_phrases(phrases, file)
     several = file is not None or len(asked) > 1
-    if gapped:
-        if how.other_than("k", "min_strength", "index"):
-            raise typer.BadParameter("--gapped goes with -k, --min-strength, --index alone")
-        _put_gapped(table, how, asked, several)
-        return
-    if how.by_map is not None:
-        if how.other_than("k", "by_map"):
-            raise typer.BadParameter("--map goes with -k alone")
-        _put_translations(table, how, asked, several)
+    if _put_others(table, how, asked, several, gapped=gapped):
         return
     opened, found_of = _search(table, how, finding.weights)
     evidence = opened_evidence(opened, table, how.index) if how.why else None
@@ -181,6 +178,23 @@ def neighbours(
         _put_near(one.phrase, near.neighbours, several, groups, reasons)
     if _say_totals(lists, lambda: _usual_least(opened, how)):
         say_left_out(opened, (one.phrase for one in asked if not one.empty))
+
+
+def _put_others(
+    table: str, how: NeighbourOptions, asked: "list[PhraseArgument]", several: bool, *, gapped: bool
+) -> bool:
+    """Return whether --gapped, --map or --beside is given, which print rows of their own."""
+    for option, given, put, also in (
+        ("--gapped", gapped, _put_gapped, "-k, --min-strength, --index"),
+        ("--map", how.by_map is not None, _put_translations, "-k"),
+        ("--beside", how.beside is not None, _put_beside, "-k, --min-strength, --lengths, --all"),
+    ):
+        if given:
+            if set(how.given()) - {option, *also.split(", ")} - {"--limit"}:
+                raise typer.BadParameter(f"{option} goes with {also} alone")
+            put(table, how, asked, several)
+            return True
+    return False
 
 
 def _say_totals(lists: "list[NeighbourList | _FinderList]", usual: Callable[[], int]) -> int:
@@ -385,6 +399,41 @@ def _put_gapped(
         for rank, other in enumerate(near, 1):
             scores = {"similarity": other.similarity, "count": other.matches}
             put_answer(one.phrase, several, {"rank": rank, "answer": other.pattern, **scores})
+
+
+def _put_beside(
+    table: str, how: NeighbourOptions, asked: "list[PhraseArgument]", several: bool
+) -> None:
+    """Print what is near each phrase in two tables: of which, phrase, cosine in each."""
+    from distsim.comparison.measures import reason_without_signature
+    from distsim.comparison.nearest import NeighbourSearch, neighbours_of_both
+
+    low, high = lengths_range(how.lengths) if how.lengths else (0, 0)
+    searches = [
+        NeighbourSearch(
+            one,
+            min_strength=how.min_strength,
+            lengths=range(low, high + 1) if how.lengths else None,
+            distinct=False if how.everything else None,
+        )
+        for one in (table, str(how.beside))
+    ]
+    for one in asked:
+        near = None
+        if not one.empty:
+            near = neighbours_of_both(searches[0], searches[1], one.phrase, k=_wanted(how))
+        if not near:
+            reason = (
+                "empty" if one.empty else reason_without_signature(searches[0].table, one.phrase)
+            )
+            columns = dict.fromkeys(("of", "answer", "similarity_a", "similarity_b"))
+            put_answer(one.phrase, several, columns, reason=reason)
+            continue
+        for other in near:
+            row = other._asdict()
+            row["answer"] = row.pop("phrase")
+            names = ("of", "answer", "similarity_a", "similarity_b")
+            put_answer(one.phrase, several, {name: row[name] for name in names})
 
 
 def _wanted(how: NeighbourOptions) -> int:

@@ -16,6 +16,8 @@ from distsim.comparison.measures import similarities as similarities
 from distsim.comparison.measures import similarity as similarity
 from distsim.comparison.nearest import Neighbour as Neighbour
 from distsim.comparison.nearest import NeighbourSearch as NeighbourSearch
+from distsim.comparison.nearest import SharedNeighbour as SharedNeighbour
+from distsim.comparison.nearest import neighbours_of_both as neighbours_of_both
 from distsim.comparison.nearest import rerank_neighbours as rerank_neighbours
 from distsim.comparison.opposites.language import Language as Language
 from distsim.comparison.opposites.opposites import OppositeEvidence as OppositeEvidence

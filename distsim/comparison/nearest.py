@@ -15,7 +15,7 @@ from distsim.base.arguments import in_range, one_or_many_texts, one_text, shown,
 from distsim.base.errors import ParameterError
 from distsim.base.memory import half_of_free
 from distsim.base.results import Results
-from distsim.comparison.measures import Similarity
+from distsim.comparison.measures import EstimatedCosine, Similarity
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
 from distsim.signatures.distinctive_words import DistinctiveWords
@@ -62,6 +62,22 @@ class NeighbourList(NamedTuple):
 
     neighbours: Results[Neighbour]
     hidden: int
+
+
+class SharedNeighbour(NamedTuple):
+    """A phrase near another in one of two tables, or in both.
+
+    of: `both`, `a` or `b`: the tables among whose nearest it is. similarity_a, similarity_b: its
+    estimated cosine with the other phrase in each table; None where one of them is unknown there.
+
+    >>> SharedNeighbour("a", "position", 0.31, None).of
+    'a'
+    """
+
+    of: str
+    phrase: str
+    similarity_a: float | None
+    similarity_b: float | None
 
 
 class NeighbourSearch:
@@ -130,6 +146,16 @@ class NeighbourSearch:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _search, (self._table, self._options | {"estimate": self._estimator.name})
+
+    @property
+    def table(self) -> StoredTable:
+        """The table that is searched."""
+        return self._table
+
+    @property
+    def estimate(self) -> str:
+        """How similarities are estimated: `bits` or `restored`."""
+        return self._estimator.name
 
     def __repr__(self) -> str:
         return f"<NeighbourSearch among {len(self._part):,} phrases of {self._table!r}>"
@@ -701,6 +727,45 @@ def rerank_neighbours(
     ]
     order = sorted(again, key=lambda one: (_last(one.similarity), -one.strength, one.phrase))
     return Results(order)
+
+
+def neighbours_of_both(
+    a: NeighbourSearch, b: NeighbourSearch, phrase: str, *, k: int = 10
+) -> Results[SharedNeighbour]:
+    """Return the phrases nearest to a phrase in two tables: of both, of `a`, of `b` alone.
+
+    Each group begins with the highest similarity, of both with the highest mean. Tables of two
+    parts of a corpus show how the use of a phrase differs between these.
+
+    Arguments:
+        a, b: searches of the two tables.
+        phrase: words separated by spaces.
+        k: how many of each table are looked at.
+
+    >>> search = NeighbourSearch(table, min_strength=5)
+    >>> both = neighbours_of_both(search, search, "the king", k=2)
+    >>> [(one.of, one.phrase) for one in both]
+    [('both', 'the gryphon'), ('both', 'the hatter')]
+    """
+    found = [one.found(phrase, k=k) for one in (a, b)]
+    near = [[] if one is None else [row.phrase for row in one.neighbours] for one in found]
+    phrases = list(dict.fromkeys(near[0] + near[1]))
+    measured = [
+        EstimatedCosine(one.table, estimate=one.estimate).similarities(
+            [(phrase, other) for other in phrases]
+        )
+        for one in (a, b)
+    ]
+    rows = []
+    for other, similarity_a, similarity_b in zip(phrases, *measured, strict=True):
+        of = "both" if other in near[0] and other in near[1] else "a" if other in near[0] else "b"
+        rows.append(SharedNeighbour(of, other, similarity_a, similarity_b))
+
+    def order(row: SharedNeighbour) -> tuple[int, float, str]:
+        values = {"both": row[2:], "a": row[2:3], "b": row[3:]}[row.of]
+        return ("both", "a", "b").index(row.of), -sum(map(float, values)), row.phrase
+
+    return Results(sorted(rows, key=order))
 
 
 def _last(value: float) -> float:

@@ -9,14 +9,18 @@ import pytest
 from distsim import (
     ExactCosine,
     ParameterError,
+    Recipe,
+    Selection,
     SignatureTable,
     neighbours,
+    sign,
     similarities,
     similarity,
 )
 from distsim.base import memory
 from distsim.comparison import NeighbourSearch
-from distsim.comparison.nearest import NeighbourList, rerank_neighbours
+from distsim.comparison.nearest import NeighbourList, neighbours_of_both, rerank_neighbours
+from distsim.contexts import NgramModel
 from distsim.kernels.compiled import frozen
 from distsim.signatures.distinctive_words import DistinctiveWords
 from distsim.signatures.kernels.distinctive_words import choose_distinctive, order_neighbours
@@ -246,3 +250,36 @@ def test_a_limit_of_0_lists_all_beginning_with_those_of_a_limit(learned, run, as
         [json.loads(line)["answer"] for line in lines.splitlines()] for lines in (few, every)
     ]
     assert answers[1][:3] == answers[0] and len(answers[1]) > 3
+
+
+def test_neighbours_in_two_tables_stand_beside_each_other(alice_index, run, tmp_path):
+    """The lists of both tables, each phrase with the similarity that the other table's list has."""
+    tables = []
+    for number in range(2):
+        recipe = Recipe(model=NgramModel(window=1 + number))
+        tables.append(sign(
+            alice_index, tmp_path / f"{number}.table", recipe=recipe,
+            selection=Selection(min_count=2, max_length=2),
+        ))  # fmt: skip
+    searches = [NeighbourSearch(one, min_strength=5) for one in tables]
+    own = [dict(row[:2] for row in one.nearest("alice", k=9)) for one in searches]
+    both = neighbours_of_both(*searches, "alice", k=9)
+    assert {row.phrase for row in both} == {*own[0], *own[1]}
+    assert [row.of for row in both] == sorted(
+        ("both" if one in own[0] and one in own[1] else "a" if one in own[0] else "b"
+         for one in {**own[0], **own[1]}), key=("both", "a", "b").index,
+    )  # fmt: skip
+    for row in both:
+        for listed, value in zip(own, row[2:], strict=True):
+            assert row.phrase not in listed or listed[row.phrase] == value
+    assert len({row.of for row in both}) == 3
+    assert neighbours_of_both(*searches, "nothing of it") == []
+    options = ("--beside", tables[1].path, "--min-strength", 5)
+    out, _ = run("neighbours", tables[0].path, "alice", *options, "-k", 9, "--json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [(row["of"], row["answer"], row["similarity_a"], row["similarity_b"])
+            for row in rows] == [tuple(row) for row in both]  # fmt: skip
+    out, _ = run("neighbours", tables[0].path, "zzzz", *options)
+    assert out == "NA\tNA\tNA\tNA\n"
+    _, err = run("neighbours", tables[0].path, "alice", *options, "--why", status=2)
+    assert "--beside goes with" in err
