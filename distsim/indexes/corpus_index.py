@@ -43,6 +43,7 @@ from distsim.indexes.concordance import ContextReader, Sample, parse_context
 from distsim.indexes.indexed_text import IndexedText
 from distsim.indexes.queries import (
     LONGEST_GAP,
+    MATCHING_STEPS,
     MATCHINGS,
     MAX_MATCHES,
     CompiledQuery,
@@ -428,8 +429,10 @@ class CorpusIndex(IndexedText):
 
         def of_shards(part: CompiledQuery, which: int) -> np.ndarray:
             parts, room = [], MAX_MATCHES
+            n_positions = max(1, sum(shard.n_positions for shard in self.shards))
+            steps_each = (1 + MATCHING_STEPS / n_positions) / compiled.n_queries
             for shard in self.shards:
-                spans = shard.query(part, which, room, compiled.n_queries)
+                spans = shard.query(part, which, room, int(steps_each * shard.n_positions))
                 if spans is None:
                     raise ParameterError(
                         f"{query!r}: takes too long in this index: name rarer words, or repeat less"

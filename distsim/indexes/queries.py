@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise
 from operator import or_
 from time import thread_time
@@ -37,7 +37,7 @@ LONGEST_GAP = 6
 MAX_TOKENS = 64
 MAX_MATCHES = 10_000_000
 MATCHINGS: tuple[str, ...] = get_args(Matching)
-MATCHING_STEPS = 20_000_000  # of a query in a shard, and one for each token: about a second
+MATCHING_STEPS = 20_000_000  # of a query, and one for each token: about a second
 SEARCH_SECONDS = 0.6  # CPU time in which the words of all patterns of a query are found
 _ANY_LENGTH = 1 << 40
 _RARE = 8  # one of so many tokens at most is looked up; otherwise all text is read
@@ -490,7 +490,7 @@ class _Conditions:
             pattern = pattern.replace("İ", "i") if ignores_case else pattern
             today = replace(normaliser, fold_variants=True)
             if today != normaliser:
-                lines = lines.changed("today", today.token)
+                lines = lines.changed("today", partial(_each_line, today.token))
         if " " in pattern:  # blanks in forms became _
             lines = lines.with_blanks()
         if "d" in regex.flags:
@@ -613,6 +613,11 @@ def _texts_matching(texts: list[str], pattern: str) -> np.ndarray:
     return WordLines(joined, np.cumsum([0, *map(len, encoded)])).matching(pattern)
 
 
+def _each_line(change: Callable[[str], str], text: str) -> str:
+    """Return text with each of its lines changed."""
+    return "\n".join(map(change, text.split("\n")))
+
+
 def _regexes(node: Any) -> list[Regex]:
     """Return the conditions in a part of a query."""
     if isinstance(node, Regex):
@@ -660,9 +665,10 @@ def one_of_each_start(spans: np.ndarray, which: int) -> np.ndarray:
     Arguments:
         spans: int64[m, 2]. which: a kernel's SHORTEST, LONGEST or ALL.
     """
-    if not len(spans):
+    if kernel.is_ascending(frozen(spans), which != kernel.ALL):
         return spans
-    keys = np.sort(spans[:, 0] << 24 | np.minimum(spans[:, 1] - spans[:, 0], (1 << 24) - 1))
+    keys = spans[:, 0] << 24 | np.minimum(spans[:, 1] - spans[:, 0], (1 << 24) - 1)
+    keys.sort(kind="stable")  # they are nearly so
     begins = keys >> 24
     if which == kernel.SHORTEST:
         stays = np.diff(begins, prepend=-1) != 0

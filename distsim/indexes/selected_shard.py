@@ -148,11 +148,9 @@ class SelectedShard(Shard):
         is_inside = self._keeps(everywhere)
         return everywhere[is_inside], owners[is_inside]
 
-    def query(
-        self, query: CompiledQuery, which: int, most: int, n_queries: int = 1
-    ) -> np.ndarray | None:
+    def query(self, query: CompiledQuery, which: int, most: int, steps: int) -> np.ndarray | None:
         """Return the spans that match a query, int64[m, 2]; m is above `most` if there are more."""
-        spans = self._whole.query(query, which, most, n_queries)
+        spans = self._whole.query(query, which, most, steps)
         if spans is None or len(spans) > most:
             return spans
         inside: np.ndarray = spans[self._keeps(spans[:, 0])]

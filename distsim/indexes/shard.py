@@ -12,7 +12,7 @@ from pydivsufsort import divsufsort
 from distsim.base.errors import ArtifactError, ParameterError
 from distsim.base.parallel import interruptible
 from distsim.indexes.kernels.queries import DAMAGED, TOO_LONG, match_query
-from distsim.indexes.queries import MATCHING_STEPS, CompiledQuery
+from distsim.indexes.queries import CompiledQuery
 from distsim.indexes.written import ARRAYS as WRITTEN
 from distsim.indexes.written import WrittenText
 from distsim.kernels import suffixes as kernel
@@ -359,9 +359,7 @@ class Shard:
             raise damaged()
         return row_starts, features, counts
 
-    def query(
-        self, query: CompiledQuery, which: int, most: int, n_queries: int = 1
-    ) -> np.ndarray | None:
+    def query(self, query: CompiledQuery, which: int, most: int, steps: int) -> np.ndarray | None:
         """Return the spans that match a query, int64[m, 2], half-open, in no order, some twice.
 
         m > most if there are more; None where matching takes too many steps.
@@ -370,7 +368,7 @@ class Shard:
             query: a compiled query.
             which: the kernel's SHORTEST, LONGEST or ALL.
             most: number of spans that are expected.
-            n_queries: that share the steps.
+            steps: that matching may take.
         """
         tokens = self.tokens
         if query.layered:
@@ -386,7 +384,7 @@ class Shard:
         reach = self.n_positions if query.reach is None else query.reach
         n, spans = match_query(
             tokens, frozen(self._anchors(query)), reach, automaton, which, query.longest, most,
-            (MATCHING_STEPS + self.n_positions) // n_queries,
+            steps,
         )  # fmt: skip
         if n == DAMAGED:
             raise damaged()

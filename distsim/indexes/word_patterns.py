@@ -7,7 +7,6 @@ one text, a line each, and one search takes a whole run of lines that match.
 import re
 from collections.abc import Callable
 from functools import cached_property
-from itertools import pairwise
 from time import thread_time
 from typing import Any
 from unicodedata import category, combining, normalize
@@ -130,19 +129,26 @@ class WordLines:
         """Return the lines with words outside ASCII changed; they are made once.
 
         Arguments:
-            name: of the change. change: returns another form of a word, such as that without
-                diacritics.
+            name: of the change. change: returns words, a line each, in another form, such as
+                that without diacritics.
         """
         if name not in self._changed:
             self._changed[name] = self._with_change(change)
         return self._changed[name]
 
     def _with_change(self, change: Callable[[str], str]) -> "WordLines":
-        text, ends = self._text.tobytes(), self._offsets.tolist()
-        words = [text[a:b] for a, b in pairwise(ends)]
-        words = [w if w.isascii() else change(w.decode(errors="replace")).encode() for w in words]
-        joined = np.frombuffer(b"".join(words), np.uint8)
-        return WordLines(joined, np.cumsum([0, *map(len, words)]))
+        foreign = self._parts[1]
+        changed = change(foreign.text.decode(errors="replace")).encode()[:-1].split(b"\n")
+        lengths = np.diff(self._offsets)
+        is_changed = np.zeros(self._n_words, np.bool_)
+        is_changed[foreign.ids] = True
+        stays = self._text[np.repeat(~is_changed, lengths)]
+        lengths[foreign.ids] = [len(word) for word in changed[: foreign.ids.size]]
+        text = np.empty(int(lengths.sum()), np.uint8)
+        of_changed = np.repeat(is_changed, lengths)
+        text[of_changed] = np.frombuffer(b"".join(changed), np.uint8)
+        text[~of_changed] = stays
+        return WordLines(text, np.concatenate([[0], np.cumsum(lengths)]))
 
     def with_blanks(self) -> "WordLines":
         """Return the lines with a blank for each `_`."""
@@ -286,4 +292,5 @@ def bare(text: str) -> str:
     """
     if text.isascii():
         return text
-    return "".join(letter for letter in normalize("NFD", text) if not combining(letter))
+    decomposed = normalize("NFD", text)
+    return decomposed.translate(dict.fromkeys(map(ord, filter(combining, set(decomposed)))))

@@ -3,12 +3,16 @@
 import random
 import re
 
+import numpy as np
 import pytest
 
 from distsim import CorpusIndex, IndexOptions, ParameterError
 from distsim.corpus.normaliser import Normaliser
+from distsim.indexes import corpus_index
 from distsim.indexes.collocation import collocates
+from distsim.indexes.kernels import queries as kernel
 from distsim.indexes.queries import compile_query
+from distsim.indexes.word_patterns import WordLines, bare
 from distsim.output.verification import find_faults
 from tests.conftest import write_lines
 from tests.naive import queries
@@ -486,3 +490,40 @@ def test_the_first_lines_of_an_order_are_those_of_all_lines(random_text, monkeyp
     whole = index.spans("b", order=order).tolist()
     for k in (0, 1, 2, 3, 10, 50, len(whole) - 1, len(whole), len(whole) + 1):
         assert index.spans("b", order=order, k=k).tolist() == whole[:k]
+
+
+@pytest.mark.parametrize("n_shards", [1, 7])
+def test_the_work_of_a_query_is_limited_for_all_shards_together(tmp_path, monkeypatch, n_shards):
+    text = write_lines(tmp_path / "text.txt", [["a", "b", "c", "d", "e", "f", "g"]] * 700)
+    options = IndexOptions("lines", shard_tokens=5_700 // n_shards)
+    index = CorpusIndex.build([text], tmp_path / "index", options=options)
+    assert len(index.shards) >= n_shards
+    query = '"a" []{0,6} "g"'  # 14 steps a sentence, 5 of which the tokens pay
+    monkeypatch.setattr(corpus_index, "MATCHING_STEPS", 12_000)
+    assert len(index.query(query)) == 700
+    monkeypatch.setattr(corpus_index, "MATCHING_STEPS", 2_000)
+    with pytest.raises(ParameterError, match="takes too long in this index"):
+        index.query(query)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 30])
+def test_spans_are_ascending_where_no_order_changes_them(n):
+    rng = np.random.default_rng(n)
+    for _ in range(100):
+        begins = np.sort(rng.integers(0, 4 * n + 1, n))
+        spans = np.column_stack([begins, begins + rng.integers(1, 3, n)])
+        pairs = as_pairs(spans)
+        assert kernel.is_ascending(spans, False) == (pairs == sorted(set(pairs)))
+        assert kernel.is_ascending(spans, True) == (pairs == queries.shortest(sorted(set(pairs))))
+
+
+def test_words_without_diacritics_are_changed_all_at_once():
+    words = ["café", "cafe", "Việt_Nam", "été", "a", "ﬁn", "ÅÄÖ", "日本", "e\u0301", "\u0301", "ñ"]
+    encoded = [word.encode() for word in words]
+    text = np.frombuffer(b"".join(encoded), np.uint8)
+    lines = WordLines(text, np.cumsum([0, *map(len, encoded)])).changed("bare", bare)
+    for word, changed in zip(words, map(bare, words), strict=True):
+        wanted = [bool(changed) and bare(other) == changed for other in words]
+        assert lines.matching(re.escape(changed) or "x").tolist() == wanted, word
+    assert WordLines(text[:0], np.zeros(1, np.int64)).changed("bare", bare).matching("a").size == 0
+    assert bare("Việt") == "Viet" and bare("e\u0301") == "e"

@@ -110,6 +110,22 @@ class Automaton(NamedTuple):
 
 
 @compiled
+def is_ascending(spans, one_of_each):
+    """Return whether spans are ascending, each once.
+
+    Arguments:
+        spans: int64[m, 2].
+        one_of_each: no two begin at the same place.
+    """
+    for i in range(1, len(spans)):
+        if spans[i, 0] < spans[i - 1, 0] or (
+            spans[i, 0] == spans[i - 1, 0] and (one_of_each or spans[i, 1] <= spans[i - 1, 1])
+        ):
+            return False
+    return True
+
+
+@compiled
 def is_boundary(tokens, place):
     """Return whether a place is a sentence's edge; those before and behind the text are edges.
 
