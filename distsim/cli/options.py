@@ -348,7 +348,7 @@ FreeMemoryOption = Annotated[
 
 def _set_memory_limit(n_bytes: int | None) -> None:
     if n_bytes is not None:
-        from distsim.base.memory import set_memory_limit
+        from distsim.base.parallel import set_memory_limit
 
         set_memory_limit(n_bytes)
 

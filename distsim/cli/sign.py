@@ -53,7 +53,7 @@ def learn(
 
     By the recipe of `sign --preset learned`; --recipe and --set change it as they do there.
     """
-    from distsim.base.memory import keep_freed
+    from distsim.base.parallel import keep_freed
     from distsim.contexts.phrase_store import Selection
     from distsim.signatures.recipe import DEFAULT
     from distsim.signatures.signing import learn as learn_projection
@@ -240,7 +240,7 @@ def sign(
     --recipe and --set change it: model.window, weighting.scheme, n_bits, max_phrases and
     others, all of which `distsim info TABLE --recipe` prints and an unknown one names.
     """
-    from distsim.base.memory import keep_freed
+    from distsim.base.parallel import keep_freed
     from distsim.contexts.phrase_store import Selection
     from distsim.signatures.recipe import PRESETS
 

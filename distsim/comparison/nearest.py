@@ -13,7 +13,7 @@ import numpy as np
 
 from distsim.base.arguments import in_range, one_or_many_texts, one_text, shown, whole_number
 from distsim.base.errors import ParameterError
-from distsim.base.memory import half_of_free
+from distsim.base.parallel import half_of_free
 from distsim.base.results import Results
 from distsim.comparison.measures import EstimatedCosine, Similarity
 from distsim.indexes import hamming

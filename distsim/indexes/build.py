@@ -28,8 +28,7 @@ from distsim.base.arguments import (
     whole_number,
 )
 from distsim.base.errors import InputError, ParameterError
-from distsim.base.memory import half_of_free
-from distsim.base.parallel import Run, ordered_map
+from distsim.base.parallel import Run, half_of_free, ordered_map
 from distsim.corpus.documents import (
     ID_FIELD,
     NO_ID,

@@ -10,7 +10,7 @@ import numpy as np
 
 from distsim.base.arguments import AnyPath, WordIds
 from distsim.base.errors import ParameterError
-from distsim.base.memory import half_of_free
+from distsim.base.parallel import half_of_free
 from distsim.base.results import Results
 from distsim.comparison.opposites.opposites import SPARE, opposites_last
 from distsim.contexts.weights import Weighting

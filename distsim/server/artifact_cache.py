@@ -10,8 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from distsim.base.errors import ArtifactError, DistsimError, ParameterError
-from distsim.base.memory import trim
-from distsim.base.parallel import available_cores
+from distsim.base.parallel import available_cores, trim
 from distsim.kernels.compiled import compiled_kernels, uncached_kernels
 from distsim.server import jit_warm_up
 from distsim.server.endpoints import Endpoint

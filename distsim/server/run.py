@@ -18,7 +18,7 @@ from starlette.routing import Router
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from distsim.base.errors import ParameterError
-from distsim.base.memory import give_back_freed
+from distsim.base.parallel import give_back_freed
 from distsim.server import api, pages
 from distsim.server.artifact_cache import ArtifactCache
 from distsim.server.endpoints import PREFIX

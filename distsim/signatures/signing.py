@@ -15,8 +15,7 @@ import numpy as np
 from distsim import storage
 from distsim.base.arguments import one_path
 from distsim.base.errors import DistsimError, ParameterError
-from distsim.base.memory import half_of_free
-from distsim.base.parallel import Progress, no_progress
+from distsim.base.parallel import Progress, half_of_free, no_progress
 from distsim.contexts.ngram import NgramModel
 from distsim.contexts.phrase_store import Selection
 from distsim.contexts.sources.index import IndexSource

@@ -9,7 +9,7 @@ import pytest
 
 from distsim import DistsimError
 from distsim.base import errors
-from distsim.base import memory as freed_memory
+from distsim.base import parallel as freed_memory
 from distsim.base.errors import Interrupted, interrupt
 from distsim.base.parallel import ordered_map
 

@@ -17,7 +17,7 @@ from distsim import (
     similarities,
     similarity,
 )
-from distsim.base import memory
+from distsim.base import parallel
 from distsim.comparison import NeighbourSearch
 from distsim.comparison.nearest import NeighbourList, neighbours_of_both, rerank_neighbours
 from distsim.contexts import NgramModel
@@ -76,8 +76,8 @@ def test_little_memory_changes_no_neighbour(learned, run, monkeypatch):  # noqa:
     table = SignatureTable.open(learned[1].path)
     copied = NeighbourSearch(table, **limits)
     assert 0 < len(copied._part.bits) == len(copied._part) < len(table)
-    monkeypatch.setattr(memory, "_limit", None)
-    memory.set_memory_limit(1000)
+    monkeypatch.setattr(parallel, "_limit", None)
+    parallel.set_memory_limit(1000)
     table = SignatureTable.open(learned[1].path)
     mapped = NeighbourSearch(table, **limits)
     assert np.shares_memory(mapped._part.bits, table.bits)
@@ -85,8 +85,8 @@ def test_little_memory_changes_no_neighbour(learned, run, monkeypatch):  # noqa:
         assert copied.found(phrase, k=20) == mapped.found(phrase, k=20)
     asked = ("neighbours", learned[1].path, "alice", "--lengths", "3", "--min-strength", "4")
     given, _ = run(*asked, "--memory", "1K")
-    assert memory.half_of_free() == 1024
-    monkeypatch.setattr(memory, "_limit", None)
+    assert parallel.half_of_free() == 1024
+    monkeypatch.setattr(parallel, "_limit", None)
     assert given == run(*asked)[0]
 
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.errors import ParameterError
-from distsim.base.memory import trim
+from distsim.base.parallel import trim
 from distsim.contexts.sources.source import Work
 from distsim.signatures.projections.projection import LARGEST_ENTRY, WHOLE_NUMBERS
 from distsim.signatures.projections.singular import (

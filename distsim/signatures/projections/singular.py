@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from distsim.base.memory import trim
-from distsim.base.parallel import Progress, no_progress, ordered_map
+from distsim.base.parallel import Progress, no_progress, ordered_map, trim
 from distsim.kernels.compiled import frozen
 from distsim.signatures.kernels.projection import multiply
 
