@@ -301,6 +301,10 @@ def test_words_exclude_each_other(tmp_path):
     words = ["anna", "peter", "annabel", "town"]
     pairs = np.array([[0, 1], [0, 2], [0, 3]])
     assert exclusive.among(words, same, *pairs.T).tolist() == [EXCLUSIVE, 0, 0]
+    words = ["wetter", "drier", "wettest", "soaks"]  # by their bases, wherever they stand
+    pairs = np.array([[0, 1], [2, 1], [0, 2], [0, 3]])
+    assert exclusive.among(words, same, *pairs.T).tolist() == [EXCLUSIVE, EXCLUSIVE, 0, 0]
+    assert not exclusive.among(words, 0 * same, *pairs.T).any()
     words = ["wet", "moist", "roads", "road"]  # `or` alone is no contrast, nor are forms of a word
     pairs = np.array([[0, 1], [2, 3]])
     assert exclusive.among(words, same, *pairs.T).tolist() == [DOUBTFUL, 0]

@@ -37,6 +37,7 @@ ALIKE = 0.5  # cosine
 FEWEST_DOUBTFUL, DOUBTFUL_JOINED = 3, 1.9  # joins of any kind, and ln of their excess
 NAME = 0.9  # share of a name's occurrences within sentences that begin with a capital
 FEWEST_CAPITALS = 3
+BASE = 0.1  # the base of a form occurs more often than this share of the form's occurrences
 NOUNS = 0.25  # share of capitals within sentences from which a language writes nouns so
 LIKE = 0.3  # cosine from which names, or a word and its negation, exclude each other
 SAME_START = 3  # letters at the beginning that forms of one name share
@@ -121,6 +122,8 @@ class ExclusiveWords:
         ids = self._ids(words)
         cosines = np.einsum("ij,ij->i", vectors[first], vectors[second])
         found = self._joined(ids[first], ids[second], cosines)
+        alike = np.flatnonzero((found < EXCLUSIVE) & (cosines >= LIKE))
+        found[alike[self._bases_joined(words, ids, first[alike], second[alike])]] = EXCLUSIVE
         for at in np.flatnonzero(found).tolist():
             if self._inflections.are_forms_of_one(words[first[at]], words[second[at]]):
                 found[at] = 0
@@ -154,6 +157,54 @@ class ExclusiveWords:
         ids: np.ndarray = self._index.vocabulary.find(hash_texts([w.encode() for w in words]))
         return ids
 
+    def _bases_joined(
+        self, words: list[str], ids: np.ndarray, first: np.ndarray, second: np.ndarray
+    ) -> np.ndarray:
+        """Return whether the text joins the forms of pairs of words as EXCLUSIVE, bool[n].
+
+        `longer` and `shorter` are told by `long` and `short`, too: the joins of all forms of two
+        words count together.
+
+        Arguments:
+            words, ids: as for `among`. first, second: int64[n], alike words of each pair.
+        """
+        if self._index is None or not first.size:
+            return np.zeros(first.size, bool)
+        asked = np.unique(np.concatenate([first, second]))
+        bases = np.zeros(len(words), np.int64)
+        bases[asked] = self._base_ids([words[at] for at in asked.tolist()], ids[asked])
+        with self._lock:
+            joins, counts = self._joins_of_bases
+        a, b = bases[first], bases[second]
+        contrasts, joined, more, _ = self._joins_between(a, b, joins, counts)
+        often = (contrasts > 1) & (more >= JOINED) & (contrasts >= SOME * joined)
+        exclusive: np.ndarray = often & (a != b)
+        return exclusive
+
+    def _base_ids(self, words: list[str], ids: np.ndarray) -> np.ndarray:
+        """Return the ids of the words of which words are forms, int64; else their own.
+
+        Arguments:
+            words: in normal form. ids: int64, theirs in the index.
+        """
+        inflections = self._inflections
+        of_word: list[list[str]] = [
+            [] if word in inflections.function_words
+            else sorted(b for b in inflections.all_bases(word) if b != word and len(b) > 2)
+            for word in words
+        ]  # fmt: skip
+        found = self._ids([base for bases in of_word for base in bases])
+        counts = np.where(found > 0, self._counts[np.maximum(found, 0)], 0)
+        own = self._counts[np.maximum(ids, 0)] * (ids > 0)
+        result, start = ids.copy(), 0
+        for n, bases in enumerate(of_word):
+            if bases:
+                most = start + int(counts[start : start + len(bases)].argmax())
+                if counts[most] > BASE * own[n]:
+                    result[n] = found[most]
+                start += len(bases)
+        return result
+
     def _joined(self, a: np.ndarray, b: np.ndarray, cosines: np.ndarray) -> np.ndarray:
         """Return how the text joins pairs of words, uint8[n]: as EXCLUSIVE, DOUBTFUL or neither, 0.
 
@@ -165,8 +216,29 @@ class ExclusiveWords:
             return grades
         with self._lock:
             joins, occurrences = self._joins, self._counts
+        contrasts, joined, more, more_joined = self._joins_between(a, b, joins, occurrences)
+        share = contrasts / np.maximum(joined, 1)
+        alike = cosines >= ALIKE
+        grades[alike & (joined >= FEWEST_DOUBTFUL) & (more_joined >= DOUBTFUL_JOINED)] = DOUBTFUL
+        some = alike & ((share >= SOME) | (more >= OFTEN))
+        exclusive = (contrasts > 1) & (more >= JOINED) & ((share >= CLEAR) | some)
+        single = (contrasts == 1) & (joined > 1) & (more_joined >= JOINED)
+        grades[exclusive | (single & alike & (share >= SINGLE))] = EXCLUSIVE
+        return grades
+
+    def _joins_between(
+        self, a: np.ndarray, b: np.ndarray, joins: JoinedWords, occurrences: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return how often the text joins pairs: contrasts, all joins, and ln of either's excess.
+
+        Arguments:
+            a, b: int64[n], ids of the two of each pair. joins: of words. occurrences:
+            float64[n_words], theirs.
+        """
         if not joins.keys.size:
-            return grades
+            none = np.zeros(a.size, np.int64)
+            return none, none, none.astype(float), none.astype(float)
+        assert self._index is not None
         known = (a > 0) & (b > 0)
         a, b = np.maximum(a, 0), np.maximum(b, 0)
         keys = (np.minimum(a, b) << 32) | np.maximum(a, b)
@@ -176,14 +248,7 @@ class ExclusiveWords:
         contrasts, joined = counts[:, 0], counts.sum(axis=1)
         more = np.log((contrasts + 0.5) / (chance * joins.totals[0] + 0.5))
         more_joined = np.log((joined + 0.5) / (chance * joins.totals.sum() + 0.5))
-        share = contrasts / np.maximum(joined, 1)
-        alike = cosines >= ALIKE
-        grades[alike & (joined >= FEWEST_DOUBTFUL) & (more_joined >= DOUBTFUL_JOINED)] = DOUBTFUL
-        some = alike & ((share >= SOME) | (more >= OFTEN))
-        exclusive = (contrasts > 1) & (more >= JOINED) & ((share >= CLEAR) | some)
-        single = (contrasts == 1) & (joined > 1) & (more_joined >= JOINED)
-        grades[exclusive | (single & alike & (share >= SINGLE))] = EXCLUSIVE
-        return grades
+        return contrasts, joined, more, more_joined
 
     @cached_property
     def _counts(self) -> np.ndarray:
@@ -216,6 +281,23 @@ class ExclusiveWords:
             of.append(room[1][:n].copy())
             n_tokens += tokens.size
         return _counted(np.concatenate(keys), np.concatenate(of), n_tokens)
+
+    @cached_property
+    def _joins_of_bases(self) -> tuple[JoinedWords, np.ndarray]:
+        """The pairs of words that patterns join, forms counted with their bases; occurrences."""
+        assert self._index is not None
+        joins, counts = self._joins, self._counts
+        # Forms that are never contrasted are left out: their joins by `or` change no answer of
+        # bench/exclusive_words.py and take most of the time.
+        contrasted = joins.keys[joins.counts[:, 0] > 0]
+        joined = np.unique(np.concatenate([contrasted >> 32, contrasted & 0xFFFFFFFF]))
+        base_of = np.arange(counts.size)
+        base_of[joined] = self._base_ids(self._index.vocabulary.words(joined), joined)
+        a, b = base_of[joins.keys >> 32], base_of[joins.keys & 0xFFFFFFFF]
+        keys, places = np.unique((np.minimum(a, b) << 32) | np.maximum(a, b), return_inverse=True)
+        of_base = np.zeros((keys.size, 2), np.int32)
+        np.add.at(of_base, places, joins.counts)
+        return joins._replace(keys=keys, counts=of_base), np.bincount(base_of, counts, counts.size)
 
     def _names(self, ids: np.ndarray) -> np.ndarray:
         """Return which words the text writes with a capital within sentences, bool.
