@@ -60,6 +60,14 @@ def test_functions_outside_kernels_are_small():
     assert found == set(), "split these functions, or group their options"
 
 
+def test_files_are_few_and_none_is_a_scrap():
+    """One file for what is read together; the faces of folders and an entry point are short."""
+    files = list((PROJECT / "distsim").rglob("*.py"))
+    assert len(files) <= 310
+    short = [path for path in files if len(path.read_text("utf-8").splitlines()) < 30]
+    assert {path.stem for path in short} <= {"__init__", "submit"}
+
+
 def test_class_names_are_unique():
     """One name, one thing: classes of the whole package, and its module-level type aliases."""
     places = defaultdict(list)
