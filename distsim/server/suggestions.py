@@ -15,6 +15,7 @@ from distsim.server.worker_queues import shortened
 _SPELLINGS_TRIED = 4  # spellings of each word of a phrase
 _LONGEST = 24
 _READ, _PLACES_READ = 5, 20  # occurrences of a phrase
+_DECIDING = 3  # of those that are read, if they agree
 _KEPT = 20_000  # phrases
 
 
@@ -66,22 +67,32 @@ def as_found(opened: Opened, phrases: Sequence[str]) -> dict[str, str]:
         phrases: words separated by spaces.
     """
     known: dict[str, str] = opened.kept("as found", dict)
+    if len(known) > _KEPT:
+        known.clear()
     new = [phrase for phrase in dict.fromkeys(phrases) if phrase not in known]
     spans = [_read(opened.index, phrase) for phrase in new]
-    if any(map(len, spans)):
-        owners = np.repeat(np.arange(len(new)), [len(one) for one in spans])
+    forms = _forms(opened.index, [one[:_DECIDING] for one in spans])
+    # Three that agree are most of five; the others are read to the end.
+    rest = [one[:0] if len(found) < 2 else one[_DECIDING:]
+            for one, found in zip(spans, forms, strict=True)]  # fmt: skip
+    for phrase, found, more in zip(new, forms, _forms(opened.index, rest), strict=True):
+        found += more
+        best = max(found, key=lambda form: (found[form], form), default=phrase)
+        known[phrase] = shortened(best)
+    return {phrase: known.get(phrase, phrase) for phrase in phrases}
+
+
+def _forms(index: CorpusIndex, spans: list[np.ndarray]) -> list[Counter[str]]:
+    """Return how often the text has each spelling at some places, for each list of spans."""
+    forms: list[Counter[str]] = [Counter() for _ in spans]
+    owners = np.repeat(np.arange(len(spans)), [len(one) for one in spans])
+    if owners.size:
         together = np.concatenate(spans)
         order = np.argsort(together[:, 0], kind="stable")  # each piece of text is unpacked once
-        forms: list[Counter[str]] = [Counter() for _ in new]
-        lines = opened.index.lines(together[order], width=0)
+        lines = index.lines(together[order], width=0)
         for owner, line in zip(owners[order].tolist(), lines, strict=True):
             forms[owner][line.node] += 1
-        if len(known) > _KEPT:
-            known.clear()
-        for phrase, found in zip(new, forms, strict=True):
-            best = max(found, key=lambda form: (found[form], form), default=phrase)
-            known[phrase] = shortened(best)
-    return {phrase: known.get(phrase, phrase) for phrase in phrases}
+    return forms
 
 
 def _read(index: CorpusIndex, phrase: str) -> np.ndarray:
