@@ -134,7 +134,7 @@ def main() -> None:
     words = index.vocabulary.all_words()
     rng = random.Random(given.seed)
     queries = LargeQueries([words[number] for number in order.tolist() if number > 0], rng)
-    index.query('a:"however" []{0,2} b:"[a-c].*" %d :: a.word != b.word')  # compiles and reads what all need
+    index.query('a:"however" []{0,2} b:"[a-c].*" %d :: a.word != b.word')  # what all need
     seconds, n_answered, n_faults = [], 0, 0
     for _ in range(given.n):
         query, matching = queries.query(), rng.choice(MATCHINGS)

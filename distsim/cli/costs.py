@@ -13,10 +13,11 @@ from distsim.cli.console import draws_progress, say
 _COMPILER = "distsim.kernels.compiling"  # imported where a kernel is called for the first time
 _ERASE = "\r\x1b[K"
 ANNOUNCEMENT = "distsim: the first use compiles inner loops, which are kept: "
-_SECONDS = {  # of one core, with nothing compiled; of other commands it is a few
-    "neighbours": 10, "similarity": 5, "substitute": 10, "paraphrase": 25, "sign": 30,
-    "score": 30, "pivot": 20, "make-grammar": 60, "extract": 20, "align": 20, "rewrite": 30,
-    "augment": 60, "serve": 90, "learn": 20, "evaluate": 15,
+_SECONDS = {  # of one core, with nothing compiled, by bench/commands.py; of others it is a few
+    "index": 6, "neighbours": 6, "substitute": 8, "paraphrase": 17, "sign": 17,
+    # Two thirds of what was estimated before kernels compiled in two thirds of the time.
+    "similarity": 4, "score": 20, "pivot": 14, "make-grammar": 40, "extract": 14, "align": 14,
+    "rewrite": 20, "augment": 40, "serve": 60, "learn": 14, "evaluate": 10,
 }  # fmt: skip
 
 

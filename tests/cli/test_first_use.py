@@ -20,7 +20,7 @@ from distsim.signatures.kernels.composition import normalise
 normalise(np.ones(3))
 print("answer")
 """
-TOLD = f"{ANNOUNCEMENT}up to 10 seconds on one core"
+TOLD = f"{ANNOUNCEMENT}up to 6 seconds on one core"
 
 
 @pytest.fixture
