@@ -221,9 +221,9 @@ class Vocabulary:
     def without_letters(self) -> np.ndarray:
         """Return the ids of words without letter or digit, int64."""
         plain = np.array([chr(byte).isalnum() and byte < 0x80 for byte in range(256)])
-        before = np.append(0, np.cumsum(plain[self.text]))
-        ends = self.offsets.astype(np.int64)
-        doubtful = np.flatnonzero(before[ends[1:]] == before[ends[:-1]])[1:]
+        is_plain = np.append(plain[self.text], False)
+        starts = np.minimum(self.offsets[1:-1].astype(np.int64), is_plain.size - 1)
+        doubtful = np.flatnonzero(~np.logical_or.reduceat(is_plain, starts)) + 1
         spelt = [any(map(str.isalnum, word)) for word in self.words(doubtful)]
         ids: np.ndarray = doubtful[~np.array(spelt, bool)]
         return ids

@@ -550,3 +550,16 @@ def test_several_indexes_are_refused(small_index, tmp_path, run, command):
     _, err = run(command, small_index.path, again.path, *phrase, status=2)
     said = {"contexts": "takes one source", "ngrams": "unexpected extra argument"}
     assert said.get(command, "ask one index at a time") in err
+
+
+@pytest.mark.parametrize("words", ["a", ".", ". b é — x. .. 1 、 日 -", ".. ... ...."])
+def test_words_without_letter_or_digit(tmp_path, words):
+    vocabulary = CorpusIndex.build(
+        [write_lines(tmp_path / "text", [words.split()])], tmp_path / "index"
+    ).vocabulary
+    wanted = [
+        i
+        for i, word in enumerate(vocabulary.all_words())
+        if word in {*".-—、", "..", "...", "...."}
+    ]
+    assert vocabulary.without_letters().tolist() == wanted
