@@ -2,15 +2,16 @@
 
 Kinds of pairs of our own that no list of the package has (months, days, directions, colours,
 countries, first names, cities), antonyms of gold-antsyn (its val parts) and of PPDB; against
-synonyms of both and judged pairs of one word with a mean of 4.5 and more. By all evidence, without
-the language's closed classes, and without names and affixes too: by what the text joins alone;
-and with the doubtful pairs.
+synonyms of both, substitutes that people named (CoInCo, development), and judged pairs of one word
+with a mean of 4.5 and more. By all evidence, without the language's closed classes, and without
+names and affixes too: by what the text joins alone; and with the doubtful pairs.
 Controls: pairs of the same kinds with the second words shuffled among the kinds' synonyms.
 
     python bench/exclusive_words.py INDEX [--data FOLDER]
 """
 
 import gzip
+import lzma
 import random
 from dataclasses import replace
 from itertools import combinations
@@ -54,6 +55,12 @@ def pairs_of(data: Path) -> dict[str, list[Pair]]:
     kinds["synonyms, gold-antsyn"] = [pair for pair, score in judged if score == 0]
     with gzip.open(derived / "counterfit.ppdb_synonyms.txt.gz", "rt", encoding="utf-8") as file:
         kinds["synonyms, PPDB"] = random.Random(1).sample([tuple(x.split()) for x in file], 5000)
+    named = lzma.decompress((data / "gold-lexsub-dev" / "coinco-dev.gold.xz").read_bytes()).decode()
+    kinds["substitutes of people"] = sorted({
+        (line.rsplit(".", 1)[0].lower(), one.strip().rsplit(" ", 1)[0].lower())
+        for line, _, substitutes in (x.partition(" :: ") for x in named.splitlines())
+        for one in substitutes.split(";") if one.strip()
+    })  # fmt: skip
     people = read_gold(data / "gold-paraphrase-shared" / "judgements.tsv")
     kinds["judged 4.5 and more"] = [
         pair for pair, score in zip(people.pairs, people.scores, strict=True)
@@ -66,7 +73,7 @@ def pairs_of(data: Path) -> dict[str, list[Pair]]:
         for pair, other in zip(kinds["synonyms, gold-antsyn"], seconds, strict=True)
     ]
     return {
-        name: [pair for pair in pairs if all(len(word.split()) == 1 for word in pair)]
+        name: [(a, b) for a, b in pairs if a != b and all(len(x.split()) == 1 for x in (a, b))]
         for name, pairs in kinds.items()
     }
 

@@ -37,6 +37,7 @@ ALIKE = 0.5  # cosine
 FEWEST_DOUBTFUL, DOUBTFUL_JOINED = 3, 1.9  # joins of any kind, and ln of their excess
 NAME = 0.9  # share of a name's occurrences within sentences that begin with a capital
 FEWEST_CAPITALS = 3
+FORMS_JOINED, FORMS_CLEAR = 2.0, 0.2  # as JOINED and CLEAR, of all forms of two words together
 BASE = 0.1  # the base of a form occurs more often than this share of the form's occurrences
 NOUNS = 0.25  # share of capitals within sentences from which a language writes nouns so
 LIKE = 0.3  # cosine from which names, or a word and its negation, exclude each other
@@ -177,7 +178,7 @@ class ExclusiveWords:
             joins, counts = self._joins_of_bases
         a, b = bases[first], bases[second]
         contrasts, joined, more, _ = self._joins_between(a, b, joins, counts)
-        often = (contrasts > 1) & (more >= JOINED) & (contrasts >= SOME * joined)
+        often = (more >= FORMS_JOINED) & (contrasts >= FORMS_CLEAR * joined)
         exclusive: np.ndarray = often & (a != b)
         return exclusive
 
