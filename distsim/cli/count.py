@@ -99,10 +99,17 @@ def _print_by(phrases: "Mapping[str, Sequence[GroupCount]]", is_crossed: bool, l
             bar = {}
             if sys.stdout.isatty() and not prints_json():
                 bar = {"": "#" * round(_BAR * one.per_million / highest)}
-            values = {"value": one.value, **({"second": one.second} if is_crossed else {})}
+            values = {"value": _as_written(one.value)}
+            if is_crossed:
+                values["second"] = _as_written(one.second)
             counts = {"count": one.times, "per_million": one.per_million, "tokens": one.n_tokens}
             put_row({"phrase": phrase, **values, **counts, "documents": one.documents, **bar})
         say_rest(len(shown), len(rows))
+
+
+def _as_written(value: Any) -> Any:
+    """Return the value of a field as it is printed: of a number with its own digits."""
+    return str(value) if isinstance(value, float) and not prints_json() else value
 
 
 def _row(begins: "np.ndarray", n_tokens: int, documents: "Documents | None") -> dict[str, Any]:

@@ -484,6 +484,12 @@ class Metadata:
                 f"`where` {text!r}: wanted FIELD=VALUES, such as year=1850..1900 or "
                 "genre=novel|drama"
             )
+        if field[-1:] in ("<", ">", "!"):
+            name = field[:-1].strip()
+            remedy = f"a range is {name}=1850..1900, {name}=1850.. or {name}=..1900"
+            if field[-1] == "!":
+                remedy = f"name the values that fit, as in {name}=novel|drama"
+            raise ParameterError(f"`where` {text!r}: wanted FIELD=VALUES: {remedy}")
         field = _folded(field)
         column, kind = self._column(field), self.fields.get(field, "text")
         alternatives = [one.strip() for one in re.split(r"(?<!\\)\|", values)]
@@ -491,12 +497,20 @@ class Metadata:
             raise ParameterError(f"`where` {field}: over {_MOST_VALUES} values: give ranges")
         clauses, marked = [], []
         for one in alternatives:
+            is_quoted = one[:1] in ('"', "'") and one[-1] == one[0] and len(one) > 2
+            if is_quoted and _is_utf8(one) and not self._has(column, one):
+                one = one[1:-1]  # the marks are none of the value
             clause, values_of_condition = _condition(column, field, kind, one)
             if field == ID_FIELD and one != "*":
                 clause, values_of_condition = self._of_id(str(values_of_condition[0]))
             clauses.append(clause)
             marked += values_of_condition
         return f"({' OR '.join(clauses)})", marked
+
+    def _has(self, column: str, text: str) -> bool:
+        with self._opened() as database:
+            found = database.execute(f"SELECT 1 FROM documents WHERE {column} = ? LIMIT 1", [text])
+            return found.fetchone() is not None
 
     def _of_id(self, id_: str) -> tuple[str, list[Value]]:
         """Return the condition of an id; where none has it, of a file's name without its ending."""

@@ -17,6 +17,10 @@ def _table(names, vectors, path):
     return sign(GivenVectors(list(names), vectors), path)
 
 
+def _pairs(n):
+    return [(f"s{i}", f"t{i}") for i in range(n)]
+
+
 @pytest.fixture
 def rotated(tmp_path):
     """Tables of s0..s59 and of the same vectors rotated, t0..t59; word i is translated by i."""
@@ -70,13 +74,39 @@ def test_a_rotation_is_found_and_its_map_reopened(rotated, method):
 def test_words_without_vectors_are_told_and_a_folder_may_move(rotated):
     source, target, folder = rotated
     told = []
-    pairs = [("s1", "t1"), WordPair("s2", "t2", 2.0), ("none", "t3")]
+    pairs = [*_pairs(10), WordPair("s2", "t2", 2.0), ("none", "t3")]
     made = VectorMap.learn(source, target, pairs, folder / "map", notice=told.append)
-    assert made.parameters["pairs"] == 2 and told == ["1 of 3 pairs left out: no vector"]
+    assert made.parameters["pairs"] == 11 and told[0] == "1 of 12 pairs left out: no vector"
     assert made.parameters["target"]["path"] == "../target"
     with pytest.raises(ParameterError, match="none of 1 has vectors on both sides"):
         VectorMap.learn(source, target, [("none", "t3")], folder / "other")
     assert not (folder / "other").exists()
+
+
+@pytest.mark.parametrize(
+    ("pairs", "n"),
+    [
+        ([("s1", "t1")], 1),
+        ([("s1", "t1")] * 50, 1),
+        ([(f"s{i}", "t1") for i in range(N)], 1),
+        ([("s1", f"t{i}") for i in range(N)], 1),
+        ([(f"s{i}", f"t{i}") for i in range(9)], 9),
+    ],
+)
+def test_too_few_different_words_are_refused_with_the_least(rotated, pairs, n):
+    source, target, folder = rotated
+    what = f"{n} different words with vectors on both sides: give pairs of 10 at least"
+    with pytest.raises(ParameterError, match=what):
+        VectorMap.learn(source, target, pairs, folder / "map")
+    assert not (folder / "map").exists()
+
+
+def test_few_words_for_many_dimensions_are_told(rotated):
+    source, target, folder = rotated
+    told = []
+    VectorMap.learn(source, target, _pairs(10), folder / "map", notice=told.append)
+    few = "10 different words are few for 256 dimensions: with some hundreds more translations"
+    assert told == [f"{few} are right"]
 
 
 def test_a_table_that_changed_is_refused(rotated):
@@ -131,8 +161,8 @@ def test_pairs_in_python_are_checked_as_those_of_a_file(rotated, pairs, told):
 
 def test_pairs_in_python_are_normalised_as_those_of_a_file(rotated):
     source, target, folder = rotated
-    made = VectorMap.learn(source, target, [(" S1", "T1 "), ("s2", "t2")], folder / "m")
-    assert made.parameters["pairs"] == 2
+    made = VectorMap.learn(source, target, [(" S1", "T1 "), *_pairs(10)], folder / "m")
+    assert made.parameters["pairs"] == 11
     for k in (1.5, "3", 0):
         with pytest.raises(ParameterError, match="`k`"):
             made.translations("s1", k=k)

@@ -103,6 +103,8 @@ def test_a_selection_answers_as_an_index_of_its_documents(index, tmp_path):
         ("genre=novel|letter", lambda one: one["genre"] is not None),
         ("genre=*", lambda one: one["genre"] is not None),
         ("id=d3|d5", lambda one: one["id"] in ("d3", "d5")),
+        ('genre="novel"', lambda one: one["genre"] == "novel"),
+        ("year='1850'|1900", lambda one: one["year"] in (1850, 1900)),
         (["genre=novel", "year=1900"], lambda one: (one["genre"], one["year"]) == ("novel", 1900)),
     ],
 )
@@ -124,6 +126,10 @@ def test_filters(index, where, fits):
         ("yaer=1850", "no field 'yaer', they have id, year, genre"),
         ("year", "wanted FIELD=VALUES"),
         ("year=", "wanted FIELD=VALUES"),
+        ("year>=1850", r"a range is year=1850\.\.1900, year=1850\.\. or year=\.\.1900"),
+        ("year <=1850", r"a range is year=1850"),
+        ("genre!=novel", r"name the values that fit, as in genre=novel\|drama"),
+        ('genre="\udcff"', "is no value of type text"),
         ("year=old", "'old' is no value of type int"),
         ("year=2000..", r"no document fits year=2000.. \(year is from 1850 to 1950\)"),
         ("genre=poem", r"genre is 'letter', 'novel'"),
@@ -539,7 +545,14 @@ def test_counts_by_a_field_add_up(tmp_path, run):
     assert found == [(1.5, 0, 1, 1), (1850, 1, 1, 1), (None, 2, 2, 1)]
     assert sum(row[1] for row in found) == index.count("tea")
     out, _ = run("count", tmp_path / "i", "tea", "--by", "year")
-    assert [line.split("\t")[1] for line in out.splitlines()] == ["1.500000", "1850", "NA"]
+    assert [line.split("\t")[1] for line in out.splitlines()] == ["1.5", "1850", "NA"]
+
+
+def test_quotation_marks_of_a_value_are_its_own_where_a_document_has_them(tmp_path):
+    rows = [{"text": "tea", "title": '"Tea"'}, {"text": "tea tea", "title": "Tea"}]
+    index = CorpusIndex.from_texts([*rows, {"text": "x", "title": "a 'b'"}], tmp_path / "i")
+    counts = {'title="Tea"': 1, "title=Tea": 2, "title='Tea'": 2, "title=\"a 'b'\"": 0}
+    assert {where: index.select(where=where).count("tea") for where in counts} == counts
 
 
 def test_documents_numbered_beside_a_table_have_other_ids(tmp_path):
