@@ -3,6 +3,7 @@
 import errno
 import io
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -117,6 +118,7 @@ def find_sources(
                 raise InputError("standard input (-) was named twice: name it once")
             found.append(Source("stdin", STANDARD_INPUT))
             continue
+        refuse_address(given)
         path = Path(given)
         if real_path(path) in outputs and not path.is_dir():
             raise InputError(f"{path}: is read and written at once: name another output")
@@ -313,6 +315,22 @@ def require_readable(source: Source) -> None:
         raise InputError(f"{source.label}: cannot be read: change its permissions or leave it out")
 
 
+def refuse_address(path: str | Path) -> None:
+    """Raise where a path is the address of a store or a web page.
+
+    Its first part alone is named: an address may hold a key.
+
+    Raises:
+        InputError: it is one.
+    """
+    kind = re.match(r"([a-z][a-z0-9+.-]*):/", str(path))
+    if kind is not None and not Path(path).exists():
+        raise InputError(
+            f"{kind[1]}://...: is an address, wanted a file or folder: mount what is there, or "
+            "fetch it first"
+        )
+
+
 def require_files(paths: Sequence[str | Path]) -> None:
     """Raise where other machines could not read a path: standard input, pipes.
 
@@ -320,6 +338,7 @@ def require_files(paths: Sequence[str | Path]) -> None:
         InputError: one of them is no file or folder.
     """
     for path in paths:
+        refuse_address(path)
         if not is_regular(path):
             raise InputError(f"{file_label(path)} cannot be read on many machines: name files")
 
