@@ -763,7 +763,8 @@ def neighbours_of_both(
 
     def order(row: SharedNeighbour) -> tuple[int, float, str]:
         values = {"both": row[2:], "a": row[2:3], "b": row[3:]}[row.of]
-        return ("both", "a", "b").index(row.of), -sum(map(float, values)), row.phrase
+        total = sum(one for one in values if one is not None)
+        return ("both", "a", "b").index(row.of), -total, row.phrase
 
     return Results(sorted(rows, key=order))
 

@@ -183,8 +183,8 @@ class _NounPhrases:
         # Of each token: the one before and behind it in its sentence is a determiner.
         self._behind = np.append(False, determiner[tokens])[:-1] & ~is_first[:-1]
         self._before = np.append(determiner[tokens], False)[1:] & ~is_first[1:]
-        here = np.bincount(tokens, self._before, len(words))
-        here /= np.maximum(1, np.bincount(tokens, minlength=len(words)))
+        counts = np.bincount(tokens, minlength=len(words))
+        here = np.bincount(tokens, self._before, len(words)) / np.maximum(1, counts)
         there = np.zeros(len(words))
         content = np.flatnonzero(is_content)
         if content.size:

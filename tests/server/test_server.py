@@ -23,7 +23,7 @@ from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from distsim.indexes.phrase_lists import list_phrases
 from distsim.indexes.subcorpora import save_subcorpus
 from distsim.paraphrase.substitution.substituter import Substituter
-from distsim.server import jit_warm_up, run, worker_queues
+from distsim.server import jit_warm_up, run, suggestions, worker_queues
 from distsim.server.artifact_cache import ArtifactCache
 from distsim.server.endpoints import ENDPOINTS
 from distsim.server.run import LOCAL, application
@@ -1008,3 +1008,17 @@ def test_the_description_is_whole(client):
     text = json.dumps(client.get("/openapi.json").json())
     for name in ENDPOINTS:
         assert f"/api/v1/{name}" in text
+
+
+def test_three_places_that_agree_decide_on_capitals_as_five_do(alice_index, monkeypatch):
+    phrases = [one.phrase for one in list_phrases(alice_index, lengths=(1, 2), k=300)]
+    found = []
+    for deciding in (3, 5):
+        monkeypatch.setattr(suggestions, "_DECIDING", deciding)
+        kept: dict[str, object] = {}
+        opened = SimpleNamespace(
+            index=alice_index, kept=lambda name, make, kept=kept: kept.setdefault(name, make())
+        )
+        found.append(suggestions.as_found(opened, phrases))
+    assert found[0] == found[1]
+    assert {"Alice", "the King", "she"} <= {*found[0].values()}
