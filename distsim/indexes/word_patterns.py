@@ -192,7 +192,10 @@ def _matching_lines(part: _WordText, pattern: str, ignores_case: bool, latest: f
         edges += [first, stop]
         start = stop
         if len(edges) % _CHECKED < 2 and thread_time() > latest:
-            raise _too_long(pattern)
+            raise ParameterError(
+                f"{pattern!r}: the words of all patterns of the query take too long to find: write "
+                "fewer patterns, or those of fewer words"
+            )
     lines = np.searchsorted(part.starts, np.array(edges, np.int64))
     steps = np.bincount(lines[::2], minlength=part.starts.size + 1)
     steps -= np.bincount(lines[1::2], minlength=part.starts.size + 1)

@@ -8,7 +8,8 @@ import pytest
 
 from distsim import CorpusIndex, IndexOptions, ParameterError
 from distsim.corpus.normaliser import Normaliser
-from distsim.indexes import corpus_index
+from distsim.indexes import corpus_index, word_patterns
+from distsim.indexes import queries as queries_of_an_index
 from distsim.indexes.collocation import collocates
 from distsim.indexes.kernels import queries as kernel
 from distsim.indexes.queries import compile_query
@@ -527,3 +528,10 @@ def test_words_without_diacritics_are_changed_all_at_once():
         assert lines.matching(re.escape(changed) or "x").tolist() == wanted, word
     assert WordLines(text[:0], np.zeros(1, np.int64)).changed("bare", bare).matching("a").size == 0
     assert bare("Việt") == "Viet" and bare("e\u0301") == "e"
+
+
+def test_patterns_that_take_too_long_together_are_told(index, monkeypatch):
+    monkeypatch.setattr(queries_of_an_index, "SEARCH_SECONDS", -1.0)
+    monkeypatch.setattr(word_patterns, "_CHECKED", 1)
+    with pytest.raises(ParameterError, match="all patterns of the query take too long to find"):
+        compile_query(index, '".*a.*" "[b-z]+"')
