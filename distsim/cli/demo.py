@@ -37,7 +37,7 @@ _SUBSTITUTES = ("substitute", _INDEX, "it was a [cold] night in winter", "-k", "
 _FAILURE = """
 The last list is a failure: 'in spite of' occurs less than 200 times, so its vector is made of
 those of `in`, `spite` and `of`, and phrases of the same small words come first."""
-_FIRST_SECONDS = 150  # of the whole demo with nothing compiled; 145 of CPU on 27 November 2026
+_FIRST_SECONDS = 80  # of the whole demo with nothing compiled; 79 of CPU on 27 November 2026
 _COLUMNS = 4  # focal phrases side by side
 
 
