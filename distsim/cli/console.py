@@ -56,6 +56,7 @@ def close_output() -> None:
 NOT_AVAILABLE = "NA"
 _REDRAW_SECONDS = 0.1
 
+_ENCODING = re.compile(r", or name its encoding with `encoding`( [\w-]+)?")
 _ARGUMENT = re.compile(r"`([a-z][a-z_]*)`")
 _OTHERWISE = {  # names of the library's arguments -> those of the command line's options
     "path": "output", "k": "limit", "method": "aggregate", "keep_parts": "parts",
@@ -225,6 +226,8 @@ def in_flags(message: str) -> str:
     >>> in_flags("`min_count` 0: choose 1 or more"), in_flags("`n_bits` 100: choose 64")
     ('--min-count 0: choose 1 or more', '--set n_bits 100: choose 64')
     """
+    if "encoding" not in _flags:  # a way out that this command does not have
+        message = _ENCODING.sub("", message)
     return _ARGUMENT.sub(
         lambda found: _flags.get(found[1]) or _flags.get(_OTHERWISE.get(found[1], "")) or found[1],
         message,

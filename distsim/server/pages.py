@@ -74,8 +74,9 @@ PANELS = {
     one.name: one
     for one in (
         Panel("neighbours", "Similar phrases",
-              "Phrases that occur in similar contexts. Similarity is a cosine: 1 for the same "
-              "contexts, 0 for unrelated ones.", "neighbours"),
+              "Words that can stand in the place of a word, and phrases that occur in similar "
+              "contexts. Similarity is a cosine: 1 for the same contexts, 0 for unrelated ones.",
+              "neighbours"),
         Panel("map", "Map",
               "The similar phrases as points: the more similar, the closer. A line joins each "
               "phrase to its two nearest.", "map"),

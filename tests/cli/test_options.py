@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from distsim.base.arguments import GrammarFormatName
+from distsim.cli import console
 from distsim.cli.main import app
 from distsim.grammar.formats import FORMATS
 from tests.conftest import PROJECT
@@ -157,3 +158,13 @@ def _asks_an_index(path):
 @pytest.mark.parametrize("path", list(filter(_asks_an_index, COMMANDS)))
 def test_a_command_that_asks_an_index_asks_some_of_its_documents(path):
     assert {"--in", "--where"} <= set(options(path))
+
+
+def test_a_remedy_that_a_command_lacks_is_left_out(monkeypatch):
+    message = (
+        "a.tsv, line 1: not UTF-8: convert the file, or name its encoding with `encoding` cp1252"
+    )
+    monkeypatch.setattr(console, "_flags", {"pairs": "--pairs"})
+    assert console.in_flags(message) == "a.tsv, line 1: not UTF-8: convert the file"
+    monkeypatch.setattr(console, "_flags", {"encoding": "--encoding"})
+    assert console.in_flags(message).endswith("with --encoding cp1252")
