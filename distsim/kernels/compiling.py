@@ -381,7 +381,8 @@ def _allocate(
     sizes = [context.cast(builder, size, its_type, types.intp) for size, its_type in given]
     zero = context.get_constant(types.intp, 0)
     item_size = context.get_constant(types.intp, arrayobj.get_itemsize(context, kind))
-    n_bytes, strides, wrong = item_size, [], cgutils.false_bit
+    n_bytes, wrong = item_size, cgutils.false_bit
+    strides: list[Any] = []
     for size in reversed(sizes):
         strides.insert(0, n_bytes)
         product = builder.smul_with_overflow(n_bytes, size)
