@@ -193,5 +193,5 @@ def test_older_phrase_tables_have_their_links_in_two_columns():
 
 def test_a_format_whose_target_precedes_its_source_is_refused():
     layout = RULES.layout._replace(source=2, target=1)
-    with pytest.raises(ValueError, match="the target side must follow label and source side"):
+    with pytest.raises(ValueError, match="come in this order"):
         replace(RULES, layout=layout)

@@ -61,9 +61,12 @@ def test_functions_outside_kernels_are_small():
 
 
 def test_files_are_few_and_none_is_a_scrap():
-    """One file for what is read together; the faces of folders and an entry point are short."""
+    """One file for what is read together; the faces of folders and an entry point are short.
+
+    There are 310; a reader or a format more needs no other to go.
+    """
     files = list((PROJECT / "distsim").rglob("*.py"))
-    assert len(files) <= 310
+    assert len(files) <= 320
     short = [path for path in files if len(path.read_text("utf-8").splitlines()) < 30]
     assert {path.stem for path in short} <= {"__init__", "submit"}
 

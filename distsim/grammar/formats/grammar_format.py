@@ -76,8 +76,9 @@ class GrammarFormat:
     as_rule: Callable[[bytes], bytes] | None = None
 
     def __post_init__(self) -> None:
-        if max(self.layout.label, self.layout.source) > self.layout.target:
-            raise ValueError(f"{self.name}: the target side must follow label and source side")
+        label, source, target, features = self.layout[:4]
+        if not label < source < target < features:
+            raise ValueError(f"{self.name}: label, source, target and features come in this order")
 
     def parse(self, line: bytes) -> "RuleLine":
         """Return the rule of a line of this format.
