@@ -220,14 +220,15 @@ def _normal(text: str, table: StoredTable) -> str:
 
 
 def _require_enough(
-    pairs: list[WordPair], n_dimensions: int, notice: Callable[[str], object]
+    pairs: list[WordPair], n_dimensions: int, n_words: int, notice: Callable[[str], object]
 ) -> None:
     """Refuse pairs of so few different words that they say nothing of others; tell of few.
 
     Raises:
-        ParameterError: there are fewer than _FEWEST_PAIRS, or half of the dimensions.
+        ParameterError: there are fewer than _FEWEST_PAIRS, or half of the dimensions or of the
+            words of a small table.
     """
-    least = min(_FEWEST_PAIRS, max(2, n_dimensions // 2))
+    least = min(_FEWEST_PAIRS, max(2, min(n_dimensions, n_words) // 2))
     n = min(len({pair.source for pair in pairs}), len({pair.target for pair in pairs}))
     if n < least:
         raise ParameterError(
@@ -339,7 +340,9 @@ class VectorMap:
             )
         if len(used) < len(given):
             notice(f"{len(given) - len(used):,} of {len(given):,} pairs left out: no vector")
-        _require_enough(used, spaces[0].vectors.shape[1], notice)
+        _require_enough(
+            used, spaces[0].vectors.shape[1], min(len(one.rows) for one in spaces), notice
+        )
         matrix = fit_map(
             spaces[0].vectors[[spaces[0].rows[pair.source] for pair in used]],
             spaces[1].vectors[[spaces[1].rows[pair.target] for pair in used]],
