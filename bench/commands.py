@@ -1,15 +1,17 @@
 """Commands as users type them: the first use after an installation, and every later one.
 
-    python bench/commands.py INDEX [--phrase PHRASE] [--word WORD]
+    python bench/commands.py INDEX [--phrase PHRASE] [--word WORD] [--write]
 
 First use: the command with an empty cache of compiled kernels, in CPU seconds, with how many
 kernels it compiled, and how many of numba's own functions. Later: the median of three processes,
 CPU seconds and peak memory; `index` and `sign` take a packaged novel. Prints MISSED beside more
 compilations than `BOUNDS` allows, and ends with 1, so that CI finds it out on a small index. INDEX
-is signed by the default. What commands announce (`_SECONDS` in distsim/cli/costs.py) is the first
-column, rounded up.
+is signed by the default. `--write` lists seconds and kernels of the first use in
+distsim/data/cli/first-use.tsv: a command announces the seconds, and compiles the kernels on a
+second core.
 """
 
+import math
 import os
 import shutil
 import statistics
@@ -21,19 +23,29 @@ from typing import NamedTuple
 
 from frame import PROJECT, Cost, distsim, parser, print_machine, print_table, run
 
-# Runs the command with a listener for compilations, whose names it writes to a file at exit.
+from distsim.cli.costs import AHEAD
+
+# Runs the command with a listener for compilations. At exit it writes to a file, for each, how many
+# it is within, module, name and arguments.
 COUNTING = """
 import atexit, sys
 from numba.core import event
 compiled = []
+depth = 0
 class Listener(event.Listener):
     def on_start(self, event):
-        compiled.append(event.data["dispatcher"].py_func.__module__)
+        global depth
+        from distsim.kernels.compiling import signature_text
+        kernel = event.data["dispatcher"].py_func
+        arguments = signature_text(event.data["args"]) or ""
+        compiled.append((str(depth), kernel.__module__, kernel.__name__, arguments))
+        depth += 1
     def on_end(self, event):
-        pass
+        global depth
+        depth -= 1
 event.register("numba:compile", Listener())
 target = sys.argv.pop(1)
-atexit.register(lambda: open(target, "w").write("\\n".join(compiled)))
+atexit.register(lambda: open(target, "w").write("\\n".join(map("\\t".join, compiled))))
 from distsim.cli.start import main
 sys.argv[0] = "distsim"
 main()
@@ -55,11 +67,15 @@ REPEATS = 3
 
 
 class FirstUse(NamedTuple):
-    """Cost of a first use, and how many kernels of distsim and functions of numba it compiled."""
+    """Cost of a first use, and how many kernels of distsim and functions of numba it compiled.
+
+    listed: module, name and arguments of the kernels that Python calls, in their order.
+    """
 
     cost: Cost
     kernels: int
     numbas: int
+    listed: list[str]
 
 
 def first_use(arguments: list[object]) -> FirstUse:
@@ -68,21 +84,29 @@ def first_use(arguments: list[object]) -> FirstUse:
         names = Path(folder) / "compiled"
         cost = run(
             sys.executable, "-c", COUNTING, names, *arguments,
-            environment=os.environ | {"NUMBA_CACHE_DIR": f"{folder}/cache"},
+            environment=os.environ | {"NUMBA_CACHE_DIR": f"{folder}/cache", AHEAD: "1"},
         )  # fmt: skip
-        modules = names.read_text().split()
-    ours = sum(one.startswith("distsim") for one in modules)
-    return FirstUse(cost, ours, len(modules) - ours)
+        compiled = [line.split("\t") for line in names.read_text().splitlines()]
+    listed = ["\t".join(kernel) for depth, *kernel in compiled if depth == "0" and kernel[-1]]
+    ours = sum(module.startswith("distsim") for _, module, *_ in compiled)
+    return FirstUse(cost, ours, len(compiled) - ours, listed)
 
 
-def measured(commands: dict[str, list[object]], missed: list[str]) -> Iterator[list[str]]:
-    """Yield the rows of the table; `missed` takes the commands that compile too much."""
+def measured(
+    commands: dict[str, list[object]], missed: list[str], listed: list[str]
+) -> Iterator[list[str]]:
+    """Yield the rows of the table; `missed` takes the commands that compile too much.
+
+    listed: takes lines of the kernels that are compiled.
+    """
     for name, arguments in commands.items():
         first = first_use(arguments)
         kernels, numbas = BOUNDS[name]
         many = first.kernels > kernels or first.numbas > numbas
         if many:
             missed.append(name)
+        listed.append(f"{arguments[0]}\tseconds\t{math.ceil(first.cost.cpu)}")
+        listed += [f"{arguments[0]}\t{kernel}" for kernel in first.listed]
         later = []
         for _ in range(REPEATS):
             if "-o" in arguments:
@@ -102,10 +126,12 @@ def main() -> None:
     options.add_argument("index", type=Path)
     options.add_argument("--phrase", default="in spite of")
     options.add_argument("--word", default="cold")
+    options.add_argument("--write", action="store_true")
     asked = options.parse_args()
     index, word = asked.index, asked.word
     print_machine()
     missed: list[str] = []
+    listed: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         novel, table = Path(folder) / "novel.index", Path(folder) / "novel.table"
         text = PROJECT / "distsim" / "data" / "novels" / NOVEL
@@ -120,7 +146,11 @@ def main() -> None:
             "sign, a novel": ["sign", novel, "-o", table],
         }
         columns = ("", "first use", "compiled: ours, numba's", "later", "MB")
-        print_table(columns, measured(commands, missed))
+        print_table(columns, measured(commands, missed, listed))
+    if asked.write:
+        (PROJECT / "distsim/data/cli/first-use.tsv").write_text(
+            "".join(f"{one}\n" for one in listed)
+        )
     sys.exit(bool(missed))
 
 

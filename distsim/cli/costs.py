@@ -1,8 +1,13 @@
 """What long work and a command's first use will take, told before they begin."""
 
+import os
+import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,12 +18,14 @@ from distsim.cli.console import draws_progress, say
 _COMPILER = "distsim.kernels.compiling"  # imported where a kernel is called for the first time
 _ERASE = "\r\x1b[K"
 ANNOUNCEMENT = "distsim: the first use compiles inner loops, which are kept: "
-_SECONDS = {  # of one core, with nothing compiled, by bench/commands.py; of others it is a few
-    "index": 6, "neighbours": 6, "substitute": 8, "paraphrase": 17, "sign": 17,
-    # Two thirds of what was estimated before kernels compiled in two thirds of the time.
-    "similarity": 4, "score": 20, "pivot": 14, "make-grammar": 40, "extract": 14, "align": 14,
-    "rewrite": 20, "augment": 40, "serve": 60, "learn": 14, "evaluate": 10,
+AHEAD = "_DISTSIM_COMPILES_AHEAD"  # in the environment of commands for which another compiles
+_AHEAD_SECONDS = 300
+_WATCH_SECONDS = 0.2
+_ESTIMATES = {  # seconds of commands that bench/commands.py does not run; of others it is a few
+    "similarity": 5, "score": 20, "pivot": 15, "make-grammar": 40, "extract": 15, "align": 15,
+    "rewrite": 20, "augment": 40, "serve": 60, "learn": 15, "evaluate": 10,
 }  # fmt: skip
+_WORTH_A_PROCESS = 10  # kernels; what takes as long as to start one
 
 
 class _OnImport:
@@ -52,7 +59,8 @@ def announce_compilation(command: str) -> None:
 def _listen(command: str) -> None:
     from numba.core import event
 
-    seconds = _SECONDS.get(command)
+    measured = [int(fields[1]) for fields in _first_use(command) if fields[0] == "seconds"]
+    seconds = max(measured, default=_ESTIMATES.get(command, 0))
     took = f"up to {seconds} seconds" if seconds else "some seconds"
     depth = done = 0
 
@@ -63,6 +71,7 @@ def _listen(command: str) -> None:
             nonlocal depth
             if not depth and not done:
                 say(f"{ANNOUNCEMENT}{took} on one core")
+                compile_ahead(command)
             depth += 1
             _draw(f"compiling, {done + 1:,}: {event.data['dispatcher'].py_func.__name__}")
 
@@ -82,6 +91,62 @@ def _draw(text: str) -> None:
         with suppress(OSError):
             sys.stderr.write(f"{_ERASE}{text}")
             sys.stderr.flush()
+
+
+def kernels_of(command: str) -> list[list[str]]:
+    """Return the kernels that a command's first use compiles, in order: module, name, arguments."""
+    return [fields for fields in _first_use(command) if fields[0] != "seconds"]
+
+
+def _first_use(command: str) -> list[list[str]]:
+    """Return the kernels and seconds that `bench/commands.py INDEX --write` found."""
+    lines = (files("distsim") / "data" / "cli" / "first-use.tsv").read_text("utf-8").splitlines()
+    return [rest for name, *rest in (line.split("\t") for line in lines) if name == command]
+
+
+def compile_ahead(*commands: str) -> None:
+    """Compile what commands will need in a process beside this one, the last kernel first.
+
+    It writes into the same cache, prints nothing, and ends with this process. There is none where
+    there is one core, or little to compile.
+
+    Arguments:
+        commands: in the order in which they run.
+    """
+    n_kernels = sum(len(kernels_of(command)) for command in commands)
+    if AHEAD in os.environ or available_cores() < 2 or n_kernels < _WORTH_A_PROCESS:
+        return
+    code = (
+        f"import sys; sys.path[:] = {sys.path!r}; from distsim.cli.costs import compile_all; "
+        f"compile_all({commands!r}, {os.getpid()})"
+    )
+    with suppress(OSError):
+        subprocess.Popen(
+            [sys.executable, "-c", code], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, env=os.environ | {AHEAD: "1"},
+        )  # fmt: skip
+
+
+def compile_all(commands: Iterable[str], parent: int) -> None:
+    """Compile the kernels of commands, the last one first, while another process lives.
+
+    Arguments:
+        commands: in the order in which they run.
+        parent: id of the process that started this one.
+    """
+
+    def watch() -> None:
+        until = time.monotonic() + _AHEAD_SECONDS
+        while os.getppid() == parent and time.monotonic() < until:
+            time.sleep(_WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+    from distsim.kernels.compiling import compile_signature
+
+    for kernel in reversed([kernel for command in commands for kernel in kernels_of(command)]):
+        with suppress(Exception):  # whatever a kernel raises that has changed since
+            compile_signature(*kernel)
 
 
 _WORTH_TELLING = 50_000_000  # tokens

@@ -3,6 +3,7 @@
 import fcntl
 import gc
 import hashlib
+import importlib
 import os
 import re
 import sys
@@ -146,6 +147,37 @@ def intrinsic_kernel(function: Callable[..., Any]) -> Any:
     context.refresh()  # it was registered just now
     made._numba_type_ = context.resolve_value_type(made)
     return made
+
+
+def signature_text(arguments: Any) -> str | None:
+    """Return types of arguments as text (`uint8:1r,int64`); None if some are no plain arrays.
+
+    After the colon an array has its number of dimensions, and an r if it is read-only.
+
+    Arguments:
+        arguments: numba's types.
+    """
+    texts = []
+    for kind in arguments:
+        if isinstance(kind, types.Array) and kind.layout == "C" and kind.aligned:
+            texts.append(f"{kind.dtype}:{kind.ndim}{'' if kind.mutable else 'r'}")
+        elif isinstance(kind, types.Number | types.Boolean):
+            texts.append(str(kind))
+        else:
+            return None
+    return ",".join(texts)
+
+
+def compile_signature(module: str, name: str, text: str) -> None:
+    """Compile a kernel for arguments as in signature_text, unless numba's cache has it."""
+    arguments = []
+    for one in text.split(","):
+        entry, _, shape = one.partition(":")
+        kind = getattr(types, entry)
+        if shape:
+            kind = types.Array(kind, int(shape.rstrip("r")), "C", readonly=shape.endswith("r"))
+        arguments.append(kind)
+    getattr(importlib.import_module(module), name).compile(tuple(arguments))
 
 
 def is_cached(kernel: Any) -> bool:

@@ -3,10 +3,14 @@
 import os
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
-from distsim.cli.costs import ANNOUNCEMENT
+from distsim.base.parallel import available_cores
+from distsim.cli.costs import ANNOUNCEMENT, kernels_of
+from distsim.kernels.compiled import Kernel
 from tests.cli.terminal import on_a_terminal
 from tests.conftest import PROJECT
 
@@ -15,12 +19,12 @@ CALLS_A_LOOP = """
 import sys
 import numpy as np
 from distsim.cli.costs import announce_compilation
-announce_compilation("neighbours")
+announce_compilation("similarity")
 from distsim.signatures.kernels.composition import normalise
 normalise(np.ones(3))
 print("answer")
 """
-TOLD = f"{ANNOUNCEMENT}up to 6 seconds on one core"
+TOLD = f"{ANNOUNCEMENT}up to 5 seconds on one core"
 
 
 @pytest.fixture
@@ -55,3 +59,41 @@ def test_the_program_itself_says_it(empty_cache, tmp_path):
     asked = [*main, "contexts", index, "the"]
     first = subprocess.run(asked, env=os.environ | empty_cache, capture_output=True, text=True)
     assert first.stderr == f"{ANNOUNCEMENT}some seconds on one core\n"
+
+
+@pytest.mark.parametrize("command", ["index", "sign", "neighbours", "substitute", "paraphrase"])
+def test_listed_kernels_are_those_of_the_package(command):
+    listed = kernels_of(command)
+    assert len(listed) > 5
+    for module, name, arguments in listed:
+        kernel = getattr(import_module(module), name)
+        assert isinstance(kernel, Kernel), (module, name)
+        assert kernel.py_func.__code__.co_argcount == len(arguments.split(",")), name
+
+
+STARTS_ANOTHER = """
+from distsim.cli.costs import compile_ahead
+compile_ahead("paraphrase")
+print("started", flush=True)
+input()
+"""
+
+
+@pytest.mark.skipif(available_cores() < 2, reason="one core")
+def test_what_compiles_ahead_begins_with_the_last_kernel_and_ends_with_its_command(
+    empty_cache, tmp_path
+):
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTS_ANOTHER], env=os.environ | empty_cache, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as command:  # fmt: skip
+        assert command.stdout.readline() == "started\n"
+        children = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
+        assert len(children) == 1
+        last = kernels_of("paraphrase")[-1][1]
+        while not list(tmp_path.rglob(f"*.{last}-*.nbc")):
+            assert Path(f"/proc/{children[0]}").exists()
+        command.kill()
+    while (status := Path(f"/proc/{children[0]}/stat")).exists():
+        if status.read_text().rpartition(")")[2].split()[0] == "Z":
+            break

@@ -6,8 +6,10 @@ import sys
 
 import numpy as np
 import pytest
+from numba import typeof
 
 from distsim.kernels.compiled import compiled
+from distsim.kernels.compiling import compile_signature, signature_text
 from tests.conftest import PROJECT
 
 # Waits until another process is as far, then calls a kernel and prints how many it compiled.
@@ -47,6 +49,12 @@ def summed(values):
     for value in values:
         total += value
     return total
+
+
+@compiled
+def takes_five(written, read, count, number, flag):
+    """Return a sum that needs all arguments."""
+    return written.size + read[0, 0] + count + number + 6.0 * (not flag) - count
 
 
 @pytest.mark.parametrize("n", [0, 1, 7])
@@ -95,3 +103,16 @@ def test_of_two_processes_one_compiles(tmp_path):
         process.stdin.flush()
     answers = [int(process.communicate()[0]) for process in processes]
     assert sorted(answers) == [0, 1]
+
+
+def test_a_kernel_is_compiled_by_the_text_of_its_arguments():
+    values = np.zeros((2, 3), np.float32)
+    read_only = values.view()
+    read_only.flags.writeable = False
+    text = signature_text(map(typeof, (values, read_only, np.int64(3), 2.5, True)))
+    assert text == "float32:2,float32:2r,int64,float64,bool"
+    assert signature_text([typeof(values.T)]) is None
+    compile_signature(__name__, "takes_five", text)
+    assert len(takes_five.signatures) == 1
+    assert takes_five(values, read_only, 3, 2.5, True) == 8.5
+    assert len(takes_five.signatures) == 1
