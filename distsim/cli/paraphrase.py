@@ -248,7 +248,7 @@ def _opened(
     options: "ParaphraseOptions",
     grammar: str | None = None,
 ) -> "Paraphraser":
-    """Return the paraphraser of an index, with its own signatures where they are current."""
+    """Return the paraphraser of an index, with its own signatures; older ones are told."""
     from distsim.comparison.table import SignatureTable
     from distsim.grammar.packs.grammar_index import GrammarIndex
     from distsim.paraphrase.paraphraser import Paraphraser

@@ -148,11 +148,6 @@ def put_row(columns: Mapping[str, object], **more: object) -> None:
         _write_line([_full(value) for value in _without_empty_note(columns)])
 
 
-def writes_json() -> bool:
-    """Return whether rows are printed as JSON."""
-    return bool(_format.json)
-
-
 def put_answer(phrase: str, several: bool, columns: Mapping[str, object], **more: object) -> None:
     """Print a row of the answer to a phrase, which comes first where there are several.
 

@@ -17,7 +17,6 @@ from distsim.cli.rows import (
     prints_json,
     put_object,
     put_row,
-    writes_json,
 )
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def put_evidence(behind: "CosineEvidence") -> None:
     Arguments:
         behind: the evidence.
     """
-    if writes_json():
+    if prints_json():
         return
     for one in (behind.a, behind.b):
         put_row({
@@ -203,7 +202,6 @@ def similarity(
     contexts that both have, with their weights.
     """
     from distsim.cli.opened import opened_opposites
-    from distsim.cli.similarity import opened_evidence
     from distsim.comparison.measures import cosine
     from distsim.comparison.table import SignatureTable
 
@@ -243,8 +241,6 @@ def _put_pair(
     behind: "CosineEvidence | None",
 ) -> None:
     """Print a pair; `opposite`: evidence of opposites, None without one, `...` if not asked for."""
-    from distsim.cli.similarity import as_record, put_evidence
-
     asked_pair = {} if single else {"a": pair[0], "b": pair[1]}
     notes, scores, more = [], {}, dict(labels)
     if opposite is not ...:

@@ -21,9 +21,9 @@ from typer.core import TyperCommand, TyperGroup
 from distsim.cli.console import know_options
 from distsim.cli.options import take_plainly
 
-# Of a seed, and of any other whole number. What counts or limits things needs no more.
 _WRONG_VALUE = re.compile(r"'([^']*)' is not one of (.*)$")
 _QUOTED = re.compile(r"'([^']*)'")
+# Of a seed, and of any other whole number. What counts or limits things needs no more.
 _LARGEST_SEED, _LARGEST = 2**63 - 1, 2**31 - 1
 
 

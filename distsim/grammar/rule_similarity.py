@@ -1,12 +1,12 @@
 """One number by which rules can be sorted, sim_rule: how alike the two sides are in all.
 
-The mean of three likenesses of the sides, gaps left out: the cosine of the sides as wholes, their
-soft cosine as sets of words (Sidorov et al. 2014, Soft Similarity and Soft Cosine Measure), in
-which rare words weigh more, and the letters they share. Three things hold it down: a content word
-without a counterpart on the other side, words that stand on another side of the gaps, and words
-that may exclude each other, which the text joins by `or` often (`sell or buy`). Opposed sides are
-held down most: words that exclude each other (`north` and `south`, `two` and `three`, two names),
-other numbers, a negation on one side.
+The weighted mean of three likenesses of the sides, gaps left out: the cosine of the sides as
+wholes, their soft cosine as sets of words (Sidorov et al. 2014, Soft Similarity and Soft Cosine
+Measure), in which rare words weigh more, and the letters they share. Three things hold it down: a
+content word without a counterpart on the other side, words that stand on another side of the gaps,
+and words that may exclude each other, which the text joins by `or` often (`sell or buy`). Opposed
+sides are held down most: words that exclude each other (`north` and `south`, `two` and `three`, two
+names), other numbers, a negation on one side.
 """
 
 import re

@@ -296,7 +296,8 @@ def score_grammar(
     Arguments:
         grammar: rules (Joshua, Thrax, PPDB, cdec) or a Moses phrase table, plain or packed;
             `-` for standard input.
-        path: gz where the name ends so; `-` for standard output. Written whole or not at all.
+        path: compressed where the name ends in .gz or .zst; `-` for standard output. Written whole
+            or not at all.
         scorer: the tables and the aligner; where the aligner has no learned model, one is trained
             on those of the grammar's rules that lack links, by the aligner's TrainingOptions.
         options: how scores are written; OutputOptions() where None.

@@ -38,7 +38,8 @@ class ScoreOptions:
     """Options of scoring: which phrase pairs count, and how cosines are estimated.
 
     Arguments:
-        min_strength: a phrase with fewer occurrences behind its signature has none.
+        min_strength: a phrase with fewer occurrences behind its signature has none; `sim_whole` and
+            `sim_rule` heed neither this nor `compose`.
         longest: symbols of the longest phrases.
         compose: make a phrase that a table lacks of its words, where the table keeps their
             vectors.
@@ -149,7 +150,7 @@ class TableScorer:
             block: of rules.
             words: those of the block.
             pair_stops: int64[rules], how many pairs there are up to the end of each rule.
-            spans: int64[pairs, 4], first word and number of words of either phrase.
+            spans: int64[pairs, 4], first symbol and number of symbols of either phrase.
         """
         words = self._forms.in_context(block, words)
         forms = self._forms.forms(words.texts)
@@ -394,7 +395,7 @@ def _pattern(block: RuleBlock, side: range) -> GappedPattern | None:
 
 
 class RuleScorer:
-    """Scorer of rules by one or two signature tables.
+    """Scorer of rules by signature tables, any number of them.
 
     Arguments:
         tables: (name, table) each, the names of the features: `sim_ngram`, `sim_syn`.

@@ -55,11 +55,11 @@ _KEPT_BYTES = 256 << 20
 _ENDS = 400  # occurrences of a phrase of which is looked at what follows
 _COMPLETE = 0.5  # of the target's share of ends an answer has at least
 _WALK_EVIDENCE = 250_000  # occurrences of contexts that are visited for a word of the finder
-# A candidate that puts another word of chance p for one of the focal phrase's has its cosine times
-# (p / _LOW_CHANCE) ** _CHANCE_POWER, where that is above 1.
 _LEAST_SCORE = 0.05  # of phrases compared by contexts, where no other is set
 _LEAST_OF_KIND = 0.03  # the same where the words right beside count
 _BESIDE = 300  # occurrences of which the words right beside are looked at
+# A candidate that puts another word of chance p for one of the focal phrase's has its cosine times
+# (p / _LOW_CHANCE) ** _CHANCE_POWER, where that is above 1.
 _LOW_CHANCE = 0.05
 _CHANCE_POWER = 0.25
 _REPLACEMENTS = 40  # of each word
@@ -71,8 +71,9 @@ class Paraphrase:
 
     phrase: its words. score: cosine of the two profiles, 0 to 1, less where the phrase is
     rare (`doubt`); of a word of the finder the score of WordSubstitutes; of a phrase with one word
-    replaced more where the finder gives that word a high score.
-    count: its occurrences.
+    replaced more where the finder gives that word a high score; all times how alike the words
+    right beside the two are.
+    count: its occurrences; of a word of the finder those of all its forms.
     evidence: how many distinct contexts L _ R it shares with the focal phrase. origin: where
     it was found: `contexts`, `sides` (a left or right side alone), `neighbours` (signatures),
     `grammar` (a rule of it), or `finder`: by what `sign` stored of words.
@@ -133,14 +134,15 @@ class _ScoredCandidate:
 
 
 class Paraphraser:
-    """Finds paraphrases of phrases in an index; nothing is precomputed.
+    """Finds paraphrases of phrases in an index, of single words by what `sign` stored.
 
     May be shared by threads.
 
     Arguments:
         index: where everything is counted.
         options: the settings; the defaults where None.
-        table: signatures whose neighbours are candidates too; none where None.
+        table: signatures whose neighbours are candidates too, and whose finder answers for single
+            words; none where None.
         grammar: a pack whose rules' targets are candidates too, scored like the others; its phrases
             are in lower case. None: no rules.
         memory: bytes of the caches of common phrases, an eighth of `half_of_free` at most;

@@ -113,7 +113,9 @@ class ContextSides:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Distinct contexts L _ R of a phrase, in order of the count of the rarer side.
+    """Distinct contexts L _ R of a phrase, those seen most often first.
+
+    Of those seen as often the first is the one whose rarer side has the lower count.
 
     sides: of both hands. lefts, rights: int64, the sides of each context, -1 for none.
     multiplicities: int64, at how many occurrences the context was seen.

@@ -69,7 +69,7 @@ def estimate_of(table: "StoredTable", name: str | None) -> str:
 
 @dataclass(frozen=True)
 class Stored:
-    """Bits and vectors of some phrases, as far as they are known.
+    """Bits and vectors of some phrases, stored in the table or composed, as far as they are known.
 
     Attributes:
         known: bool[n], whether anything is known.

@@ -62,7 +62,8 @@ class WordParts(NamedTuple):
 class FoundWord(NamedTuple):
     """A word that may stand in another's place in some sentence, with the fields of Neighbour.
 
-    phrase: the word. similarity: the probability that people name it. strength: occurrences of all
+    phrase: the word. similarity: the probability that people name it, or a share where
+    it is not calibrated. strength: occurrences of all
     its forms. composed: False.
 
     >>> FoundWord("rapid", 0.31, 240).phrase
