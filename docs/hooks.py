@@ -29,11 +29,19 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Replace links of a guide to files outside docs/, right in a clone, by the site's pages."""
+    """Replace links of a guide to files outside docs/: by the site's page, or by their words."""
     depth = page.file.src_path.count("/")
-    for source, made in _PAGES.items():
-        markdown = markdown.replace(f"]({'../' * (depth + 1)}{source}", f"]({'../' * depth}{made}")
-    return markdown
+    outside = "../" * (depth + 1)
+
+    def replaced(link: re.Match[str]) -> str:
+        target, _, place = link[2].removeprefix(outside).partition("#")
+        if not link[2].startswith(outside) or not (PROJECT / target).exists():
+            return link[0]  # a link that leads nowhere is left for mkdocs to report
+        if target in _PAGES:
+            return f"[{link[1]}]({'../' * depth}{_PAGES[target]}{'#' + place if place else ''})"
+        return link[1]
+
+    return _LINK.sub(replaced, markdown)
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
