@@ -4,7 +4,9 @@ A candidate begins and ends with a content word: no function word of the languag
 most frequent words of the reference corpus. Which candidates are noun phrases is told without tags,
 by the words beside them: a verb often stands before a determiner. A translation is the shortest
 span that holds all words linked to the phrase, where these are linked to nothing else, without the
-function words and marks at its edges.
+function words and marks at its edges. A word beside it that is linked to nothing belongs to it
+where it stands there more often than not: of *base de datos* often *base* alone is linked to
+*database*.
 """
 
 from collections import Counter, defaultdict
@@ -22,6 +24,7 @@ from distsim.indexes.collocation import adjusted_p, log_likelihood_2
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 
 _FUNCTION_WORDS = 150  # the most frequent words of the reference corpus
+_EDGE_WORDS = 300  # the same of the other side: rarer function words may be nouns, too
 _LONGEST = 8
 _DETERMINERS = ("the", "a", "an", "this", "these", "your", "its")
 _INSIDE = ("of", "and")  # the function words that a term may contain
@@ -32,6 +35,8 @@ _PIECE = 0.8  # share of a phrase's before another content word: it is a piece o
 _CONTAINED = 0.7  # of a phrase's occurrences in a longer candidate: it is left out
 _LOOKED_AT = 200  # occurrences whose translations are looked at, evenly spaced
 _ALTERNATIVES = 3
+_BELONGS = 0.5  # share of a translation's occurrences with the same unlinked word beside it
+_JOINED, _ADJACENT = 2, 5  # least such occurrences, with a function word between and without
 
 
 class Term(NamedTuple):
@@ -232,13 +237,18 @@ def _contained(counts: dict[str, int]) -> set[str]:
 def _edge_words(side: Side) -> np.ndarray:
     """Return which words do not stand at the edges of a translation, bool, by word id.
 
-    Of a language whose function words are not known these are marks alone.
+    Of a language whose function words are not known these are marks alone. A rare function word
+    may be a noun, too, such as Spanish *estado*.
     """
     counts = np.bincount(side.tokens, minlength=len(side.vocabulary.offsets) - 1)
     language = language_of(side.vocabulary.word_hashes()[1:], counts[1:])
     known = () if language == DEFAULT else Inflections.open(language).function_words
-    return np.array([one in known or not any(map(str.isalnum, one))
-                     for one in side.vocabulary.all_words()])  # fmt: skip
+    frequent = np.zeros(counts.size, bool)
+    frequent[np.argsort(-counts, kind="stable")[:_EDGE_WORDS]] = True
+    return np.array(
+        [(is_frequent and word in known) or not any(map(str.isalnum, word))
+         for word, is_frequent in zip(side.vocabulary.all_words(), frequent, strict=True)]
+    )  # fmt: skip
 
 
 def _term(
@@ -249,14 +259,13 @@ def _term(
     n = min(_LOOKED_AT, begins.size)
     some = begins[np.arange(n) * begins.size // n]
     sentences = np.searchsorted(bitext.english.starts.astype(np.int64), some, "right") - 1
-    targets: Counter[str] = Counter()
-    places: dict[str, list[int]] = defaultdict(list)
+    spans = []
     for begin, sentence in zip(some.tolist(), sentences.tolist(), strict=True):
         first = begin - int(bitext.english.starts[sentence])
-        target = _linked(bitext, sentence, first, first + length, edges)
-        if target is not None:
-            targets[target] += 1
-            places[target].append(sentence)
+        span = _linked(bitext, sentence, first, first + length, edges)
+        if span is not None:
+            spans.append(span)
+    targets, places = _translations(bitext, spans, edges)
     if not targets:
         return None
     best, *others = sorted(targets.items(), key=lambda one: (-one[1], one[0]))
@@ -266,10 +275,88 @@ def _term(
     return Term(phrase, best[0], int(begins.size), best[1] / some.size, score, shares, *pair)
 
 
-def _linked(bitext: Bitext, sentence: int, first: int, stop: int, edges: np.ndarray) -> str | None:
-    """Return the other side's words linked to the tokens first..stop, None where others are too."""
+class _TargetSpan(NamedTuple):
+    """A translation in its pair: tokens begin..end of the other side's sentence."""
+
+    sentence: int
+    begin: int
+    end: int
+
+
+def _translations(
+    bitext: Bitext, spans: list[_TargetSpan], edges: np.ndarray
+) -> tuple[Counter[str], dict[str, list[int]]]:
+    """Return how often each translation occurs, and in which pairs, with the words that belong."""
+    by_text: dict[str, list[_TargetSpan]] = defaultdict(list)
+    for span in spans:
+        by_text[_text(bitext, span)].append(span)
+    counts: Counter[str] = Counter()
+    places: dict[str, list[int]] = defaultdict(list)
+    for spans_of_text in by_text.values():
+        same = spans_of_text
+        for is_right in (True, False):
+            same = _with_what_belongs(bitext, same, edges, is_right)
+        for span in same:
+            text = _text(bitext, span)
+            counts[text] += 1
+            places[text].append(span.sentence)
+    return counts, places
+
+
+def _with_what_belongs(
+    bitext: Bitext, spans: list[_TargetSpan], edges: np.ndarray, is_right: bool
+) -> list[_TargetSpan]:
+    """Return spans of one text, longer by a word where most of them have the same beside them.
+
+    A sentence that occurs twice counts once.
+    """
+    longer = [_with_neighbour(bitext, span, edges, is_right) for span in spans]
+    sentences = [_sentence(bitext, span.sentence)[0].tobytes() for span in spans]
+    texts = ["" if span is None else _text(bitext, span) for span in longer]
+    once = dict(zip(zip(sentences, texts, strict=True), texts, strict=True))
+    often, n = Counter(once.values()).most_common(1)[0]
+    is_joined = len(often.split(" ")) - len(_text(bitext, spans[0]).split(" ")) > 1
+    if not often or n < (_JOINED if is_joined else _ADJACENT) or n <= _BELONGS * len(once):
+        return spans
+    return [
+        longer_span if longer_span is not None and text == often else span
+        for span, longer_span, text in zip(spans, longer, texts, strict=True)
+    ]
+
+
+def _with_neighbour(
+    bitext: Bitext, span: _TargetSpan, edges: np.ndarray, is_right: bool
+) -> _TargetSpan | None:
+    """Return a span with the next content word, where all words up to it are linked to nothing."""
+    ids, links = _sentence(bitext, span.sentence)
+    linked = set(links[:, 1].tolist())
+    place, step = (span.end, 1) if is_right else (span.begin - 1, -1)
+    while 0 <= place < ids.size and place not in linked:
+        if not edges[ids[place]]:
+            return _TargetSpan(span.sentence, min(place, span.begin), max(place + 1, span.end))
+        if not bitext.other.vocabulary.words(ids[place : place + 1])[0].isalpha():
+            return None
+        place += step
+    return None
+
+
+def _sentence(bitext: Bitext, sentence: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the word ids of a pair's other side, and its links, [n, 2]."""
     low, high = bitext.link_starts[sentence : sentence + 2].tolist()
-    links = bitext.links[low:high]
+    begin, end = bitext.other.starts[sentence : sentence + 2].tolist()
+    return bitext.other.tokens[begin:end], bitext.links[low:high]
+
+
+def _text(bitext: Bitext, span: _TargetSpan) -> str:
+    ids, _ = _sentence(bitext, span.sentence)
+    return " ".join(bitext.other.vocabulary.words(ids[span.begin : span.end]))
+
+
+def _linked(
+    bitext: Bitext, sentence: int, first: int, stop: int, edges: np.ndarray
+) -> _TargetSpan | None:
+    """Return the other side's words linked to the tokens first..stop, None where others are too."""
+    ids, links = _sentence(bitext, sentence)
     inside = (links[:, 0] >= first) & (links[:, 0] < stop)
     if not inside.any():
         return None
@@ -277,13 +364,11 @@ def _linked(bitext: Bitext, sentence: int, first: int, stop: int, edges: np.ndar
     within = (links[:, 1] >= begin) & (links[:, 1] < end)
     if np.any(within & ~inside):
         return None
-    at = int(bitext.other.starts[sentence])
-    ids = bitext.other.tokens[at + begin : at + end]
-    content = np.flatnonzero(~edges[ids])
+    content = np.flatnonzero(~edges[ids[begin:end]])
     if content.size:
-        ids = ids[content[0] : content[-1] + 1]
-    text = " ".join(bitext.other.vocabulary.words(ids))
-    return text if any(map(str.isalnum, text)) else None
+        begin, end = begin + int(content[0]), begin + int(content[-1]) + 1
+    span = _TargetSpan(sentence, begin, end)
+    return span if any(map(str.isalnum, _text(bitext, span))) else None
 
 
 def _length(bitext: Bitext, sentence: int) -> int:

@@ -117,3 +117,39 @@ def test_terms_are_noun_phrases_and_translations_begin_and_end_with_content(made
     }
     pieces = {one.source for one in bitext_terms(bitext, reference, lengths=(2, 2), max_p=1.0)}
     assert "page breaks" in pieces and "automatic page" not in pieces
+
+
+ES = ["la base de datos se abre", "abra la base de datos", "cierre una base de datos",
+      "cree otra base de datos", "la barra de estado se abre", "cierre la barra de estado",
+      "mire la barra de estado", "el menú de datos se abre", "mire su menú",
+      "abra el menú verde"]  # fmt: skip
+TO_ES = [("the database opens", "0-0 1-1 2-5"), ("open the database", "0-0 1-1 2-2"),
+         ("close a database", "0-0 1-1 2-2"), ("create another database", "0-0 1-1 2-2 2-4"),
+         ("the status bar opens", "0-0 1-3 2-1 3-5"), ("close the status bar", "0-0 1-1 2-4 3-2"),
+         ("see the status bar", "0-0 1-1 2-4 3-2"), ("the menu opens", "0-0 1-1 2-5"),
+         ("see its menu", "0-0 1-1 2-2"), ("open the green menu", "0-0 1-1 2-3 3-2")]  # fmt: skip
+
+
+def test_unlinked_words_that_stand_beside_a_translation_belong_to_it(made, tmp_path):
+    """Not where they do so once (datos); a noun that is a rare function word stays (estado)."""
+    _, reference = made
+    english = [line for line, _ in TO_ES] * 2 + ["we see that they were in the house"] * 200
+    spanish = ES * 2 + ["nosotros vemos que ellos estaban en la casa"] * 200
+    links = [line for _, line in TO_ES] * 2 + ["0-0 1-1 2-2 3-3 4-4 5-5 6-6 7-7"] * 200
+    rare = [" ".join([f"word{n}"] * 8) for n in range(320)]
+    known = ["el los las un unos con por para sin sobre entre y o pero si como cuando donde"]
+    for name, lines in (
+        ("es.en", [*english, *rare, *known * 30]), ("es.es", [*spanish, *rare, *known * 30]),
+        ("es.links", [*links, *[""] * 350]),
+    ):  # fmt: skip
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    bitext = build_bitext(
+        tmp_path / "es.en", tmp_path / "es.es", tmp_path / "es.bitext",
+        given=Given(tmp_path / "es.links"),
+    )  # fmt: skip
+    terms = {
+        one.source: one for one in bitext_terms(bitext, reference, min_count=4, max_p=1, k=None)
+    }
+    assert (terms["database"].target, terms["database"].p) == ("base de datos", 1.0)
+    assert terms["status bar"].target == "barra de estado"
+    assert (terms["menu"].target, terms["menu"].p) == ("menú", 1.0)
