@@ -19,14 +19,15 @@ SOURCES = {
     "sign --from vectors": "cli.sign:VectorSettings",
     "sign --from annotated": "signatures.recipe:PRESETS[syntax] cli.sign:AnnotatedSettings",
     "map": "comparison.mapping:MapOptions",
-    "learn": "signatures.recipe:PRESETS[learned]",
-    "contexts": "signatures.recipe:PRESETS[thesis]",
-    "compare": "signatures.recipe:PRESETS[thesis]",
+    "learn": "signatures.recipe:PRESETS[learned] contexts.phrase_store:Selection",
+    "contexts": "signatures.recipe:PRESETS[thesis] contexts.phrase_store:Selection",
+    "compare": "signatures.recipe:PRESETS[thesis] contexts.phrase_store:Selection",
     "index build": "indexes.build:IndexOptions",
     "cluster sign": "signatures.recipe:PRESETS[learned] contexts.phrase_store:Selection "
-    "indexes.build:IndexOptions cluster.plan:Division cli.cluster:WorkSettings",
+    "indexes.build:IndexOptions cluster.plan:Division cli.cluster:WorkSettings "
+    "cli.sign:FinderSettings",
     "cluster plan": "signatures.recipe:PRESETS[learned] contexts.phrase_store:Selection "
-    "indexes.build:IndexOptions cluster.plan:Division",
+    "indexes.build:IndexOptions cluster.plan:Division cli.sign:FinderSettings",
     "evaluate": "cli.evaluate:EvaluateSettings",
     "evaluate-sentences": "cli.evaluate:SentenceSettings",
     "judge forms": "evaluation.judging:FormSettings",
