@@ -27,6 +27,7 @@ _FUNCTION_WORDS = 150  # the most frequent words of the reference corpus
 _EDGE_WORDS = 300  # the same of the other side: rarer function words may be nouns, too
 _LONGEST = 8
 _DETERMINERS = ("the", "a", "an", "this", "these", "your", "its")
+_OPEN = ("to", "than", "on")  # mostly before these: a piece, *next to*, *depending on*
 _INSIDE = ("of", "and")  # the function words that a term may contain
 _VERB = 0.1  # share of a word's occurrences that stand before a determiner
 _NOUN = 0.1  # share of a phrase's behind a determiner, where its first word is such a verb
@@ -200,6 +201,8 @@ class _NounPhrases:
         self._is_verb = is_content & ((here + there) / 2 >= _VERB)
         continues = (is_content & ~self._is_verb)[tokens]
         self._continues = np.append(continues, False)[1:] & ~is_first[1:]
+        opens = np.array([one in _OPEN for one in words])[tokens]
+        self._is_open = np.append(opens, False)[1:] & ~is_first[1:]
 
     def holds(self, row: list[int], begins: np.ndarray) -> bool:
         """Return whether a phrase is a noun phrase.
@@ -218,7 +221,8 @@ class _NounPhrases:
         ends = begins + len(row) - 1
         is_clause = float(self._before[ends].mean()) >= _CLAUSE
         is_piece = float(self._continues[ends].mean()) >= _PIECE
-        return len(row) == 1 or not (is_clause or is_piece)
+        is_open = float(self._is_open[ends].mean()) >= _PIECE
+        return not is_open and (len(row) == 1 or not (is_clause or is_piece))
 
 
 def _contained(counts: dict[str, int]) -> set[str]:

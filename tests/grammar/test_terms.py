@@ -92,17 +92,20 @@ def test_the_command_writes_csv_and_tbx(made, run, tmp_path):
 
 
 def test_terms_are_noun_phrases_and_translations_begin_and_end_with_content(made, tmp_path):
-    """Verbs stand before determiners, pieces before the rest; der, die, das are no translation."""
+    """Verbs stand before determiners, pieces before the rest or *to*; articles do not translate."""
     _, reference = made
     english = ["draw the shape", "draw shapes", "print the sheet", "set the print range",
                "the table of contents", "the size you want", "automatic page breaks",
-               "the program provides a menu", "tables and print"]  # fmt: skip
+               "the program provides a menu", "tables and print",
+               "the arrow next to the field"]  # fmt: skip
     german = ["die form der zeichnung", "die formen zeichnen", "das blatt und die seite drucken",
               "den druckbereich der tabelle", "das inhaltsverzeichnis das der text",
               "die größe die sie wollen", "automatische seiten umbrüche",
-              "das programm bietet ein menü", "tabellen und drucken"]  # fmt: skip
+              "das programm bietet ein menü", "tabellen und drucken",
+              "der pfeil neben dem feld"]  # fmt: skip
     links = ["0-3 2-1", "0-2 1-1", "0-5 2-1", "2-0 3-1", "1-0 2-0 3-1", "1-1 2-3 3-4",
-             "0-0 1-1 2-2", "0-0 1-1 2-2 3-3 4-4", "0-0 1-1 2-2"]  # fmt: skip
+             "0-0 1-1 2-2", "0-0 1-1 2-2 3-3 4-4", "0-0 1-1 2-2",
+             "0-0 1-1 2-2 4-3 5-4"]  # fmt: skip
     for name, lines in (("n.en", english), ("n.de", german), ("n.links", links)):
         (tmp_path / name).write_text("".join(f"{one}\n" for one in lines * 5), encoding="utf-8")
     bitext = build_bitext(
