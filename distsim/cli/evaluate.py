@@ -193,19 +193,25 @@ def forms(
 def read(
     key: Annotated[str, typer.Argument(metavar="KEY", help="key.csv of the forms.")],
     sheets: Annotated[list[str], typer.Argument(metavar="SHEET...", help="One of each judge.")],
+    baseline: Annotated[
+        str | None, typer.Option(metavar="SYSTEM", help="Also print differences from this system.")
+    ] = None,
 ) -> None:
     """Print system<TAB>question<TAB>marks<TAB>mean<TAB>low<TAB>high of judged forms.
 
-    With a 95% interval, sources resampled. Behind the systems a line for each question: how judges
-    agree, by Krippendorff's alpha (ordinal) and the mean kappa (quadratic weights) of two.
+    With a 95% interval, sources resampled; --baseline adds difference<TAB>low<TAB>high. Behind the
+    systems a line for each question: how judges agree, by Krippendorff's alpha (ordinal) and the
+    mean kappa (quadratic weights) of two.
     """
     from distsim.evaluation.judging import read_forms
 
-    judged = read_forms(key, sheets)
+    judged = read_forms(key, sheets, baseline=baseline)
+    columns = ("difference", "difference_low", "difference_high")
     for row in judged.rows:
         put_row(
             {"system": row.system, "question": row.question, "marks": row.n, "mean": row.mean,
              "low": row.low, "high": row.high}
+            | dict(zip(columns, row.difference, strict=False))
         )  # fmt: skip
     for one in judged.agreement if len(sheets) > 1 else ():
         say(

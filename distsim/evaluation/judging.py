@@ -53,6 +53,9 @@ class FormSettings:
 class SystemMarks(NamedTuple):
     """The marks of one system for one question: number, mean, ends of its 95% interval.
 
+    difference: the mean less the baseline's, over sources where both have marks, and the ends of
+    its 95% interval; empty without a baseline.
+
     >>> SystemMarks("copy", "meaning", 20, 4.9, 4.8, 5.0).mean
     4.9
     """
@@ -63,6 +66,7 @@ class SystemMarks(NamedTuple):
     mean: float
     low: float
     high: float
+    difference: tuple[float, float, float] | tuple[()] = ()
 
 
 class JudgeAgreement(NamedTuple):
@@ -178,7 +182,9 @@ def _page(rows: Sequence[Sequence[str]], questions: Sequence[str], name: str) ->
     return Template(template).substitute(items=shown, name=f"{name} {len(rows)}".replace('"', ""))
 
 
-def read_forms(key: AnyPath, sheets: Sequence[AnyPath]) -> Judgements:
+def read_forms(
+    key: AnyPath, sheets: Sequence[AnyPath], *, baseline: str | None = None
+) -> Judgements:
     """Return what judges wrote in sheets of one form.
 
     A mark of an output that several systems have counts for each. Marks of judges are averaged by
@@ -186,13 +192,19 @@ def read_forms(key: AnyPath, sheets: Sequence[AnyPath]) -> Judgements:
 
     Arguments:
         key: key.csv. sheets: of each judge a copy of judge.csv with marks; empty ones are none.
+            Columns may be separated by commas, semicolons or tabs.
+        baseline: a system, a person or a control, from which others' differences are taken.
 
     Raises:
         InputError: a file is none of these, ids differ, or a mark is not 1 to 5.
+        ParameterError: the key has no such baseline.
 
     >>> read_forms("forms/key.csv", ["ann.csv", "ben.csv"]).agreement  # doctest: +SKIP
     """
     systems = {row["id"]: row["systems"].split(";") for _, row in _rows(key, ("id", "systems"))}
+    names = list(dict.fromkeys(one for of in systems.values() for one in of))
+    if baseline is not None:
+        one_of(baseline, sorted(names), "baseline")
     every = [_marks_of(sheet, systems) for sheet in sheets]
     questions = [name for name in QUESTIONS if any(name in one for one in every[0][0].values())]
     sources = every[0][1]
@@ -203,9 +215,11 @@ def read_forms(key: AnyPath, sheets: Sequence[AnyPath]) -> Judgements:
         tested = [not {COPY, NONSENSE} & set(of) for of in systems.values()]
         agreement.append(_agreement(question, table[:, tested]))
         given = dict(zip(systems, _means(table), strict=True))
-        for name in dict.fromkeys(one for of in systems.values() for one in of):
-            mine = {i: given[i] for i, of in systems.items() if name in of}
-            rows.append(SystemMarks(name, question, *_mean_of(mine, sources)))
+        marks = {name: {i: given[i] for i, of in systems.items() if name in of} for name in names}
+        for name in names:
+            difference = _difference(marks[name], marks[baseline], sources) if baseline else ()
+            interval = _mean_of(marks[name], sources)
+            rows.append(SystemMarks(name, question, *interval, difference))
     doubtful = [
         str(path) for path, (of, _) in zip(sheets, every, strict=True) if _doubt(of, systems)
     ]
@@ -223,7 +237,10 @@ def _rows(path: AnyPath, columns: Sequence[str]) -> list[tuple[int, dict[str, st
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
     head = text.split("\n", 1)[0]
-    reader = csv.DictReader(io.StringIO(text), delimiter=";" if ";" in head else ",")
+    if "\t" in head:
+        reader = csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE)
+    else:
+        reader = csv.DictReader(io.StringIO(text), delimiter=";" if ";" in head else ",")
     if not set(columns) <= set(reader.fieldnames or ()):
         raise InputError(f"{path}, line 1: wanted the columns {', '.join(columns)}: give {SHEET}")
     return [(reader.line_num, {k: v or "" for k, v in row.items() if k}) for row in reader]
@@ -255,6 +272,19 @@ def _means(table: np.ndarray) -> list[float]:
     sums = np.where(there, table, 0.0).sum(axis=0)
     means = np.where(there.any(axis=0), sums / np.maximum(1, there.sum(axis=0)), np.nan)
     return [float(mean) for mean in means]
+
+
+def _difference(
+    marks: dict[str, float], baseline: dict[str, float], sources: dict[str, str]
+) -> tuple[float, float, float]:
+    """Return (mean difference, low, high) of the sources that both have marks of."""
+    by_source = [
+        {sources[i]: mark for i, mark in one.items() if not np.isnan(mark)}
+        for one in (marks, baseline)
+    ]
+    shared = by_source[0].keys() & by_source[1].keys()
+    gaps = {one: by_source[0][one] - by_source[1][one] for one in sorted(shared)}
+    return _mean_of(gaps, dict(zip(gaps, gaps, strict=True)))[1:]
 
 
 def _mean_of(marks: dict[str, float], sources: dict[str, str]) -> tuple[int, float, float, float]:

@@ -95,6 +95,46 @@ def test_marks_are_read_back_by_system(tmp_path):
     assert means["mine", "grammar"] == 5  # the third judge wrote nothing
 
 
+def test_differences_from_a_baseline_are_by_source(tmp_path):
+    folder = tmp_path / "forms"
+    write_forms(SOURCES, [MINE, PERSON], folder)
+    harder = {one: number % 2 for number, one in enumerate(SOURCES)}
+
+    def mark(row):
+        of_mine, less = row["output"] in MINE.sentences, harder[row["source"]]
+        return (5 - less if of_mine else 4 - less), ("" if of_mine and less else 3)
+
+    sheet = judged(folder, "a.csv", mark)
+    read = read_forms(folder / "key.csv", [sheet], baseline="person")
+    rows = {(row.system, row.question): row for row in read.rows}
+    assert rows["mine", "meaning"].difference == (1, 1, 1)  # of each source
+    assert rows["mine", "meaning"].high - rows["mine", "meaning"].low > 0.3
+    assert rows["mine", "grammar"].difference == (0, 0, 0)
+    assert rows["person", "meaning"].difference == (0, 0, 0)
+    assert read_forms(folder / "key.csv", [sheet]).rows[0].difference == ()
+    with pytest.raises(ParameterError, match="baseline.*'nobody'"):
+        read_forms(folder / "key.csv", [sheet], baseline="nobody")
+
+
+def test_sheets_may_have_tabs(tmp_path, run):
+    folder = tmp_path / "forms"
+    sources = ['" he said " at first', *SOURCES]  # a quotation mark begins a cell
+    write_forms(sources, [System("mine", [one[:-2] for one in sources])], folder)
+    sheet = judged(folder, "a.csv", by_words)
+    tabs = folder / "a.tsv"
+    tabs.write_text("".join("\t".join(row.values()) + "\n" for row in [
+        dict(zip(lines_of(sheet)[0], lines_of(sheet)[0], strict=True)), *lines_of(sheet)
+    ]))  # fmt: skip
+    key = folder / "key.csv"
+    with_tabs = folder / "key.tsv"
+    with_tabs.write_text(key.read_text().replace(",", "\t"))
+    assert read_forms(with_tabs, [tabs]).rows == read_forms(key, [sheet]).rows
+    out, _ = run("judge", "read", with_tabs, tabs, "--baseline", "copy", "--header")
+    assert out.splitlines()[0].split("\t")[-3:] == [
+        "difference", "difference_low", "difference_high"
+    ]  # fmt: skip
+
+
 def test_wrong_sheets_are_told(tmp_path, run):
     for name, texts in (("source", SOURCES), ("mine", MINE.sentences)):
         (tmp_path / name).write_text("".join(f"{one}\n" for one in texts))
