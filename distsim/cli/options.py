@@ -178,7 +178,7 @@ def _is_whole(value: Any) -> bool:
 EstimateOption = Annotated[
     EstimateName | None,
     typer.Option(
-        help="bits: by Hamming distance; restored: by the posterior mean vectors of both. "
+        help="bits: by Hamming distance; restored: by the vectors of both, stored or composed. "
         "Default: restored where the table stores words' vectors."
     ),
 ]

@@ -269,10 +269,10 @@ def sign(
     _store_finder(source, table, about_source[-1], jobs)
 
 
-def _say_cost(source: Any, recipe: "Recipe", about: Any, jobs: int | None) -> None:
+def _say_cost(source: Any, recipe: "Recipe", settings: Any, jobs: int | None) -> None:
     """Print the expected cost of signing a large index."""
-    if isinstance(about, FinderSettings):
-        costs = [SIGN, FINDER] if about.finder else [SIGN]
+    if isinstance(settings, FinderSettings):
+        costs = [SIGN, FINDER] if settings.finder else [SIGN]
         say_cost(source.n_tokens, costs if recipe.is_learned else [RANDOM], jobs)
 
 
@@ -296,7 +296,7 @@ def _signed(
         return built(may_replace(output, force))
 
 
-def _store_finder(source: Any, table: "SignatureTable", how: Any, jobs: int | None) -> None:
+def _store_finder(source: Any, table: "SignatureTable", settings: Any, jobs: int | None) -> None:
     """Store the finder of substitutes beside a table, if the recipe has one, and print its size."""
     from distsim.base.errors import ArtifactError, ParameterError
     from distsim.corpus.inflections import Inflections, chosen_inflections
@@ -305,10 +305,14 @@ def _store_finder(source: Any, table: "SignatureTable", how: Any, jobs: int | No
     from distsim.storage import remove_artifact
     from distsim.storage.manifest import finder_inside
 
-    if not isinstance(how, FinderSettings) or not how.finder or open_space(source, table) is None:
+    if (
+        not isinstance(settings, FinderSettings)
+        or not settings.finder
+        or open_space(source, table) is None
+    ):
         remove_artifact(finder_inside(table.path))
         return
-    inflections = chosen_inflections(how.inflections, source)
+    inflections = chosen_inflections(settings.inflections, source)
     rules = Inflections.open(inflections).checksum
     try:
         stored = table.finder
@@ -326,7 +330,7 @@ def _store_finder(source: Any, table: "SignatureTable", how: Any, jobs: int | No
 
 
 def _source(
-    kind: SourceKind, sources: list[str], about: Any, part: DocumentOptions
+    kind: SourceKind, sources: list[str], settings: Any, part: DocumentOptions
 ) -> "tuple[PhraseSource | CorpusIndex, Callable[[SignatureTable], None]]":
     """Return the source of phrases, and the function that reports how it was read."""
     from distsim.contexts.sources.annotated import AnnotatedText
@@ -340,17 +344,17 @@ def _source(
     if len(sources) > 1 and kind in ("index", "vectors"):
         raise typer.BadParameter(f"--from {kind} takes one source")
     if kind == "counts":
-        counts = NgramCounts(sources, **vars(about), where=part.where or ())
+        counts = NgramCounts(sources, **vars(settings), where=part.where or ())
         return counts, lambda table: _report_counts(counts, table)
     if kind == "annotated":
-        return AnnotatedText(sources, trees=about.trees), lambda table: None
+        return AnnotatedText(sources, trees=settings.trees), lambda table: None
     if kind == "index":
         return part.opened(sources[0]), lambda table: None
-    given = vars(about)
-    if about.index is not None:
-        if (about.text_format, about.normaliser) != ("lines", Normaliser()):
+    given = vars(settings)
+    if settings.index is not None:
+        if (settings.text_format, settings.normaliser) != ("lines", Normaliser()):
             raise typer.BadParameter("--set index=INDEX settles text_format and normaliser")
-        given = given | {"index": CorpusIndex.open(about.index), "normaliser": None}
+        given = given | {"index": CorpusIndex.open(settings.index), "normaliser": None}
     vectors = VectorFile(sources[0], **given)
     return vectors, lambda table: _report_vectors(vectors)
 

@@ -174,8 +174,8 @@ def similarities(
         table: a table, an index that was signed, or the path of either.
         pairs: two phrases each, words separated by spaces, or a frame with two columns.
         other: a second table, for the second phrases; the same where None.
-        estimate: `restored`: cosine of the posterior means of the vectors; `bits`: estimate from
-            the Hamming distance of the signatures alone. None: `restored` where the table stores
+        estimate: `restored`: cosine of the vectors, stored or composed; `bits`: estimate from the
+            Hamming distance of the signatures alone. None: `restored` where the table stores
             its words' vectors, else `bits`.
 
     Raises:
@@ -196,9 +196,9 @@ class EstimatedCosine(Similarity):
         other: the table for the second of a pair, where it is not the same one.
         compose: make a phrase that is not in the table of its words, where the table keeps their
             vectors; such an estimate is marked `composed`.
-        estimate: `bits`, by the Hamming distance; `restored`, by the posterior means of both
-            vectors, which is nearest to their cosine. None: restored where the table stores its
-            words' vectors, as learned ones do, else bits.
+        estimate: `bits`, by the Hamming distance; `restored`, by both vectors, stored or
+            composed, nearest to the exact cosine. None: restored where the table stores its words'
+            vectors, as learned ones do, else bits.
 
     Raises:
         IncompatibleError: the tables were not made with the same settings.
@@ -302,7 +302,7 @@ def cosine(
 
     Arguments:
         table: a table, an index that was signed, or the path of either.
-        how: `bits`, estimated from signatures; `restored`, from the posterior means of vectors;
+        how: `bits`, estimated from signatures; `restored`, of vectors, stored or composed;
             `exact`, of the counted contexts, which the table keeps or the index has; `vectors`, of
             the real-valued vectors of a learned table, made from the index. None: `restored` where
             the table stores its words' vectors, else `bits`.

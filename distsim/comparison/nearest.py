@@ -410,7 +410,7 @@ class NeighbourSearch:
 
     def _focal(self, *normal: str) -> "_Focal":
         rows = self._table.find_normal(normal)
-        return _Focal(" ".join(normal), rows, self._estimator.known(normal))
+        return _Focal(" ".join(normal), rows, self._estimator.stored_phrases(normal))
 
     def _listed(
         self, focal: "_Focal", at: np.ndarray, distances: np.ndarray, before: np.ndarray,

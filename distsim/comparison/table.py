@@ -320,7 +320,7 @@ class SignatureTable(StoredTable):
         if not given:
             raise ParameterError("no phrase is given: give at least one")
         _ = self[given]  # refuses what is not known
-        stored = self.estimator.known([self.normal_form(one) for one in given])
+        stored = self.estimator.stored_phrases([self.normal_form(one) for one in given])
         return stored, stored.sum(np.ones(len(given)))
 
     @property

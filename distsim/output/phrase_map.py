@@ -306,7 +306,7 @@ def lay_out(
     """
     phrases = [phrase, *(one.phrase for one in near)]
     rows = table.find_normal(phrases)
-    stored = estimator.known(phrases)
+    stored = estimator.stored_phrases(phrases)
     first, second = np.triu_indices(len(phrases), 1)
     both = stored.known[first] & stored.known[second]
     first, second = first[both], second[both]

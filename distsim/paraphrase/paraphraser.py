@@ -29,7 +29,7 @@ from distsim.paraphrase.context_candidates import (
     says_the_same,
 )
 from distsim.paraphrase.finder.inflections import as_bases
-from distsim.paraphrase.finder.lexicon import opposites_of, shared
+from distsim.paraphrase.finder.lexicon import made_once, opposites_of
 from distsim.paraphrase.finder.word_substitutes import FoundWord, WordSubstitutes
 from distsim.paraphrase.occurrences import SampledOccurrences, Sampler, locate, word_ids
 from distsim.paraphrase.paraphrasing_options import LONGEST_PHRASE, ParaphraseOptions
@@ -186,7 +186,7 @@ class Paraphraser:
     # What follows is for phrases, and for words that the finder lacks; made when first needed.
     @cached_property
     def _beside(self) -> WordsBeside:
-        return shared(self.index, self._table, "beside", lambda: WordsBeside(self.index))
+        return made_once(self.index, self._table, "beside", lambda: WordsBeside(self.index))
 
     @cached_property
     def _search(self) -> SimilarPhrases | None:
@@ -202,13 +202,13 @@ class Paraphraser:
     @cached_property
     def _profiler(self) -> Profiler:
         index, settings = self.index, self._profile
-        return shared(index, self._table, settings, lambda: Profiler(index, *settings))
+        return made_once(index, self._table, settings, lambda: Profiler(index, *settings))
 
     @cached_property
     def _comparer(self) -> Comparer:
         sample, memory = self.options.candidate_sample or self.options.sample, self._memory
         sampler = Sampler(self.index, sample, memory // 4)
-        comparers: WeakValueDictionary[Any, Comparer] = shared(
+        comparers: WeakValueDictionary[Any, Comparer] = made_once(
             self.index, self._table, "comparers", WeakValueDictionary
         )
         made = Comparer(self._profiler, sampler, memory // 2)

@@ -101,8 +101,8 @@ class Stored:
     def sum(self, signs: np.ndarray) -> "Stored":
         """Return what is stored of the signed sum of all phrases' vectors, like that of one phrase.
 
-        A sum of posterior means is the posterior mean of the sum, and its variance, what the bits
-        lost, is the sum of the variances.
+        The expected error of the sum, what the bits lost, is the sum of the errors: 0 for stored
+        vectors.
 
         Arguments:
             signs: float64[n], 1 or -1.
@@ -144,7 +144,7 @@ class Estimator:
         self.name = estimate_of(table, name)
         self._phrases: dict[str, Stored] = {}
 
-    def known(self, phrases: Sequence[str], compose: bool = True) -> Stored:
+    def stored_phrases(self, phrases: Sequence[str], compose: bool = True) -> Stored:
         """Return the stored data of phrases in their normal form.
 
         Arguments:
@@ -170,7 +170,7 @@ class Estimator:
         return stored, np.array([numbers[texts[phrase]] for phrase in phrases], np.int64)
 
     def stored_phrase(self, phrase: str) -> Stored | None:
-        """Return the stored data of one phrase as `known` does; None where it is not in the table.
+        """Return what `stored_phrases` does of one phrase; None where it is not in the table.
 
         Arguments:
             phrase: in its normal form.

@@ -358,8 +358,8 @@ class StoredTable:
     ) -> NDArray[np.float32] | NDArray[np.float64]:
         """Return a unit vector for each phrase, float32[n, n_dimensions].
 
-        For a word the stored vector; for a phrase the posterior mean given its bits and its words'
-        vectors (the words alone where it is not in the table). Where the table keeps no
+        For a word the stored vector, and for a phrase with contexts of its own; else the weighted
+        mean of the words' vectors, of a rare word what its bits tell. Where the table keeps no
         words' vectors, the signs of the bits, float32[n, n_bits]. A row of NaN where neither the
         phrase nor any of its words is known.
 

@@ -106,7 +106,7 @@ class ExclusiveWords:
         places = {word: place for place, word in enumerate(words)}
         first = np.array([places[a] for a, _ in pairs], np.int64)
         second = np.array([places[b] for _, b in pairs], np.int64)
-        stored = Estimator(self._table).known(words)
+        stored = Estimator(self._table).stored_phrases(words)
         vectors = np.array(stored.unit_vectors, np.float32)
         vectors[~stored.known] = 0.0
         return self.among(words, vectors, first, second)

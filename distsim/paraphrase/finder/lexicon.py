@@ -16,7 +16,7 @@ T = TypeVar("T")
 _LOCK = RLock()
 
 
-def shared(
+def made_once(
     index: CorpusIndex, table: StoredTable | None, key: Hashable, make: Callable[[], T]
 ) -> T:
     """Return the result of `make`, made once for an index and a table; always without a table.
@@ -30,10 +30,10 @@ def shared(
     if table is None:
         return make()
     with _LOCK:
-        of, made = cast(tuple[Any, dict[Hashable, Any]], table.kept.get("shared", (None, {})))
+        of, made = cast(tuple[Any, dict[Hashable, Any]], table.kept.get("made once", (None, {})))
         if of is not index:
             made = {}
-            table.kept["shared"] = index, made
+            table.kept["made once"] = index, made
         if key not in made:
             made[key] = make()
         return cast(T, made[key])
@@ -50,7 +50,7 @@ def inflections_of(index: CorpusIndex, table: StoredTable) -> Inflections:
     def opened() -> Inflections:
         return Inflections.open(table.inflections or index.language)
 
-    return shared(index, table, "inflections", opened)
+    return made_once(index, table, "inflections", opened)
 
 
 def opposites_of(
@@ -64,7 +64,7 @@ def opposites_of(
     if inflections is not None:
         return Opposites(index, table, inflections=inflections)
     rules = inflections_of(index, table)
-    return shared(index, table, "opposites", lambda: Opposites(index, table, inflections=rules))
+    return made_once(index, table, "opposites", lambda: Opposites(index, table, inflections=rules))
 
 
 _CACHED_WORDS = 1 << 18

@@ -15,7 +15,7 @@ from distsim.comparison.nearest import RERANKED, Neighbour, NeighbourSearch, Sea
 from distsim.comparison.opposites.exclusive import index_around
 from distsim.comparison.opposites.opposites import SPARE, Opposites, opposites_last
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
-from distsim.paraphrase.finder.lexicon import opposites_of, shared
+from distsim.paraphrase.finder.lexicon import made_once, opposites_of
 from distsim.paraphrase.finder.word_finder import SHIPPED
 from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.signatures.table import StoredTable, TableLike, opened_table
@@ -90,7 +90,7 @@ class WordNeighbours:
             return cls(words, opposites_of(corpus, opened), cosine(opened))
 
         key = ("neighbours", weights)
-        found = shared(corpus, opened, key, made)
+        found = made_once(corpus, opened, key, made)
         return found if isinstance(found, cls) else None
 
     @property

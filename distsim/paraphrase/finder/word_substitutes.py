@@ -10,7 +10,7 @@ from distsim.base.results import Results
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.paraphrase.finder.inflections import Forms
-from distsim.paraphrase.finder.lexicon import Lexicon, inflections_of, shared
+from distsim.paraphrase.finder.lexicon import Lexicon, inflections_of, made_once
 from distsim.paraphrase.finder.space import LearnedSpace, open_space
 from distsim.paraphrase.finder.word_finder import (
     RANKS,
@@ -56,7 +56,7 @@ class WordParts(NamedTuple):
             rules = inflections or inflections_of(index, table)
             return cls(lexicon, Forms(rules, lexicon, space), space)
 
-        return opened() if inflections else shared(index, table, "parts", opened)
+        return opened() if inflections else made_once(index, table, "parts", opened)
 
 
 class FoundWord(NamedTuple):
@@ -129,7 +129,7 @@ class WordSubstitutes:
             learned = FinderWeights.open(weights)
             return cls.of(table, parts.lexicon, parts.forms, parts.space, weights=learned)
 
-        return shared(index, table, ("words", weights), opened)
+        return made_once(index, table, ("words", weights), opened)
 
     @classmethod
     def of(
