@@ -22,7 +22,7 @@ from distsim.corpus.vocabulary import HashNumbering, hash_blob, hash_texts
 from distsim.grammar.block import RuleBlock
 from distsim.grammar.kernels.phrase_pairs import has_unknown_alone, hash_spans
 from distsim.grammar.kernels.rule_similarity import compare_sides, facing_words, words_of_sides
-from distsim.grammar.tokens import UNKNOWN, BlockWords, TokenForms, WordForms
+from distsim.grammar.tokens import UNKNOWN, BlockWords, LookedUpWords, WordForms
 from distsim.kernels.compiled import frozen
 from distsim.signatures.estimates import Estimator, Stored
 
@@ -35,6 +35,7 @@ MOSTLY = 0.5  # share of such changes from which a rule stays below MOST_ALONE
 MOST_OPPOSED = 0.001  # rules whose sides are opposed stay below this
 NEAR = 0.1  # how much less alike than the closest word one may be that excludes a word
 MOST_FACING = 16  # words of a side that is looked through for words that exclude each other
+_KEPT_WORDS = 1 << 20
 LEAST = 0.1  # lower values are squeezed between 0 and this
 RARE = 0.003  # a word with this share of the text weighs half as much as a rare one
 CONTENT = 1 / 1100  # words with a smaller share of the text are content words, but function words
@@ -48,6 +49,20 @@ MAY_NEGATE = frozenset((  # that stand for a negation on the other side: `failed
     "little", "few", "instead", "rather", "absence", "avoid", "avoids", "avoided", "impossible",
 ))  # fmt: skip
 ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)$|,(?=\d)")  # `5th` is the 5 of a date
+
+
+class _WordMarks(NamedTuple):
+    """What the letters of a word tell.
+
+    is_plain: whether it has letters or digits. is_content: whether it is plain and no function
+    word. figures: the hash of a word with digits, equal for those of one number, else 0. negates:
+    as _negates returns.
+    """
+
+    is_plain: bool
+    is_content: bool
+    figures: int
+    negates: int
 
 
 class SideScores(NamedTuple):
@@ -76,21 +91,20 @@ class RuleSimilarity:
 
     def __init__(self, table: SignatureTable, estimate: str | None = None) -> None:
         self.table = table
-        self._forms = TokenForms(table)
+        self._marks: dict[bytes, _WordMarks] = {}
         self._estimator = Estimator(table, estimate)
         self._exclusive = ExclusiveWords(table)
         is_word = table.token_counts() == 1
         self._function_words = Inflections.open().function_words
         self._n_tokens = max(1, int(table.strengths[is_word].sum(dtype=np.int64)))
 
-    def compare(self, block: RuleBlock, words: BlockWords) -> "SideScores":
+    def compare(self, block: RuleBlock, looked_up: LookedUpWords) -> "SideScores":
         """Return the similarities of the sides of all rules of a block.
 
         Arguments:
-            block: of rules. words: its words.
+            block: of rules. looked_up: its words, by the table.
         """
-        words = self._forms.in_context(block, words)
-        forms = self._forms.forms(words.texts)
+        words, forms = looked_up
         text, offsets = frozen(forms.text), frozen(forms.offsets)
         firsts, lengths, symbols, before, n_gaps, in_order = map(
             frozen, words_of_sides(frozen(block.token_stops), frozen(block.gaps))
@@ -161,7 +175,7 @@ class RuleSimilarity:
             words: of a block. forms: their normal forms. normal: the number of each. vectors:
             theirs. sides: first word and words of the rules' sides, and the word at each place.
         """
-        is_plain = np.array([any(map(str.isalnum, text.decode())) for text in words.texts], bool)
+        is_plain = np.array([one.is_plain for one in self._marks_of(words.texts)], bool)
         keys: np.ndarray = facing_words(*sides, normal, frozen(is_plain), MOST_FACING)
         if not keys.size:
             return keys, keys
@@ -185,20 +199,35 @@ class RuleSimilarity:
         vectors[~stored.known] = 0.0
         counts = np.where(rows >= 0, self.table.strengths[np.maximum(rows, 0)], 0)
         shares = counts / self._n_tokens
-        texts = [text.decode() for text in words.texts]
-        is_plain = np.array([
-            any(map(str.isalnum, text)) and text.lower() not in self._function_words
-            for text in texts
-        ], bool)  # fmt: skip
-        figures = hash_texts([
-            ORDINAL.sub("", text.lower()).encode() if any(map(str.isdigit, text)) else b""
-            for text in texts
-        ])  # fmt: skip
-        figures[[not any(map(str.isdigit, text)) for text in texts]] = 0
-        negates = np.array([_negates(text.lower()) for text in texts], np.uint8)
+        known = self._marks_of(words.texts)
+        figures = np.array([one.figures for one in known], np.uint64)
+        negates = np.array([one.negates for one in known], np.uint8)
+        is_content = np.array([one.is_content for one in known], bool)
         return tuple(map(frozen, (
-            RARE / (RARE + shares), is_plain & (shares < CONTENT), figures, negates, vectors,
+            RARE / (RARE + shares), is_content & (shares < CONTENT), figures, negates, vectors,
         )))  # fmt: skip
+
+    def _marks_of(self, words: list[bytes]) -> list["_WordMarks"]:
+        """Return what the letters of words tell.
+
+        Arguments:
+            words: UTF-8 of each.
+        """
+        if len(self._marks) > _KEPT_WORDS:
+            self._marks = {}
+        known = self._marks
+        new = [word for word in words if word not in known]
+        texts = [word.decode() for word in new]
+        small = [text.lower() for text in texts]
+        has_digits = [any(map(str.isdigit, text)) for text in texts]
+        hashes = hash_texts([ORDINAL.sub("", text).encode() for text in small]).tolist()
+        for n, word in enumerate(new):
+            is_plain = any(map(str.isalnum, texts[n]))
+            known[word] = _WordMarks(
+                is_plain, is_plain and small[n] not in self._function_words,
+                hashes[n] if has_digits[n] else 0, _negates(small[n]),
+            )  # fmt: skip
+        return [known[word] for word in words]
 
 
 def _negates(word: str) -> int:

@@ -20,7 +20,7 @@ from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.explanation import HEADER, SIM_RULE, explain_block, explanation_lines
 from distsim.grammar.fields import InvalidLines
 from distsim.grammar.formats import find_format
-from distsim.grammar.score_writer import OutputOptions, lines_with_scores
+from distsim.grammar.score_writer import OutputOptions, text_with_scores
 from distsim.grammar.scoring import (
     COMPOSED,
     DROPPED,
@@ -341,10 +341,10 @@ def score_grammar(
                 def scored(lines: LineBlock) -> ScoredBlock:
                     block = parse_block(lines, known)
                     scores = scoring.score_block(block)
-                    written = lines_with_scores(
+                    written = text_with_scores(
                         block, scores, scorer.names, options, named, on_error == "drop"
                     )
-                    packed = out.pack(b"".join(written.lines))
+                    packed = out.pack(written.text)
                     explanation = b""
                     if evidence is not None:
                         rows = explain_block(block, scores, tables, SIM_RULE in scorer.names)

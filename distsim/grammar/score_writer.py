@@ -1,15 +1,16 @@
 """Writes the scores of rules behind the features of their lines."""
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, get_args
 
 import numpy as np
 
 from distsim.base.arguments import FeatureStyle
 from distsim.base.errors import ParameterError
+from distsim.grammar.arrays import texts_of
 from distsim.grammar.block import RuleBlock
 from distsim.grammar.fields import (
     append_to_field,
@@ -18,12 +19,13 @@ from distsim.grammar.fields import (
     split_fields,
 )
 from distsim.grammar.formats.grammar_format import GrammarFormat
+from distsim.grammar.kernels import packs as kernel_text
 from distsim.grammar.kernels import rules as kernel
 from distsim.grammar.scoring import BlockScores
+from distsim.kernels.compiled import frozen
 
 FEATURE_STYLES: tuple[str, ...] = get_args(FeatureStyle)
 NOT_AVAILABLE = "NA"
-DECIMALS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,14 +85,24 @@ class WrittenLines(NamedTuple):
     replaced: int
 
 
-def lines_with_scores(
+class ScoredText(NamedTuple):
+    """The lines of a block with scores, end to end.
+
+    text: the lines. replaced: lines in which a feature stood already.
+    """
+
+    text: bytes
+    replaced: int
+
+
+def text_with_scores(
     block: RuleBlock,
     scores: BlockScores,
     names: list[str],
     options: OutputOptions,
     named: bool,
     drops: bool,
-) -> WrittenLines:
+) -> ScoredText:
     """Return the lines of a block with the scores behind their features.
 
     named: as `name=value`. drops: leave out invalid lines instead of keeping them as they are.
@@ -98,32 +110,36 @@ def lines_with_scores(
     Arguments:
         options: how they are written.
     """
-    columns: list[list[bytes]] = []
-    features: list[str] = []
+    columns: dict[str, np.ndarray] = {}
     for name, table in zip(names, scores.tables, strict=True):
-        values = [(name, table.means)]
+        columns[name] = table.means
         if options.coverage and table.coverage is not None:
-            values.append((f"{name}_coverage", table.coverage))
-        for feature, numbers in values:
-            features.append(feature)
-            label = f" {feature}=".encode() if named else b" "
-            absent = b"" if named else b" " + options.missing.encode()
-            rounded = np.round(numbers, DECIMALS) + 0.0  # no -0.00000
-            form = label.replace(b"%", b"%%") + b"%%.%df" % DECIMALS
-            columns.append(
-                [absent if math.isnan(value) else form % value for value in rounded.tolist()]
-            )
-    added = [b"".join(row) for row in zip(*columns, strict=True)]
-    status = block.status.tolist()
-    written = lines_with_features(
-        block, [b"" if status[n] else text for n, text in enumerate(added)],
-        features if named else (), options.missing,
+            columns[f"{name}_coverage"] = table.coverage
+    absent = b"" if named else b" " + options.missing.encode()
+    fine = block.status == 0
+    text, ends = kernel_text.write_values(
+        frozen(np.column_stack(list(columns.values()))), frozen(fine),
+        *texts_of([f" {name}=".encode() if named else b" " for name in columns]),
+        frozen(np.frombuffer(absent, np.uint8)),
     )  # fmt: skip
-    lines = written.lines
-    if named and not {"AGigaSim", "GoogleNgramSim"}.isdisjoint(names):
-        lines = [line if status[n] else _in_order(line) for n, line in enumerate(lines)]
-    lines = [line for n, line in enumerate(lines) if not (drops and status[n])]
-    return WrittenLines(lines, written.replaced)
+    in_order = named and not {"AGigaSim", "GoogleNgramSim"}.isdisjoint(names)
+    begins = {name[:4] for name in columns} if named else ()
+    may_stand = any(begin.encode() in block.text for begin in begins)  # one search for most
+    standing = may_stand and any(f"{name}=".encode() in block.text for name in columns)
+    if block.written is None and not in_order and not standing:
+        whole = kernel_text.insert_texts(
+            frozen(np.frombuffer(block.text, np.uint8)), frozen(block.line_starts),
+            frozen(block.features[:, 1]), frozen(text), frozen(ends), frozen(fine | (not drops)),
+        )  # fmt: skip
+        return ScoredText(whole.tobytes(), 0)
+    written_values, stops = text.tobytes(), ends.tolist()
+    added = [written_values[start:stop] for start, stop in pairwise(stops)]
+    written = lines_with_features(block, added, list(columns) if named else (), options.missing)
+    lines, valid = written.lines, fine.tolist()
+    if in_order:
+        lines = [_in_order(line) if valid[n] else line for n, line in enumerate(lines)]
+    kept = [line for n, line in enumerate(lines) if valid[n] or not drops]
+    return ScoredText(b"".join(kept), written.replaced)
 
 
 def lines_with_features(

@@ -20,7 +20,13 @@ from distsim.grammar.alignment import Alignment, RuleAligner
 from distsim.grammar.block import LONGEST_SPAN, TERMINAL, RuleBlock, decompose_block, single_rule
 from distsim.grammar.kernels.phrase_pairs import has_unknown_alone, hash_spans
 from distsim.grammar.rule_similarity import RuleSimilarity, SideScores
-from distsim.grammar.tokens import UNKNOWN, BlockWords, TokenForms, distinct_words
+from distsim.grammar.tokens import (
+    UNKNOWN,
+    BlockWords,
+    LookedUpWords,
+    TokenForms,
+    distinct_words,
+)
 from distsim.kernels.compiled import frozen
 from distsim.signatures.estimates import Estimator, checked_estimate
 
@@ -141,19 +147,26 @@ class TableScorer:
     def __reduce__(self) -> tuple[Any, ...]:
         return TableScorer, (self.table, self._options)
 
+    def look_up(self, block: RuleBlock, words: BlockWords) -> LookedUpWords:
+        """Return the words of a block as they are looked up in the table.
+
+        Arguments:
+            block: of rules. words: those of the block.
+        """
+        return self._forms.look_up(block, words)
+
     def score(
-        self, block: RuleBlock, words: BlockWords, pair_stops: np.ndarray, spans: np.ndarray
+        self, block: RuleBlock, looked_up: LookedUpWords, pair_stops: np.ndarray, spans: np.ndarray
     ) -> TableScores:
         """Return the scores of a block's phrase pairs, averaged by rule.
 
         Arguments:
             block: of rules.
-            words: those of the block.
+            looked_up: its words.
             pair_stops: int64[rules], how many pairs there are up to the end of each rule.
             spans: int64[pairs, 4], first symbol and number of symbols of either phrase.
         """
-        words = self._forms.in_context(block, words)
-        forms = self._forms.forms(words.texts)
+        words, forms = looked_up
         occurrences = np.bincount(words.numbers[words.numbers >= 0], minlength=len(words.texts))
         changes = tuple(int(occurrences[(forms.changes & bit) > 0].sum()) for bit in (1, 2, 4))
         n = len(spans)
@@ -323,14 +336,14 @@ class SideScorer:
         self._similarity = RuleSimilarity(table, estimate)
 
     def score(
-        self, block: RuleBlock, words: BlockWords
+        self, block: RuleBlock, looked_up: LookedUpWords
     ) -> tuple[TableScores, TableScores, SideScores]:
         """Return the cosines of a block's whole sides, sim_rule, and its parts; pairs are rules.
 
         Arguments:
-            block: parsed rules. words: those of the block.
+            block: parsed rules. looked_up: its words, by the same table.
         """
-        scores = self._similarity.compare(block, words)
+        scores = self._similarity.compare(block, looked_up)
         fine = block.status == 0
         both = scores.has_both & fine
         scored = both & ~np.isnan(scores.wholes)
@@ -489,11 +502,15 @@ class RuleScorer:
             self.options.longest,
             self.options.pairs,
         )
-        tables = [table.score(block, words, pair_stops, spans) for table in self.tables]
+        looked_up = [table.look_up(block, words) for table in self.tables]
+        tables = [
+            table.score(block, of_table, pair_stops, spans)
+            for table, of_table in zip(self.tables, looked_up, strict=True)
+        ]
         if self.opposites is not None:
             tables.append(self.opposites.score(words, pair_stops, spans))
         whole, rule, sides = (
-            (None, None, None) if self.sides is None else self.sides.score(block, words)
+            (None, None, None) if self.sides is None else self.sides.score(block, looked_up[0])
         )
         if whole is not None and "sim_whole" in self.names:
             tables.append(whole)

@@ -18,6 +18,18 @@ UNESCAPED, SPLIT, VANISHED = 1, 2, 4  # what happened to a token on its way, as 
 UNKNOWN = 8  # the table keeps vectors of words, and none of a word of the token
 _CACHED_TOKENS = 1 << 20
 _CLITICS = {"n't", "'t"}  # which part of the word before belongs to, tools disagree
+_LONGEST_CLITIC = 12  # bytes of an escaped one
+
+
+def _is_clitic(text: bytes) -> bool:
+    """Return whether a word is `n't` or `'t`, as any tool writes it.
+
+    Arguments:
+        text: UTF-8.
+    """
+    if len(text) > _LONGEST_CLITIC or text[-1:] not in b"tT":
+        return False
+    return unescape(text.decode()).lower() in _CLITICS
 
 
 class BlockWords(NamedTuple):
@@ -59,6 +71,16 @@ class WordForms:
     changes: np.ndarray
 
 
+class LookedUpWords(NamedTuple):
+    """The words of a block as they are looked up in a table.
+
+    words: those of the block, pairs that are one word cut as the table's text is. forms: theirs.
+    """
+
+    words: BlockWords
+    forms: WordForms
+
+
 class TokenForms:
     """Cache of the normal forms of rule tokens in a table.
 
@@ -75,7 +97,16 @@ class TokenForms:
         self._known: dict[bytes, tuple[bytes, int]] = {}
         self._lock = threading.Lock()
 
-    def in_context(self, block: RuleBlock, words: BlockWords) -> BlockWords:
+    def look_up(self, block: RuleBlock, words: BlockWords) -> LookedUpWords:
+        """Return the words of a block as they are looked up in the table.
+
+        Arguments:
+            block: of rules. words: those of the block.
+        """
+        words = self._in_context(block, words)
+        return LookedUpWords(words, self.forms(words.texts))
+
+    def _in_context(self, block: RuleBlock, words: BlockWords) -> BlockWords:
         """Return the words of a block, pairs that are one word cut as the table's text is.
 
         `do n't` is `don 't` in a table of running text, `don &apos;t` is `do n't` in one of the
@@ -85,7 +116,7 @@ class TokenForms:
             block: of rules.
             words: those of the block.
         """
-        is_clitic = np.array([unescape(text.decode()).lower() in _CLITICS for text in words.texts])
+        is_clitic = np.array([_is_clitic(text) for text in words.texts], bool)
         behind = np.flatnonzero((words.numbers[1:] >= 0) & (words.numbers[:-1] >= 0)) + 1
         if not is_clitic.any() or not behind.size:
             return words

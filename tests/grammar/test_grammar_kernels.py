@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from distsim.corpus.lines import LineBlock, split_lines
 from distsim.grammar.alignment import RuleAligner
-from distsim.grammar.arrays import first_rows, numbers_of, order_by
+from distsim.grammar.arrays import first_rows, numbers_of, order_by, texts_of
 from distsim.grammar.block import parse_block
 from distsim.grammar.fields import (
     LineFaultError,
@@ -28,8 +28,10 @@ from distsim.grammar.kernels.packs import (
     FOUND,
     NO_NUMBER,
     NOT_AVAILABLE,
+    insert_texts,
     read_columns,
     read_number,
+    write_values,
 )
 from distsim.grammar.kernels.pivot import Groups, eight_bytes, order_texts, pair_up
 from distsim.kernels.compiled import frozen
@@ -245,3 +247,45 @@ def test_numbers_and_order_of_rows(most):
         assert numbers.tolist() == [ranks[row] for row in rows]
         assert order_by(*keys).tolist() == sorted(range(300), key=rows.__getitem__)
         assert first_rows(numbers).tolist() == [rows.index(row) for row in ranks]
+
+
+@settings(max_examples=60, deadline=None)
+@example([([0.000005, -0.000005, 1.0], True, b"a b"), ([-0.0, 0.999995, math.nan], True, b"")])
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.floats(-2e5, 2e5) | st.just(math.nan), min_size=3, max_size=3),
+            st.booleans(),
+            st.binary(max_size=6),
+        ),
+        max_size=8,
+    )
+)
+def test_values_are_written_as_python_writes_rounded_ones(lines):
+    """Values behind the first byte of each line that has any; the line `NA` in place of NaN."""
+    values = np.array([one for one, _, _ in lines], np.float64).reshape(-1, 3)
+    wanted = np.array([has for _, has, _ in lines], bool)
+    absent = frozen(np.frombuffer(b" NA", np.uint8))
+    labels = [b" x=", b" ", b" long_name="]
+    text, ends = write_values(frozen(values), frozen(wanted), *texts_of(labels), absent)
+    added = []
+    for row, has in zip((np.round(values, 5) + 0.0).tolist(), wanted.tolist(), strict=True):
+        cells = [
+            b" NA" if math.isnan(value) else label + b"%.5f" % value
+            for label, value in zip(labels, row, strict=True)
+        ]
+        added.append(b"".join(cells) if has else b"")
+    assert text.tobytes() == b"".join(added)
+    whole = [b"|" + line for _, _, line in lines]
+    starts = np.cumsum([0, *map(len, whole)])
+    blob = frozen(np.frombuffer(b"".join(whole), np.uint8))
+    for keep in (np.ones(len(lines), bool), wanted):
+        found = insert_texts(
+            blob, frozen(starts), frozen(starts[:-1] + 1), frozen(text), frozen(ends), frozen(keep)
+        )
+        expected = [
+            line[:1] + more + line[1:]
+            for line, more, kept in zip(whole, added, keep.tolist(), strict=True)
+            if kept
+        ]
+        assert found.tobytes() == b"".join(expected)

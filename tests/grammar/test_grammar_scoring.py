@@ -554,7 +554,8 @@ def test_sim_rule_is_that_of_its_definition(request, kind, drawn):
     of = request.getfixturevalue(kind)
     lines = "".join(f"[X] ||| {s} ||| {t} ||| \n" for s, t, _ in drawn)
     block = parse_block(LineBlock(lines.encode(), 1), RULES)
-    found = RuleSimilarity(of).compare(block, distinct_words(block)).rules
+    looked_up = TokenForms(of).look_up(block, distinct_words(block))
+    found = RuleSimilarity(of).compare(block, looked_up).rules
     for value, (source, target, _) in zip(found.tolist(), drawn, strict=True):
         sides = (" ".join(map(unescape, side.split())) for side in (source, target))
         assert value == pytest.approx(naive_sim_rule(of, *sides), abs=1e-5)

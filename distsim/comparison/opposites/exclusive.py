@@ -44,7 +44,11 @@ LIKE = 0.3  # cosine from which names, or a word and its negation, exclude each 
 SAME_START = 3  # letters at the beginning that forms of one name share
 _MOST_TOKENS = 100_000_000  # that are read, of the beginnings of all shards
 _SAMPLE = 24_000_000  # bytes of text whose capitals are counted
+_KEPT_WORDS = 1 << 20  # whose facts are kept
 EXCLUSIVE, DOUBTFUL = 2, 1  # grades of pairs of words
+# Facts of a word: its id in the index and that of its base, its class and place in it, -1 without
+# one, and the numbers of its first and its last three letters.
+ID, BASE_ID, CLASS, PLACE, START, STOP = range(6)
 _VOWELS = str.maketrans("", "", "aeiouy")
 _UNSURE = "de"  # a prefix that seldom negates: `despite`, `define`
 
@@ -86,6 +90,7 @@ class ExclusiveWords:
         self._language = language or Language.open()
         self._inflections = Inflections.open()
         self._lock = Lock()
+        self._known: tuple[dict[str, tuple[int, ...]], dict[str, int]] = ({}, {})  # facts, edges
 
     def of_words(self, pairs: list[tuple[str, str]]) -> np.ndarray:
         """Return whether two words exclude each other, bool[n].
@@ -120,28 +125,72 @@ class ExclusiveWords:
             words: m words in normal form. vectors: float32[m, d], theirs, of length 1 or zeros.
             first, second: int64[n], the two of each pair among the words.
         """
-        ids = self._ids(words)
-        cosines = np.einsum("ij,ij->i", vectors[first], vectors[second])
-        found = self._joined(ids[first], ids[second], cosines)
-        alike = np.flatnonzero((found < EXCLUSIVE) & (cosines >= LIKE))
-        found[alike[self._bases_joined(words, ids, first[alike], second[alike])]] = EXCLUSIVE
+        facts = self._facts_of(words)
+        a, b = facts[first].T, facts[second].T
+        in_class = (a[CLASS] >= 0) & (a[CLASS] == b[CLASS])
+        is_name = self._names(facts[:, ID])
+        names = is_name[first] & is_name[second]
+        edges = (a[START] == b[START]) | (a[STOP] == b[STOP])
+        found = np.zeros(first.size, np.uint8)
+        # Cosines are computed of the few pairs that anything else speaks for.
+        some = np.flatnonzero(names | edges | self._have_joins(a, b))
+        if some.size:
+            cosines = np.einsum("ij,ij->i", vectors[first[some]], vectors[second[some]])
+            a, b = a[:, some], b[:, some]
+            grades = self._joined(a[ID], b[ID], cosines)
+            alike = np.flatnonzero((grades < EXCLUSIVE) & (cosines >= LIKE))
+            grades[alike[self._bases_joined(a[BASE_ID, alike], b[BASE_ID, alike])]] = EXCLUSIVE
+            found[some] = grades
         for at in np.flatnonzero(found).tolist():
             if self._inflections.are_forms_of_one(words[first[at]], words[second[at]]):
                 found[at] = 0
-        classes = [self._language.classes.get(word, (-1, -1)) for word in words]
-        of_class, places = np.array(classes, np.int64).reshape(-1, 2).T
-        in_class = (of_class[first] >= 0) & (of_class[first] == of_class[second])
+        places = facts[:, PLACE]
         found[in_class] = np.where(places[first] != places[second], EXCLUSIVE, 0)[in_class]
-        is_name = self._names(ids)
-        names = is_name[first] & is_name[second]
-        rest = (found < EXCLUSIVE) & ~in_class
-        open_pairs = np.flatnonzero(
-            rest & (cosines >= LIKE) & (names | _have_one_edge(words, first, second))
-        )
-        for at in open_pairs.tolist():
+        if not some.size:
+            return found
+        rest = ((found < EXCLUSIVE) & ~in_class & (names | edges))[some]
+        for at in some[rest & (cosines >= LIKE)].tolist():
             if self._are_opposed(words[first[at]], words[second[at]], bool(names[at])):
                 found[at] = EXCLUSIVE
         return found
+
+    def _facts_of(self, words: list[str]) -> np.ndarray:
+        """Return what is known of words, int64[m, 6], columns ID to STOP.
+
+        Arguments:
+            words: m words in normal form.
+        """
+        if len(self._known[0]) > _KEPT_WORDS:
+            self._known = {}, {}
+        facts, edges = self._known
+        new = [word for word in words if word not in facts]
+        if new:
+            ids = self._ids(new)
+            bases = self._base_ids(new, ids) if self._index is not None else ids
+            with self._lock:
+                for word, number, base in zip(new, ids.tolist(), bases.tolist(), strict=True):
+                    start = edges.setdefault(word[:3], len(edges))
+                    stop = edges.setdefault(" " + word[-3:], len(edges))
+                    of_class = self._language.classes.get(word, (-1, -1))
+                    facts[word] = (number, base, *of_class, start, stop)
+        return np.array([facts[word] for word in words], np.int64).reshape(-1, 6)
+
+    def _have_joins(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Return whether the text joins pairs of words, or contrasts forms of them, bool[n].
+
+        Arguments:
+            a, b: int64[6, n], facts of the two of each pair.
+        """
+        if self._index is None:
+            return np.zeros(a.shape[1], bool)
+        with self._lock:
+            joins, (of_bases, _) = self._joins, self._joins_of_bases
+        counts = _counts_between(a[ID], b[ID], joins)
+        have: np.ndarray = counts.sum(axis=1) > 0
+        differ = np.flatnonzero(a[BASE_ID] != b[BASE_ID])
+        of_forms = _counts_between(a[BASE_ID, differ], b[BASE_ID, differ], of_bases)
+        have[differ[of_forms[:, 0] > 0]] = True
+        return have
 
     def _are_opposed(self, a: str, b: str, are_names: bool) -> bool:
         """Return whether two names, or two words by their affixes, exclude each other."""
@@ -158,25 +207,19 @@ class ExclusiveWords:
         ids: np.ndarray = self._index.vocabulary.find(hash_texts([w.encode() for w in words]))
         return ids
 
-    def _bases_joined(
-        self, words: list[str], ids: np.ndarray, first: np.ndarray, second: np.ndarray
-    ) -> np.ndarray:
+    def _bases_joined(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return whether the text joins the forms of pairs of words as EXCLUSIVE, bool[n].
 
         `longer` and `shorter` are told by `long` and `short`, too: the joins of all forms of two
         words count together.
 
         Arguments:
-            words, ids: as for `among`. first, second: int64[n], alike words of each pair.
+            a, b: int64[n], ids of the bases of alike words.
         """
-        if self._index is None or not first.size:
-            return np.zeros(first.size, bool)
-        asked = np.unique(np.concatenate([first, second]))
-        bases = np.zeros(len(words), np.int64)
-        bases[asked] = self._base_ids([words[at] for at in asked.tolist()], ids[asked])
+        if self._index is None or not a.size:
+            return np.zeros(a.size, bool)
         with self._lock:
             joins, counts = self._joins_of_bases
-        a, b = bases[first], bases[second]
         contrasts, joined, more, _ = self._joins_between(a, b, joins, counts)
         often = (more >= FORMS_JOINED) & (contrasts >= FORMS_CLEAR * joined)
         exclusive: np.ndarray = often & (a != b)
@@ -240,11 +283,8 @@ class ExclusiveWords:
             none = np.zeros(a.size, np.int64)
             return none, none, none.astype(float), none.astype(float)
         assert self._index is not None
-        known = (a > 0) & (b > 0)
+        counts = _counts_between(a, b, joins)
         a, b = np.maximum(a, 0), np.maximum(b, 0)
-        keys = (np.minimum(a, b) << 32) | np.maximum(a, b)
-        at = np.minimum(np.searchsorted(joins.keys, keys), joins.keys.size - 1)
-        counts = np.where((known & (joins.keys[at] == keys))[:, None], joins.counts[at], 0)
         chance = 2.0 * occurrences[a] * occurrences[b] / float(self._index.n_tokens) ** 2
         contrasts, joined = counts[:, 0], counts.sum(axis=1)
         more = np.log((contrasts + 0.5) / (chance * joins.totals[0] + 0.5))
@@ -356,6 +396,21 @@ def index_around(table: StoredTable) -> CorpusIndex | None:
     return CorpusIndex.open(around)
 
 
+def _counts_between(a: np.ndarray, b: np.ndarray, joins: JoinedWords) -> np.ndarray:
+    """Return how often patterns join pairs of words, int32[n, 2], by contrasts and alternatives.
+
+    Arguments:
+        a, b: int64[n], ids of the two of each pair. joins: of words.
+    """
+    if not joins.keys.size:
+        return np.zeros((a.size, 2), np.int32)
+    keys = (np.minimum(a, b) << 32) | np.maximum(a, b)
+    at = np.minimum(np.searchsorted(joins.keys, keys), joins.keys.size - 1)
+    known = (a > 0) & (b > 0) & (joins.keys[at] == keys)
+    counts: np.ndarray = np.where(known[:, None], joins.counts[at], 0)
+    return counts
+
+
 def _counted(keys: np.ndarray, of: np.ndarray, n_tokens: int) -> JoinedWords:
     order = np.argsort(keys, kind="stable")
     keys, of = keys[order], of[order]
@@ -372,17 +427,3 @@ def _consonants(name: str) -> str:
     """Return a name's consonants, one of each run, in which its spellings seldom differ."""
     letters = name.translate(_VOWELS)
     return "".join(a for a, b in zip(letters, " " + letters, strict=False) if a != b)
-
-
-def _have_one_edge(words: list[str], first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return which pairs of words begin or end alike, as those do that affixes oppose; bool[n]."""
-    edges = [(word[:3], word[-3:]) for word in words]
-    numbers: dict[str, int] = {}
-
-    def numbered(side: int) -> np.ndarray:
-        pieces = [f"{side}{edge[side]}" for edge in edges]
-        return np.array([numbers.setdefault(one, len(numbers)) for one in pieces], np.int64)
-
-    starts, stops = numbered(0), numbered(1)
-    alike: np.ndarray = (starts[first] == starts[second]) | (stops[first] == stops[second])
-    return alike

@@ -86,6 +86,67 @@ def put_decimals(out, n, scaled):
 
 
 @compiled
+def write_values(values, wanted, labels, label_offsets, absent):
+    """Return the values of lines as text, each behind its label, with five decimals.
+
+    Arguments:
+        values: float64[n, m], NaN where there is none.
+        wanted: bool[n], lines that have values.
+        labels, label_offsets: uint8 and int64[m + 1], what stands before the values, end to end.
+        absent: uint8, what stands in place of a label and a value that is NaN.
+
+    Returns (text uint8, offsets int64[n + 1] of each line's in it).
+    """
+    n, m = values.shape
+    most = label_offsets[m] + m * (absent.size + 27)
+    text = np.empty(n * most, np.uint8)
+    offsets = np.zeros(n + 1, np.int64)
+    at = 0
+    for row in range(n):
+        for column in range(m):
+            if not wanted[row]:
+                continue
+            value = values[row, column]
+            if np.isnan(value):
+                at = put_bytes(text, at, absent, 0, absent.size)
+                continue
+            at = put_bytes(text, at, labels, label_offsets[column], label_offsets[column + 1])
+            scaled = np.int64(np.rint(value * 100000.0))
+            if scaled < 0:
+                text[at] = 45
+                at += 1
+            at = put_decimals(text, at, abs(scaled))
+        offsets[row + 1] = at
+    return text[:at].copy(), offsets
+
+
+@compiled
+def insert_texts(text, starts, places, added, added_offsets, wanted):
+    """Return the wanted lines end to end, uint8, each with a text inserted.
+
+    Arguments:
+        text: uint8, whole lines.
+        starts: int64[n + 1], where each line starts and the last one stops.
+        places: int64[n], where in text the insertion of each line is; not looked at where it has
+            none.
+        added, added_offsets: uint8 and int64[n + 1], the insertions end to end.
+        wanted: bool[n].
+    """
+    out = np.empty(text.size + added.size, np.uint8)
+    n = 0
+    for line in range(starts.size - 1):
+        if not wanted[line]:
+            continue
+        start, stop = starts[line], starts[line + 1]
+        if added_offsets[line + 1] > added_offsets[line]:
+            n = put_bytes(out, n, text, start, places[line])
+            n = put_bytes(out, n, added, added_offsets[line], added_offsets[line + 1])
+            start = places[line]
+        n = put_bytes(out, n, text, start, stop)
+    return out[:n].copy()
+
+
+@compiled
 def source_hashes(text, starts, stops, token_stops):
     """Return the hash of each rule's source side, symbols separated by a space; uint64[n].
 

@@ -1,27 +1,49 @@
 """Compares the two sides of rules word by word: soft cosine, letters, words alone, words moved."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from distsim.grammar.kernels.rules import TERMINAL
 from distsim.kernels.compiled import compiled, uncounted
 
-MOST_KEPT = 64  # places of a rule whose cosines are kept
+KEPT = 1 << 15  # pairs of words whose cosines are kept, a power of 2
+
+
+class WordCosines(NamedTuple):
+    """Cosines of words; those of the pairs met last are kept.
+
+    forms: uint64 per word, the hash of its normal form. vectors: float32[words, n_dimensions], of
+    length 1, or zeros without one. lanes: float32[8], overwritten. pairs, cosines: int64[KEPT] and
+    float64[KEPT], pairs of words and their cosines; overwritten.
+    """
+
+    forms: np.ndarray
+    vectors: np.ndarray
+    lanes: np.ndarray
+    pairs: np.ndarray
+    cosines: np.ndarray
 
 
 @uncounted
-def _cosine(a, b, forms, vectors, lanes):
+def _cosine(a, b, known):
     """Return the cosine of two words, 1 of a word and itself, 0 of a word without a vector.
 
     Arguments:
         a, b: numbers of words.
-        forms: uint64 per word, the hash of its normal form.
-        vectors: float32[words, n_dimensions], of length 1 or zeros.
-        lanes: float32[8], overwritten.
+        known: WordCosines.
     """
-    if forms[a] == forms[b]:
+    if known.forms[a] == known.forms[b]:
         return 1.0
-    x = vectors[a]
-    y = vectors[b]
+    one = min(a, b)
+    other = max(a, b)
+    pair = (one << 32) | other
+    slot = (one * 40503 + other * 1009) & (KEPT - 1)
+    if known.pairs[slot] == pair:
+        return known.cosines[slot]
+    x = known.vectors[a]
+    y = known.vectors[b]
+    lanes = known.lanes
     lanes[:] = np.float32(0.0)
     for k in range(0, x.size, 8):
         for lane in range(8):
@@ -29,39 +51,35 @@ def _cosine(a, b, forms, vectors, lanes):
     total = 0.0
     for lane in range(8):
         total += np.float64(lanes[lane])
+    known.pairs[slot] = pair
+    known.cosines[slot] = total
     return total
 
 
 @uncounted
-def _fill_cosines(start, size, words, forms, vectors, lanes, cosines):
-    """Write the cosines of a rule's words to cosines, float64[k, k], of its first k places.
+def _length(side, a, n, words, weights, known, lengths, spans):
+    """Return the soft length of a side, squared; that of equal words is computed once.
 
     Arguments:
-        start, size: the first place of the rule, and its words, of both sides.
-        words, forms, vectors, lanes: as _cosine takes them, by place.
+        side: number of the side among the distinct ones, which may differ in words that are
+            dropped.
+        a, n: its first word, and its words.
+        words: int64, the word at each place. weights: float64 per word.
+        known: WordCosines.
+        lengths, spans: float64 and int64[2] per distinct side, the length computed last, and first
+            word and words of what it is of; written.
     """
-    for i in range(min(size, cosines.shape[0])):
-        for j in range(i + 1):
-            one = _cosine(words[start + i], words[start + j], forms, vectors, lanes)
-            cosines[i, j] = one
-            cosines[j, i] = one
+    is_known = spans[side, 1] == n
+    for i in range(n):
+        is_known = is_known and words[a + i] == words[spans[side, 0] + i]
+    if not is_known:
+        lengths[side] = _likeness(a, n, a, n, words, weights, known)
+        spans[side, 0], spans[side, 1] = a, n
+    return lengths[side]
 
 
 @uncounted
-def _at(i, j, start, cosines, words, forms, vectors, lanes):
-    """Return the cosine of the words at two places of a rule, computed anew far from its start.
-
-    Arguments:
-        i, j: the places.
-        start, cosines, words, forms, vectors, lanes: as _fill_cosines takes them.
-    """
-    if max(i, j) - start < cosines.shape[0]:
-        return cosines[i - start, j - start]
-    return _cosine(words[i], words[j], forms, vectors, lanes)
-
-
-@uncounted
-def _likeness(a, n, b, m, words, forms, weights, vectors, lanes, start, cosines):
+def _likeness(a, n, b, m, words, weights, known):
     """Return the sum over two words, one of either span, of weights times a positive cosine.
 
     Arguments:
@@ -69,38 +87,37 @@ def _likeness(a, n, b, m, words, forms, weights, vectors, lanes, start, cosines)
         b, m: the same of another one, or of the same.
         words: int64, the word at each place.
         forms, weights, vectors: by word, as compare_sides takes them.
-        lanes: float32[8], overwritten. start, cosines: of the rule, as _fill_cosines has them.
+        known: WordCosines.
     """
     total = 0.0
     for i in range(a, a + n):
         for j in range(b, b + m):
-            cosine = _at(i, j, start, cosines, words, forms, vectors, lanes)
+            cosine = _cosine(words[i], words[j], known)
             if cosine > 0.0:
                 total += weights[words[i]] * weights[words[j]] * cosine
     return total
 
 
 @uncounted
-def _closest(place, figures, b, m, words, forms, vectors, lanes, start, cosines):
+def _closest(word, figures, b, m, words, known):
     """Return the cosine of a word with the closest word of a span; of one with a digit, 1 or 0.
 
     Arguments:
-        place: of the word.
+        word: its number.
         figures: uint64 per word, as compare_sides takes them.
         b, m: first word of the span, and its words.
         words, forms, vectors: as compare_sides takes them.
-        lanes: float32[8], overwritten. start, cosines: of the rule, as _fill_cosines has them.
+        known: WordCosines.
     """
     best = 0.0
-    word = words[place]
     for j in range(b, b + m):
-        if forms[word] == forms[words[j]]:
+        if known.forms[word] == known.forms[words[j]]:
             return 1.0
         if figures[word] != 0:
             if figures[word] == figures[words[j]]:
                 return 1.0
         else:
-            best = max(best, _at(place, j, start, cosines, words, forms, vectors, lanes))
+            best = max(best, _cosine(word, words[j], known))
     return best
 
 
@@ -132,7 +149,7 @@ def _shared_pairs_of_letters(text, a, a_stop, b, b_stop, taken):
 
 
 @uncounted
-def _moved(a, n, b, m, words, forms, vectors, before, in_order, lanes, start, cosines):
+def _moved(a, n, b, m, words, before, in_order, known):
     """Return (gaps with which words of a span changed places, words that have a partner).
 
     The partner of a word is itself in another span; where gaps keep their order, else the closest
@@ -143,7 +160,7 @@ def _moved(a, n, b, m, words, forms, vectors, before, in_order, lanes, start, co
         words, forms, vectors: as compare_sides takes them.
         before: uint64 per place, a bit for each gap of its side that stands before it.
         in_order: whether both sides have their gaps in one order.
-        lanes: float32[8], overwritten. start, cosines: of the rule, as _fill_cosines has them.
+        known: WordCosines.
     """
     total = 0
     partners = 0
@@ -151,10 +168,10 @@ def _moved(a, n, b, m, words, forms, vectors, before, in_order, lanes, start, co
         least = 64
         best = 0.0  # of a word with itself 2: rounding may take another word to 1
         for j in range(b, b + m):
-            is_same = forms[words[i]] == forms[words[j]]
+            is_same = known.forms[words[i]] == known.forms[words[j]]
             if not is_same and not in_order:
                 continue
-            cosine = 2.0 if is_same else _at(i, j, start, cosines, words, forms, vectors, lanes)
+            cosine = 2.0 if is_same else _cosine(words[i], words[j], known)
             if cosine < best or cosine <= 0.0:
                 continue
             changed = before[i] ^ before[j]
@@ -221,9 +238,7 @@ def facing_words(firsts, lengths, words, forms, is_plain, most):
 
 
 @uncounted
-def _opposed(
-    a, n, b, m, words, numbers, forms, negates, vectors, exclusive, near, lanes, start, cosines
-):
+def _opposed(a, n, b, m, words, numbers, negates, exclusive, near, known):
     """Return whether a word of a span and a word of another exclude each other.
 
     Words that stand on both sides are no such words, nor negations, which are counted; of the
@@ -236,19 +251,19 @@ def _opposed(
         negates: uint8 per word, 1 of negations.
         exclusive: int64, ascending, pairs as facing_words returns them.
         near: how much lower than the closest word's a cosine may be.
-        lanes: float32[8], overwritten. start, cosines: of the rule, as _fill_cosines has them.
+        known: WordCosines.
     """
     if exclusive.size == 0:
         return False
     for i in range(a, a + n):
-        if negates[words[i]] == 1 or _has(words[i], b, m, words, forms):
+        if negates[words[i]] == 1 or _has(words[i], b, m, words, known.forms):
             continue
         best = -1.0
         best_exclusive = -1.0
         for j in range(b, b + m):
-            if negates[words[j]] == 1 or _has(words[j], a, n, words, forms):
+            if negates[words[j]] == 1 or _has(words[j], a, n, words, known.forms):
                 continue
-            cosine = _at(i, j, start, cosines, words, forms, vectors, lanes)
+            cosine = _cosine(words[i], words[j], known)
             best = max(best, cosine)
             one, other = numbers[words[i]], numbers[words[j]]
             key = (min(one, other) << 32) | max(one, other)
@@ -301,21 +316,22 @@ def compare_sides(
     for s in range(ends.size - 1):
         longest = max(longest, ends[s + 1] - ends[s])
     taken = np.zeros(longest + 1, np.bool_)
-    lanes = np.zeros(8, np.float32)
-    cosines = np.empty((MOST_KEPT, MOST_KEPT))
+    known = WordCosines(
+        forms, vectors, np.zeros(8, np.float32), np.full(KEPT, -1, np.int64), np.empty(KEPT)
+    )
+    soft = np.zeros(ends.size - 1), np.zeros((ends.size - 1, 2), np.int64)
     for r in range(n_rules):
         a, b = firsts[r]
         n, m = lengths[r]
         if n == 0 or m == 0:
             out[r, 2] = n != m
             continue
-        _fill_cosines(a, n + m, words, forms, vectors, lanes, cosines)
-        own = _likeness(a, n, a, n, words, forms, weights, vectors, lanes, a, cosines)
-        other = _likeness(b, m, b, m, words, forms, weights, vectors, lanes, a, cosines)
-        if own > 0.0 and other > 0.0:
-            both = _likeness(a, n, b, m, words, forms, weights, vectors, lanes, a, cosines)
-            out[r, 0] = min(1.0, both / np.sqrt(own * other))
         p, q = sides[r]
+        own = _length(p, a, n, words, weights, known, *soft)
+        other = _length(q, b, m, words, weights, known, *soft)
+        if own > 0.0 and other > 0.0:
+            both = _likeness(a, n, b, m, words, weights, known)
+            out[r, 0] = min(1.0, both / np.sqrt(own * other))
         out[r, 1] = _shared_pairs_of_letters(
             text, ends[p], ends[p + 1], ends[q], ends[q + 1], taken
         )
@@ -334,9 +350,7 @@ def compare_sides(
                 may_negate = may_negate or negates[word] == 2
                 if not content[word] and figures[word] == 0:
                     continue
-                cosine = _closest(
-                    i, figures, facing, n_facing, words, forms, vectors, lanes, a, cosines
-                )
+                cosine = _closest(word, figures, facing, n_facing, words, known)
                 is_alone = is_alone or cosine < like
                 has_close = has_close or cosine >= like
                 has_number = has_number or (figures[word] != 0 and cosine < like)
@@ -344,29 +358,19 @@ def compare_sides(
         is_phrasal = not has_close and has_own[p] and has_own[q] and wholes[r] >= like
         if (is_alone and not is_phrasal) or differs_in_digits > 0:
             out[r, 2] = 1.0
-        forward = _opposed(
-            a, n, b, m, words, numbers, forms, negates, vectors, exclusive, near, lanes, a, cosines
-        )
-        opposed = forward or _opposed(
-            b, m, a, n, words, numbers, forms, negates, vectors, exclusive, near, lanes, a, cosines
-        )
+        forward = _opposed(a, n, b, m, words, numbers, negates, exclusive, near, known)
+        opposed = forward or _opposed(b, m, a, n, words, numbers, negates, exclusive, near, known)
         is_negated = negations % 2 == 1 and not may_negate
         if opposed != is_negated or differs_in_digits == 2:
             out[r, 4] = 1.0
         maybe = out[r, 2] == 0.0 and _opposed(
-            a, n, b, m, words, numbers, forms, negates, vectors, doubtful, near, lanes, a, cosines
+            a, n, b, m, words, numbers, negates, doubtful, near, known
         )
-        if maybe or _opposed(
-            b, m, a, n, words, numbers, forms, negates, vectors, doubtful, near, lanes, a, cosines
-        ):
+        if maybe or _opposed(b, m, a, n, words, numbers, negates, doubtful, near, known):
             out[r, 2] = 1.0
         if n_gaps[r] > 0:
-            first, n_first = _moved(
-                a, n, b, m, words, forms, vectors, before, in_order[r], lanes, a, cosines
-            )
-            second, n_second = _moved(
-                b, m, a, n, words, forms, vectors, before, in_order[r], lanes, a, cosines
-            )
+            first, n_first = _moved(a, n, b, m, words, before, in_order[r], known)
+            second, n_second = _moved(b, m, a, n, words, before, in_order[r], known)
             if n_first + n_second > 0:
                 out[r, 3] = (first + second) / ((n_first + n_second) * n_gaps[r])
     return out

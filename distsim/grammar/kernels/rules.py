@@ -247,17 +247,20 @@ def _read_symbols(text, fields, field, has_gaps, on_target, lines, n):
 def _read_features(text, start, end):
     """Return (the byte behind the last feature of text[start:end], which kinds there are)."""
     kinds = 0
-    last = start
-    i, stop = next_token(text, start, end)
-    while i < stop:
-        last = stop
-        kind = BARE
-        for k in range(i + 1, stop):
-            if text[k] == 61:
-                kind = NAMED
-        kinds |= kind
-        i, stop = next_token(text, stop, end)
-    return last, kinds
+    last = end
+    while last > start and _is_blank(text[last - 1]):
+        last -= 1
+    kind = 0  # of the feature here: NAMED with an equals sign behind its first byte
+    for i in range(start, last):
+        byte = text[i]
+        if byte == _SPACE or byte == _TAB:
+            kinds |= kind
+            kind = 0
+        elif kind == 0:
+            kind = BARE
+        elif byte == 61:
+            kind = NAMED
+    return last, kinds | kind
 
 
 @uncounted

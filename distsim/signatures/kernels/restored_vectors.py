@@ -50,6 +50,7 @@ def restore_vectors(
     n_bits = 64 * bits.shape[1]
     n_dimensions = rows.shape[1]
     total = np.empty(n_dimensions, np.float32)
+    lanes = np.empty(8)
     for p in range(begins.size):
         total[:] = np.float32(0.0)
         n_found = 0
@@ -60,8 +61,14 @@ def restore_vectors(
                 continue
             n_found += _add_word(finish(state), hashes, factors, vectors, total)
             state = START
+        lanes[:] = 0.0
+        for k in range(0, n_dimensions - 7, 8):
+            for lane in range(8):
+                lanes[lane] += np.float64(total[k + lane]) * np.float64(total[k + lane])
         square = 0.0
-        for k in range(n_dimensions):
+        for lane in range(8):
+            square += lanes[lane]
+        for k in range(n_dimensions - n_dimensions % 8, n_dimensions):
             square += np.float64(total[k]) * np.float64(total[k])
         row = rows[p]
         if n_found > 0 and square > 0.0:
