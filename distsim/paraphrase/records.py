@@ -1,6 +1,7 @@
 """Files of paraphrases: JSON lines of settings, then of focal phrases; or columns."""
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -23,6 +24,7 @@ from distsim.storage import checksum_of_settings, is_finished, resumable_lines
 _LONGEST_LINE = 1 << 20  # bytes
 _CACHED = 2048  # answers
 _LIKE = 5  # spellings, and stems, of a word that the corpus lacks
+_REQUEST = '{"text": "...", "unknown": ["a word"]}'
 _NOTHING = Answer("", 0, [], 0, 0, 0, "nothing is left of it after normalising", 0)
 
 
@@ -72,9 +74,7 @@ class ParaphraseStream:
             return self._of_phrase(request)
         phrases = request.get("unknown")
         if not isinstance(phrases, list) or not all(isinstance(one, str) for one in phrases):
-            raise ParameterError(
-                '`unknown` is no list of phrases: write {"text": "...", "unknown": ["a word"]}'
-            )
+            raise ParameterError(f"`unknown` is no list of phrases: write {_REQUEST}")
         jobs = 1 if len(phrases) < 2 else self._jobs
         return {**request, "unknown": list(ordered_map(self._of_phrase, phrases, jobs))}
 
@@ -88,13 +88,15 @@ class ParaphraseStream:
         """
         try:
             text = line.decode().strip()
-            return self.answer(json.loads(text) if text.startswith("{") else text)
+            if not text.startswith("{"):
+                return self.answer(text)
+            return self.answer(json.loads(text, parse_constant=_refused, parse_float=_finite))
         except UnicodeDecodeError:
-            return {"error": "the line is no UTF-8"}
+            return {"error": "the line is no UTF-8: send it in this encoding"}
         except ParameterError as error:
             return {"error": str(error).replace("`", "")}
         except (ValueError, RecursionError) as error:
-            return {"error": f"the line is no JSON object: {error}"}
+            return {"error": f"the line is no JSON object ({error}): write {_REQUEST}, or a phrase"}
 
     def answer_lines(self, file: BinaryIO) -> Iterator[dict[str, Any]]:
         """Yield the answer to every line of a file, each before the next line is read.
@@ -108,7 +110,7 @@ class ParaphraseStream:
                 continue
             while line and not line.endswith(b"\n"):
                 line = file.readline(_LONGEST_LINE)
-            yield {"error": f"the line has more than {_LONGEST_LINE:,} bytes"}
+            yield {"error": f"the line has more than {_LONGEST_LINE:,} bytes: send shorter ones"}
 
     def _of_phrase(self, phrase: str) -> dict[str, Any]:
         answer, like = self._found(" ".join(phrase.split()))
@@ -135,10 +137,19 @@ class ParaphraseStream:
         except ParameterError:
             return _NOTHING, []
         is_word = " " not in answer.focal
-        lacks = answer.count == 0 and is_word
+        lacks = answer.count == 0 and is_word and answer.reason != _NOTHING.reason
         most = self._paraphraser.options.k
         like = self._spellings().like(answer.focal, min(_LIKE, most)) if lacks else []
         return answer, like[:most]
+
+
+def _refused(constant: str) -> float:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    return number if math.isfinite(number) else _refused(digits)
 
 
 FORMAT = "distsim paraphrases"

@@ -62,6 +62,29 @@ def test_each_line_has_a_line_before_the_next_is_read(index):
     assert "list of phrases" in rest[2]["error"] and "bytes" in rest[4]["error"]
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (b"{bad\n", 'write {"text": "...", "unknown": ["a word"]}, or a phrase'),
+        (b'{"unknown": ["cat"], "x": NaN}', "NaN is no number of JSON"),
+        (b'{"unknown": ["cat"], "x": 1e999}', "1e999 is no number of JSON"),
+        (b'{"unknown": ["cat", 1]}', "no list of phrases: write"),
+        (b'{"unknown": ' + b"[" * 100_000, "no JSON object"),
+        (b"c\xffat\n", "no UTF-8: send"),
+    ],
+)
+def test_a_line_that_cannot_be_read_says_what_to_send(index, line, told):
+    answer = ParaphraseStream(Paraphraser(index)).answer_line(line)
+    assert list(answer) == ["error"] and told in answer["error"] and "\n" not in answer["error"]
+
+
+@pytest.mark.parametrize("line", ["\0", "\u200b", "  ", '{"unknown": ["\\u0000"]}'])
+def test_a_phrase_of_which_nothing_is_left_has_no_like_spellings(index, line):
+    answer = ParaphraseStream(Paraphraser(index)).answer_line(line.encode())
+    answer = answer["unknown"][0] if "unknown" in answer else answer
+    assert answer["answers"] == [] and answer["reason"]
+
+
 def test_a_program_beside_it_gets_each_answer_at_once(index):
     code = "from distsim.cli.start import main; main()"
     command = [sys.executable, "-c", code, "paraphrase", str(index.path), "--stream", "-k", "2"]
