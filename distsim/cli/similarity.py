@@ -38,8 +38,8 @@ def opened_evidence(table: "SignatureTable", path: str, index: str | None) -> "S
     from distsim import storage
     from distsim.comparison.table import SimilarityEvidence
 
-    is_of_words = table.fingerprint.is_syntactic or table.fingerprint.is_of_vectors
-    if index is None and not is_of_words and storage.Artifact(path).kind is storage.INDEX:
+    has_no_contexts = table.fingerprint.is_syntactic or table.fingerprint.is_of_vectors
+    if index is None and not has_no_contexts and storage.Artifact(path).kind is storage.INDEX:
         index = path
     return SimilarityEvidence(table, index)
 

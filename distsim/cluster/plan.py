@@ -346,7 +346,7 @@ def make_plan(
                 f"{source.label!a}: a cluster needs names of printable UTF-8: rename the file"
             )
     stats = [os.stat(source.path) for source in sources]
-    parts = tuple(_parts(sources, stats, part_bytes))
+    parts = tuple(_text_parts(sources, stats, part_bytes))
     known = [
         # By st_ctime_ns a text that was changed and given its old time again is told, too.
         [source.path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns]
@@ -422,7 +422,9 @@ def _stamp(stats: Sequence[os.stat_result]) -> str:
     return checksum_of_settings([[stat.st_size, stat.st_mtime_ns] for stat in stats])
 
 
-def _parts(sources: list[Source], stats: list[os.stat_result], part_bytes: int) -> list[TextPart]:
+def _text_parts(
+    sources: list[Source], stats: list[os.stat_result], part_bytes: int
+) -> list[TextPart]:
     total = sum(stat.st_size for stat in stats)
     part_bytes = min(part_bytes, -(-total // _FEWEST_PARTS))
     parts, first, held = [], 0, 0

@@ -115,7 +115,7 @@ class WordSpace:
         single, at = single[at >= 0], at[at >= 0]
         self.words = [self.table.text(row) for row in single.tolist()]
         self.rows = {word: row for row, word in enumerate(self.words)}
-        self.vectors = unit_rows(parts.rows(at))
+        self.vectors = unit_rows(parts.unit_vectors(at))
         self.strengths = self.table.strengths[single].astype(np.int64)
 
 

@@ -39,12 +39,11 @@ def nearest(
     return nearest
 
 
-def distances_to(bits: np.ndarray, query: np.ndarray) -> np.ndarray:
-    """Return the Hamming distance of every row to the query, int64.
+def distances(bits: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the Hamming distance of each row of one array to that of another, int64[n].
 
     Arguments:
-        bits: uint64[n, n_words], signatures.
-        query: uint64[n_words], a signature.
+        bits, others: uint64[n, n_words], signatures.
     """
-    distances: np.ndarray = np.bitwise_count(bits ^ query).sum(axis=1, dtype=np.int64)
+    distances: np.ndarray = np.bitwise_count(bits ^ others).sum(axis=1, dtype=np.int64)
     return distances

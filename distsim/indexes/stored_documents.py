@@ -61,7 +61,7 @@ def read_document(index: CorpusIndex | AnyPath, id_: str) -> StoredDocument:
     'alice.txt'
     """
     index = opened_index(index)
-    number = _number(index, one_text(id_, "id_"))
+    number = _document_number(index, one_text(id_, "id_"))
     ((name, fields),) = index.metadata.rows(number, number + 1)
     if index.kept_documents is not None and not index.kept_documents[number]:
         raise ParameterError(f"{id_}: is not among the documents that `where` or `within` chooses")
@@ -130,7 +130,7 @@ def remove_documents(
     path = one_path(path)
     with storage.change(path, storage.INDEX) as writer:
         index = CorpusIndex(storage.Artifact(path, storage.INDEX))
-        numbers = [_number(index, one) for one in one_or_many_texts(ids, "ids")]
+        numbers = [_document_number(index, one) for one in one_or_many_texts(ids, "ids")]
         kept = np.ones(len(index.metadata), bool)
         kept[numbers] = False
         without_text = not all(shard.written for shard in index.shards)
@@ -165,7 +165,7 @@ def remove_documents(
     return BuildReport()
 
 
-def _number(index: CorpusIndex, id_: str) -> int:
+def _document_number(index: CorpusIndex, id_: str) -> int:
     """Return the number of a document, by its id or by a place in it."""
     number = int(index.metadata.numbers([id_])[0])
     name, _, digits = id_.rpartition(":")

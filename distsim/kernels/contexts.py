@@ -315,7 +315,7 @@ def weight(scheme, count, row, column, total, association, shift, discount):
     What the scheme does not need is 0. NaN where no scheme has the code.
 
     Arguments:
-        scheme: a code of kernels.schemes.
+        scheme: a code of SCHEMES.
         count: occurrences of phrase and feature together.
         row: of all features of the phrase in the feature's family.
         column: of the feature in the corpus.
@@ -341,7 +341,7 @@ def require_scheme(scheme):
     """Raise ValueError where no weighting scheme has this code.
 
     Arguments:
-        scheme: a code of kernels.schemes.
+        scheme: a code of SCHEMES.
 
     Raises:
         ValueError: no scheme has this code.
@@ -374,7 +374,7 @@ class WeightSettings(NamedTuple):
     """The scheme and its settings, with the fields of Weighting.
 
     Attributes:
-        scheme: a code of kernels.schemes.
+        scheme: a code of SCHEMES.
         shift, discount, min_weight: of PPMI.
     """
 

@@ -53,7 +53,7 @@ def word_vectors(table: TableLike, *, phrases: Texts | None = None) -> VectorFil
     here = np.flatnonzero(table.hashes[places] == parts.hashes) if len(table) else places[:0]
     order = here[np.argsort(-table.strengths[places[here]].astype(np.int64), kind="stable")]
     words = [table.text(row) for row in places[order].tolist()]
-    return VectorFileContents(words, parts.rows(order))
+    return VectorFileContents(words, parts.unit_vectors(order))
 
 
 def export(

@@ -110,7 +110,7 @@ class ContextCandidates:
         """The number of candidates."""
         return int(self.hashes.size)
 
-    def shared(self, number: int) -> np.ndarray:
+    def contexts_of(self, number: int) -> np.ndarray:
         """Return the contexts that a candidate shares, ascending, int64."""
         return np.unique(self._contexts[self._numbers == number])
 
@@ -273,10 +273,12 @@ class Comparer:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return (cosines float64, occurrences taken int64) of some phrases.
 
-        few: take about so many occurrences and weigh them roughly; None: as many as the
-        sampler takes, in full.
-
-        focal: the profile compared with; located, numbers: int64, the phrases.
+        Arguments:
+            focal: the profile compared with.
+            located: phrases that occur.
+            numbers: int64[n], which of them.
+            few: take about so many occurrences of each and weigh them roughly; None: as many as
+                the sampler takes, in full.
         """
         is_common = located.counts[numbers] > _COMMON
         cosines = np.empty(numbers.size)
@@ -476,7 +478,7 @@ def crosses_edge(focal: Sequence[Any], candidate: Sequence[Any]) -> bool:
 def crossing(focal: np.ndarray, words: np.ndarray, stops: np.ndarray) -> np.ndarray:
     """Return which of many candidates stand across the focal phrase's edge, bool[n].
 
-    As `crosses_edge`, pieces of the focal phrase aside.
+    As `crosses_edge`, but for pieces of the focal phrase, which `says_the_same` removes.
 
     Arguments:
         focal: int64, word ids.

@@ -131,16 +131,18 @@ class Sampler:
     ) -> None:
         self._index = index
         self._sample = sample
-        self._most_taken = common
+        self._common_above = common
         self._most = memory // _PLACE_BYTES
-        self._common: OrderedDict[WordIds, np.ndarray] = OrderedDict()
+        self._places_kept: OrderedDict[WordIds, np.ndarray] = OrderedDict()
         self._kept = 0
         self._lock = Lock()
 
     def sample(self, located: Located, numbers: np.ndarray) -> SampledOccurrences:
         """Return at most `sample` occurrences of some phrases, evenly spaced in corpus order.
 
-        located, numbers: int64, the phrases.
+        Arguments:
+            located: phrases that occur.
+            numbers: int64[n], which of them.
         """
         parts = [self._places(located, number) for number in numbers.tolist()]
         return _joined(parts, located, numbers)
@@ -151,10 +153,12 @@ class Sampler:
         Those are taken whose hash is low enough: nothing need be sorted.
 
         Arguments:
-            located, numbers: int64, the phrases.
+            located: phrases that occur.
+            numbers: int64[n], which of them.
+            few: occurrences wanted of each.
         """
         counts = located.counts[numbers]
-        common = counts > max(self._most_taken, few)
+        common = counts > max(self._common_above, few)
         positions, starts = self._taken(located, numbers[~common], few)
         if not common.any():
             return SampledOccurrences(positions, starts, counts, located.lengths[numbers])
@@ -200,17 +204,17 @@ class Sampler:
             return _evenly(self._sorted(located, number), self._sample)
         phrase = located.phrase(number)
         with self._lock:
-            kept = self._common.get(phrase)
+            kept = self._places_kept.get(phrase)
             if kept is not None:
-                self._common.move_to_end(phrase)
+                self._places_kept.move_to_end(phrase)
                 return kept
         places = _evenly(self._sorted(located, number), self._sample)
         with self._lock:
-            if phrase not in self._common:
-                self._common[phrase] = places
+            if phrase not in self._places_kept:
+                self._places_kept[phrase] = places
                 self._kept += places.size
-            while self._kept > self._most and len(self._common) > 1:
-                self._kept -= self._common.popitem(last=False)[1].size
+            while self._kept > self._most and len(self._places_kept) > 1:
+                self._kept -= self._places_kept.popitem(last=False)[1].size
         return places
 
     def _sorted(self, located: Located, number: int) -> np.ndarray:

@@ -71,8 +71,8 @@ class Paraphrase:
 
     phrase: its words. score: cosine of the two profiles, 0 to 1, less where the phrase is
     rare (`doubt`); of a word of the finder the score of WordSubstitutes; of a phrase with one word
-    replaced more where the finder gives that word a high score; all times how alike the words
-    right beside the two are.
+    replaced more where the finder gives that word a high score; of phrases of several words, with
+    `kinds`, times how alike the words right beside the two are.
     count: its occurrences; of a word of the finder those of all its forms.
     evidence: how many distinct contexts L _ R it shares with the focal phrase. origin: where
     it was found: `contexts`, `sides` (a left or right side alone), `neighbours` (signatures),
@@ -100,7 +100,8 @@ class Answer:
     """The paraphrases of one focal phrase, and the numbers of contexts and candidates.
 
     focal: the phrase as the index holds it. count: its occurrences. n_contexts: distinct
-    contexts used; n_candidates: candidates found; n_profiled: those compared. reason: why
+    contexts of both sides that were followed; n_candidates: what stands in these, or in contexts of
+    one side; n_profiled: candidates compared, those found in other ways, too. reason: why
     there are no paraphrases, None where there are some. n_opposites: how many opposites, or
     phrases that the text contrasts with it, are below the last one listed, or left out.
 
@@ -123,7 +124,7 @@ class Answer:
 class _ScoredCandidate:
     """A candidate that was compared in full.
 
-    words: of the candidate. score: its cosine, lowered where it is rare. count: occurrences.
+    words: of the candidate. score: as that of Paraphrase. count: occurrences.
     numbers: its own in each source, -1 for none.
     """
 
@@ -195,13 +196,13 @@ class Paraphraser:
         return SimilarPhrases(self._table, self.options.neighbour_strength)
 
     @property
-    def _profile(self) -> tuple[int, Weighting, int]:
+    def _profile_settings(self) -> tuple[int, Weighting, int]:
         """What profiles are made by."""
         return self.options.window, self.options.weighting, self.options.places
 
     @cached_property
     def _profiler(self) -> Profiler:
-        index, settings = self.index, self._profile
+        index, settings = self.index, self._profile_settings
         return made_once(index, self._table, settings, lambda: Profiler(index, *settings))
 
     @cached_property
@@ -212,7 +213,7 @@ class Paraphraser:
             self.index, self._table, "comparers", WeakValueDictionary
         )
         made = Comparer(self._profiler, sampler, memory // 2)
-        return comparers.setdefault((self._profile, sample, memory), made)
+        return comparers.setdefault((self._profile_settings, sample, memory), made)
 
     @property
     def is_calibrated(self) -> bool | None:
@@ -332,7 +333,7 @@ class Paraphraser:
         found = [
             (
                 int(candidates.evidence[number]) if number >= 0 else 0,
-                self._shared(_ScoredCandidate((), 0.0, 0, (number,)), (contexts,), (candidates,)),
+                self._shown_contexts((number,), (contexts,), (candidates,)),
             )
             for number in candidates.numbers_of_words(self.index, ids)
         ]
@@ -366,7 +367,9 @@ class Paraphraser:
                 one.count,
                 int(candidates.evidence[one.numbers[0]]) if one.numbers[0] >= 0 else 0,
                 tuple(name for name, at in zip(ORIGINS, one.numbers, strict=True) if at >= 0),
-                self._shared(one, (contexts, singles), (candidates, single_candidates)),
+                self._shown_contexts(
+                    one.numbers, (contexts, singles), (candidates, single_candidates)
+                ),
                 opposite,
                 contrasted,
             )
@@ -563,9 +566,10 @@ class Paraphraser:
         return unspelt
 
     def _filtered(self, focal: WordIds, found: list[_ScoredCandidate]) -> list[_ScoredCandidate]:
-        """Return the best that score enough and are not two phrases run together.
+        """Return the best that score enough, at most k and a few that may replace opposites.
 
-        At most k, and a few more that may take the place of opposites.
+        Left out are forms of the focal phrase, phrases run together, and those that end a clause
+        much less often than the focal phrase does.
         """
         options = self.options
         most = options.k + (SPARE if self._opposites else 0)
@@ -624,18 +628,18 @@ class Paraphraser:
     def _text(self, words: WordIds) -> str:
         return " ".join(self.index.vocabulary.word(word) for word in words)
 
-    def _shared(
+    def _shown_contexts(
         self,
-        one: _ScoredCandidate,
+        numbers_of_candidate: Sequence[int],
         contexts: tuple[Surroundings, ...],
         candidates: tuple[ContextCandidates, ...],
     ) -> tuple[str, ...]:
         """Return some of the contexts that a paraphrase shares with the focal phrase."""
-        source = next((n for n in range(len(contexts)) if one.numbers[n] >= 0), None)
+        source = next((n for n in range(len(contexts)) if numbers_of_candidate[n] >= 0), None)
         if source is None:
             return ()
         where = contexts[source]
-        numbers = candidates[source].shared(one.numbers[source])[:_SHOWN_CONTEXTS]
+        numbers = candidates[source].contexts_of(numbers_of_candidate[source])[:_SHOWN_CONTEXTS]
         shown = []
         for number in numbers.tolist():
             left, right = int(where.lefts[number]), int(where.rights[number])

@@ -214,7 +214,7 @@ def read_paraphrases(path: str | Path) -> ParaphraseFile:
     if first is None:
         raise InputError(
             f"{file_label(path)}, line 1: the file is empty: write it with "
-            "distsim paraphrase --text FILE --known TABLE -o OUT"
+            "distsim paraphrase --input FILE --known TABLE -o OUT"
         )
     if first[1].startswith(b"{"):
         return _read_json(path, first[1], lines)
@@ -226,7 +226,7 @@ def _read_json(path: str | Path, first: bytes, rest: Iterator[tuple[int, bytes]]
     if head.get("format") != FORMAT or head.get("version") != VERSION:
         raise InputError(
             f"{file_label(path)}, line 1: no file of paraphrases of version {VERSION}: write it "
-            "with distsim paraphrase --text FILE --known TABLE -o OUT"
+            "with distsim paraphrase --input FILE --known TABLE -o OUT"
         )
     try:
         normaliser, text_format = Normaliser.from_manifest(head["normaliser"]), head["text_format"]

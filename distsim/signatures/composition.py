@@ -297,13 +297,13 @@ class PartVectors:
         rows: np.ndarray = find_sorted(frozen(self.hashes), hashes)
         return rows
 
-    def rows(self, numbers: np.ndarray) -> np.ndarray:
+    def unit_vectors(self, rows: np.ndarray) -> np.ndarray:
         """Return the unit vectors of words, float32[n, n_dimensions].
 
         Arguments:
-            numbers: int64[n], their rows.
+            rows: int64[n], theirs.
         """
-        vectors: np.ndarray = self.vectors[numbers] * self.scales[numbers][:, None]
+        vectors: np.ndarray = self.vectors[rows] * self.scales[rows][:, None]
         return vectors
 
     def compose(self, phrases: Sequence[Sequence[str]]) -> np.ndarray:

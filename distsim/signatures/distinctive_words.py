@@ -177,7 +177,7 @@ class DistinctiveWords:
         if parts is None:
             return np.ones(len(forms), bool)
         first, second = parts.find(forms), parts.find(bases)
-        a, b = (parts.rows(rows) for rows in (first, second))
+        a, b = (parts.unit_vectors(rows) for rows in (first, second))
         found: np.ndarray = ((a * b).sum(axis=1) >= _LEAST_ALIKE) | (first < 0) | (second < 0)
         return found
 

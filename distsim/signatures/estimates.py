@@ -296,7 +296,7 @@ class Estimator:
             )  # fmt: skip
             out[out > 1.0 - _ROUNDING] = 1.0  # a phrase beside itself
             return out
-        distances = hamming.distances_to(first.bits[a], second.bits[b])
+        distances = hamming.distances(first.bits[a], second.bits[b])
         estimated: np.ndarray = cosines_of_distances(self._table.n_bits)[distances]
         return estimated
 

@@ -198,7 +198,7 @@ class GappedCosine:
             np.array([0, words.size]), words.astype(np.uint32), counts.astype(np.uint32)
         )
         weights = self._weigher.weigh(fillers_counted, self._space)
-        total = weights.astype(np.float32) @ self._parts.rows(self._rows[words])
+        total = weights.astype(np.float32) @ self._parts.unit_vectors(self._rows[words])
         length = float(np.sqrt(total @ total))
         return frozen(total / length if length > 0.0 else total)
 

@@ -336,9 +336,11 @@ class ExclusiveWords:
         base_of[joined] = self._base_ids(self._index.vocabulary.words(joined), joined)
         a, b = base_of[joins.keys >> 32], base_of[joins.keys & 0xFFFFFFFF]
         keys, places = np.unique((np.minimum(a, b) << 32) | np.maximum(a, b), return_inverse=True)
-        of_base = np.zeros((keys.size, 2), np.int32)
-        np.add.at(of_base, places, joins.counts)
-        return joins._replace(keys=keys, counts=of_base), np.bincount(base_of, counts, counts.size)
+        counts_of_pairs = np.zeros((keys.size, 2), np.int32)
+        np.add.at(counts_of_pairs, places, joins.counts)
+        return joins._replace(keys=keys, counts=counts_of_pairs), np.bincount(
+            base_of, counts, counts.size
+        )
 
     def _names(self, ids: np.ndarray) -> np.ndarray:
         """Return which words the text writes with a capital within sentences, bool.

@@ -168,8 +168,8 @@ class Opposites:
             total = counts[i][0].total, counts[i][1].total
             chance = total[0] * total[1] / self.index.n_tokens * 2 * (WINDOW + 1)
             kinds["together"] = log((len(near) * factor + 0.5) / (chance + 0.5))
-            parallel = float(np.count_nonzero(near[:, kernel.PARALLEL]))
-            kinds["parallel"] = log1p(factor * parallel)
+            n_parallel = float(np.count_nonzero(near[:, kernel.PARALLEL]))
+            kinds["parallel"] = log1p(factor * n_parallel)
             kinds["joined"] = self._joined(near, factor)
             kinds["sim_whole"] = cosines[at].similarity or 0.0
             found[i] = self._weighed(*pairs[i], kinds)

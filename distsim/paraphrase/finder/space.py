@@ -84,7 +84,7 @@ class PartSpace:
         Arguments:
             rows: int64[n], rows of words in the table.
         """
-        return self._parts.rows(rows)
+        return self._parts.unit_vectors(rows)
 
     def cosines(self, first: Sequence[str], second: Sequence[str]) -> list[float]:
         """Return the cosine of the vectors of each pair of words, NaN where one has none.

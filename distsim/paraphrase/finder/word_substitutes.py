@@ -233,7 +233,7 @@ class WordSubstitutes:
         return have
 
     def bases(self, target: Words) -> list[str]:
-        """Return the base word of a target of one known word; () for other targets.
+        """Return the base words of a target of one known word; none of other targets.
 
         Arguments:
             target: its words.

@@ -449,11 +449,11 @@ def _add_successors(cube, bundles, taken):
     row = cube.candidates[taken]
     bundle, rule, one, two = row[_BUNDLE], row[_RULE], row[_ONE], row[_TWO]
     limits = bundles[bundle]
-    is_first_two = two < 0 or two == limits[FIRST_TWO]
+    two_is_first = two < 0 or two == limits[FIRST_TWO]
     is_first_one = one < 0 or one == limits[FIRST_ONE]
-    if is_first_one and is_first_two and rule + 1 < limits[LAST_RULE]:
+    if is_first_one and two_is_first and rule + 1 < limits[LAST_RULE]:
         _add_candidate(cube, bundle, rule + 1, one, two)
-    if one >= 0 and is_first_two and one + 1 < limits[LAST_ONE]:
+    if one >= 0 and two_is_first and one + 1 < limits[LAST_ONE]:
         _add_candidate(cube, bundle, rule, one + 1, two)
     if two >= 0 and two + 1 < limits[LAST_TWO]:
         _add_candidate(cube, bundle, rule, one, two + 1)

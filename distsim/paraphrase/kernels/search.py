@@ -368,7 +368,7 @@ def search(spans, matches, rules, scoring, limits):
 
     Arguments:
         spans, matches: Spans and SentenceMatches.
-        rules: cube_pruning.Rules; rule GLUE_RULE puts two neighbours side by side.
+        rules: cube_pruning.SentenceRules; rule GLUE_RULE puts two neighbours side by side.
         scoring: cube_pruning.Scoring.
         limits: SearchLimits.
     """

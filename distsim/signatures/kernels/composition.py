@@ -116,17 +116,17 @@ def centre_rows(sums, centre):
 
 
 @inlined
-def _prior_count(strength_cosine, edge, rule):
+def _prior_count(own_cosine, edge, rule):
     """Return the count at which a phrase's own contexts weigh as much as its words.
 
     Arguments:
-        strength_cosine: cosine of the phrase's own vector and that of its words.
+        own_cosine: cosine of the phrase's own vector and that of its words.
         edge: the larger of the weights of its first and its last word.
         rule: an IdiomRule.
     """
     if rule.idiom_count <= 0.0:
         return rule.prior_count
-    like_words = 1.0 / (1.0 + np.exp((rule.cosine - strength_cosine) / rule.width))
+    like_words = 1.0 / (1.0 + np.exp((rule.cosine - own_cosine) / rule.width))
     prior = rule.idiom_count + (rule.prior_count - rule.idiom_count) * like_words
     return prior * rule.edge_factor if edge < rule.edge_weight else prior
 
