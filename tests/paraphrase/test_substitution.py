@@ -303,6 +303,13 @@ def test_candidates_gain_by_those_like_them(n):
         assert shared[i] == pytest.approx(wanted / total if total else 0.0)
 
 
+def test_a_phrase_between_function_words_tells_no_inflection(learned):
+    """Its nouns are no verbs in -s (by means of), its words no comparatives (a number of)."""
+    kind = Substituter(*learned)._kind
+    assert [kind(tuple(one.split())) for one in ("by means of", "a number of")] == ["", ""]
+    assert [kind(tuple(one.split())) for one in ("was looking", "things")] == ["ing", "s"]
+
+
 def test_found_substitutes_leave_out_the_target(learned):
     found = Substituter(*learned).substitutes("the poor little", "thing", "was snorting", k=20)
     texts = [one.substitute for one in found]

@@ -546,9 +546,11 @@ class Substituter:
     def _kind(self, target: Words) -> str:
         """Return the inflection of a target: of a phrase that of the first word that has one.
 
-        Function words, as *was*, tell none.
+        Function words, as *was*, tell none, nor do phrases between two of them, as *by means of*.
         """
         function_words = self._forms.inflections.function_words
+        if len(target) > 2 and target[0] in function_words and target[-1] in function_words:
+            return ""
         kinds = (self._forms.kind(word) for word in target if word not in function_words)
         return next(filter(None, kinds), "")
 
