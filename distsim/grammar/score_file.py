@@ -244,7 +244,11 @@ class ScoreReport:
 
 
 def trained(
-    path: str | Path, aligner: RuleAligner, grammar_format: str | None, jobs: int | None
+    path: str | Path,
+    aligner: RuleAligner,
+    grammar_format: str | None,
+    jobs: int | None,
+    progress: Progress = no_progress,
 ) -> tuple[RuleAligner, int | None]:
     """Return the aligner with a link model, and the number of rules that it was trained on.
 
@@ -253,6 +257,7 @@ def trained(
     Arguments:
         path: a grammar. grammar_format: a name in distsim.grammar.formats.FORMATS; inferred from
             the first lines where None. jobs: threads, all cores where None.
+        progress: called with ("finding rules without links", rules so far, None).
 
     Raises:
         InputError: the grammar cannot be read.
@@ -271,9 +276,12 @@ def trained(
         return rules, aligner.wanted(rules)[1]
 
     sample = TrainingSample(aligner.training.sample)
+    n_rules = 0
     for rules, wanted in ordered_map(parsed, chain([first], blocks), jobs):
         if wanted.any():
             sample.add(rules, wanted)
+        n_rules += len(rules)
+        progress("finding rules without links", n_rules, None)
     if not len(sample):
         return aligner, None
     model = LinkModel(*sample.pairs(), jobs=jobs)
@@ -323,7 +331,7 @@ def score_grammar(
     started, cpu_started = time.monotonic(), time.process_time()
     faulty = InvalidLines(grammar, on_error)
     with spooled(grammar, scorer.aligner.needs_training) as rules:
-        aligner, trained_on = trained(rules, scorer.aligner, grammar_format, jobs)
+        aligner, trained_on = trained(rules, scorer.aligner, grammar_format, jobs, progress)
         report = ScoreReport(faulty, scorer.names, signature_lines(scorer, aligner))
         report.trained_on = trained_on
         scoring = RuleScorer.sharing(scorer, aligner)

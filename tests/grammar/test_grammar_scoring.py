@@ -166,6 +166,16 @@ def scored(grammar, tmp_path, scorer, name="out", on_error="stop", grammar_forma
     return (tmp_path / name).read_bytes(), report
 
 
+def test_both_passes_over_a_grammar_tell_how_far_they_are(tmp_path, scorer):
+    (tmp_path / "in").write_bytes(GRAMMAR)
+    trains = RuleScorer.sharing(scorer, RuleAligner("missing"))
+    stages = []
+    score_grammar(
+        tmp_path / "in", tmp_path / "out", trains, progress=lambda *told: stages.append(told)
+    )
+    assert stages == [("finding rules without links", 4, None), ("scoring", 4, None)]
+
+
 def test_only_features_are_added_and_lines_stay(tmp_path, scorer, table):
     text, report = scored(GRAMMAR, tmp_path, scorer)
     s = similarity(table, "city", "town")
