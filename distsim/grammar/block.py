@@ -126,6 +126,12 @@ class RuleBlock:
         """
         status = int(self.status[number])
         first, second = self.details[number].tolist()
+        if status == kernel.FEW_FIELDS and first == 1:
+            line = self.line(number)
+            if not line.strip():
+                return "an empty line"
+            if b"|||" in line:
+                return "||| without blanks around it, which separate fields"
         if status == kernel.LINK_OUTSIDE:
             return f"alignment link {first}-{second} points outside the rule"
         if status == kernel.BAD_LINK:

@@ -131,7 +131,9 @@ def test_a_block_of_rules_is_the_rules_one_by_one(n):
 HOSTILE = [
     (b"[X] ||| a ||| b\n", "3 fields separated by |||, too few"),
     (b"a\n", "1 field separated by |||, too few"),
-    (b"\n", "1 field separated"),
+    (b"\n", "an empty line"),
+    (b" \t\r\n", "an empty line"),
+    (b"a|||b|||0.1\n", "||| without blanks around it, which separate fields"),
     (b"X ||| a ||| b ||| 1\n", "left-hand side is no label"),
     (b"[X] y ||| a ||| b ||| 1\n", "left-hand side is no label"),
     (b"[X] ||| [A,1] a ||| b ||| 1\n", "gap 1 does not occur once"),
