@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain, pairwise
 from os import PathLike
 from typing import Any, NamedTuple, TypeVar, get_args, overload
@@ -685,28 +685,34 @@ class CorpusIndex(IndexedText):
         """
         reader = ContextReader(self, parse_context(width)) if isinstance(width, str) else None
         left, right = self.around(spans, 0 if isinstance(width, str) else width)
-        owners = self._owners(spans)
+        owners, sources, line_numbers = self._places(spans)
         documents = self.documents_at(spans[:, 0])
-        lines = Results[ConcordanceLine]()
-        for number, (begin, end), before, after, document in zip(
-            owners.tolist(), spans.tolist(), left, right, documents, strict=True
-        ):
-            shard = self.shards[number]
+        word = cache(self.vocabulary.word)
+        lines: dict[int, ConcordanceLine] = {}
+        for row in np.argsort(spans[:, 0], kind="stable").tolist():  # unpacks each text once
+            (begin, end), shard = spans[row].tolist(), self.shards[owners[row]]
             first = begin - shard.first_position
             node = shard.words_at(first, first + end - begin)
-            sources, line_numbers = shard.places(np.array([first]))
             if node.max(initial=0) >= self.n_words:
                 raise damaged()
-            source = self.source(int(sources[0]))
             if reader is not None:
-                sides = reader.sides(begin, end)
-                lines.append(ConcordanceLine(source, int(line_numbers[0]), *sides, document))
-                continue
-            parts = [[self.vocabulary.word(one) for one in words.tolist() if one]
-                     for words in (before, node, after)]  # fmt: skip
-            shown = self._written(shard, first, parts) or [" ".join(part) for part in parts]
-            lines.append(ConcordanceLine(source, int(line_numbers[0]), *[*shown, document]))
-        return lines
+                before, text, after = reader.sides(begin, end)
+            else:
+                sides = left[row].tolist(), node.tolist(), right[row].tolist()
+                parts = [[word(one) for one in side if one] for side in sides]
+                before, text, after = self._written(shard, first, parts, word)
+            source, line = self.source(int(sources[row])), int(line_numbers[row])
+            lines[row] = ConcordanceLine(source, line, before, text, after, documents[row])
+        return Results(map(lines.__getitem__, range(len(spans))))
+
+    def _places(self, spans: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (shard, source, line) of each span, by number, int64."""
+        owners = self._owners(spans)
+        sources, lines = np.zeros((2, len(spans)), np.int64)
+        for number, shard in enumerate(self.shards):
+            mine = owners == number
+            sources[mine], lines[mine] = shard.places(spans[mine, 0] - shard.first_position)
+        return owners, sources, lines
 
     def documents_at(self, positions: np.ndarray) -> list[str]:
         """Return the ids of the documents at positions, int64.
@@ -716,25 +722,31 @@ class CorpusIndex(IndexedText):
         """
         return self.metadata.ids(np.searchsorted(self.document_edges, positions, "right") - 1)
 
-    def _written(self, shard: Shard, first: int, parts: list[list[str]]) -> list[str] | None:
-        """Return words before, of and behind a place as they were written, None if unknown.
+    def _written(
+        self, shard: Shard, first: int, parts: list[list[str]], word: Callable[[int], str]
+    ) -> list[str]:
+        """Return words before, of and behind a place, as they were written where that is known.
 
-        first: the place in the shard.
+        Arguments:
+            first: the place in the shard.
+            parts: the words.
+            word: returns the word with an id.
         """
+        plain = [" ".join(part) for part in parts]
         if shard.written is None:
-            return None
+            return plain
         at = shard.sentence_starts.dtype.type(first)
         sentence = int(np.searchsorted(shard.sentence_starts, at, "right")) - 1
         begin = int(shard.sentence_starts[sentence])
         shown = first - len(parts[0])
-        earlier = [self.vocabulary.word(one) for one in shard.words_at(begin, shown).tolist()]
+        earlier = [word(one) for one in shard.words_at(begin, shown).tolist()]
         try:
             text, _ = shard.written.passage(sentence, sentence + 1)
             found = find_words(text, [*earlier, *chain(*parts)], self.options)
         except ValueError:
             raise damaged(self.path) from None
         if found is None:
-            return None
+            return plain
         written, spans = found
         place = first - begin
         edges = (

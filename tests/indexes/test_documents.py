@@ -10,6 +10,7 @@ from datetime import date
 
 import numpy as np
 import pytest
+import zstandard
 
 from distsim import PRESETS, CorpusIndex, IndexOptions, InputError, ParameterError, sign
 from distsim.base.errors import ArtifactError
@@ -414,6 +415,23 @@ def test_concordances_show_the_text_as_written(tmp_path, options):
     assert {one.node for one in words.concordance("a")} <= {"a"}
     assert (words.checksum != index.checksum) and words.text_checksum == index.text_checksum
     assert find_faults(index.path) == find_faults(words.path) == []
+
+
+def test_lines_in_any_order_unpack_each_frame_of_the_text_once(tmp_path, monkeypatch):
+    texts = [f"the ship {number} sailed on {'x' * 900} ." for number in range(300)]
+    index = CorpusIndex.from_texts(texts, tmp_path / "x", options=IndexOptions("lines"))
+    spans = np.random.default_rng(1).permutation(index.spans("ship"))
+    expected = [index.lines(spans[row : row + 1])[0] for row in range(len(spans))]
+    unpacked, decompressor = [], zstandard.ZstdDecompressor()
+
+    class Counted:
+        def decompress(self, packed):
+            unpacked.append(packed)
+            return decompressor.decompress(packed)
+
+    monkeypatch.setattr(zstandard, "ZstdDecompressor", Counted)
+    assert CorpusIndex.open(index.path).lines(spans) == expected
+    assert 1 < len(unpacked) == len(set(unpacked))
 
 
 def test_documents_and_passages(index, tmp_path):
