@@ -61,6 +61,12 @@ BENCHMARKS = (
     Benchmark(
         "commands", "{index}", "{index} --phrase 'a little' --word queen", r"^\| `paraphrase`"
     ),
+    Benchmark(
+        "answers",
+        "{index} {work}/questions {work}/answers --other {index}",
+        "{index} {work}/questions {work}/answers --other {index} --questions 20",
+        r"^\| `score` \| \d",
+    ),
     Benchmark("warm", "{index}", "{index} --questions 6", r"^\| `stream` \|"),
     Benchmark(
         "people",
