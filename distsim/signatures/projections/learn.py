@@ -74,12 +74,16 @@ def learn_projection(
             for group in range(int(training.groups.max()) + 1)
         ]
         values = np.concatenate([space.values for space in spaces])
-        directions, words = _side_by_side(spaces, training, jobs)
-        del spaces  # half as large as the directions of both together
+        words, axes = _side_by_side(spaces, training, jobs)
         centre = words.mean(axis=0, dtype=np.float64)
         centred = unit_rows(words[:ITQ_ROWS] - centre.astype(np.float32))
+        del words
         rotation = find_rotation(centred[:, :n_bits], n_bits, training.seed, True, jobs)
-    directions = rotated(directions, rotation, overwrite=True)
+        del centred
+        if axes is None:
+            directions = rotated(spaces.pop().directions, rotation, overwrite=True)
+        else:
+            directions = _on_axes(spaces, rotated(axes, rotation), jobs)
     write_projection(
         writer, training.features, directions, rotated(centre, rotation), values,
         {
@@ -125,10 +129,14 @@ def _decomposed(
 
 def _side_by_side(
     spaces: list[_Space], training: Training, jobs: int | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return (vectors of all features, unit vectors of the words) in the sum of some spaces."""
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return (unit vectors of the words, axes) in the sum of some spaces.
+
+    axes: float32[dimensions of all spaces, n], what turns vectors of features, None where there is
+    one space.
+    """
     if len(spaces) == 1:
-        return spaces[0].directions, unit_rows(spaces[0].words)
+        return unit_rows(spaces[0].words), None
     wide, narrow = (np.linalg.norm(space.words, axis=1) for space in spaces)
     both = (wide > 0) & (narrow > 0)
     factor = training.learning.narrow_share * float(np.median(wide[both] / narrow[both]))
@@ -138,13 +146,25 @@ def _side_by_side(
     centred -= centred.mean(axis=0)
     make_unit(centred)
     axes = _principal_axes(centred, training.learning.dimensions(training.n_bits), jobs)
-    starts = np.cumsum([0, *(space.directions.shape[1] for space in spaces)])
-    directions = np.empty((training.features.size, axes.shape[1]), np.float32)
-    for space, own, begin, end in zip(spaces, factors, starts[:-1], starts[1:], strict=True):
-        dense_times(
-            space.directions, axes[begin:end], jobs, scale=own, out=directions, places=space.columns
-        )
-    return directions, make_unit(dense_times(words, axes, jobs))
+    del centred
+    sizes = [space.words.shape[1] for space in spaces]
+    words = make_unit(dense_times(words, axes, jobs))
+    return words, axes * np.repeat(factors, sizes)[:, None]
+
+
+def _on_axes(spaces: list[_Space], axes: np.ndarray, jobs: int | None) -> np.ndarray:
+    """Return the vectors of the features of all spaces on some axes; the list is emptied."""
+    n_features = sum(space.columns.size for space in spaces)
+    trim()  # the directions would not fit in between what was freed
+    directions = np.empty((n_features, axes.shape[1]), np.float32)
+    end = len(axes)
+    while spaces:  # each takes a third of the memory of the directions of both
+        space = spaces.pop()
+        begin = end - space.directions.shape[1]
+        own = np.ascontiguousarray(axes[begin:end])
+        dense_times(space.directions, own, jobs, out=directions, places=space.columns)
+        end = begin
+    return directions
 
 
 def _principal_axes(rows: np.ndarray, most: int, jobs: int | None) -> np.ndarray:

@@ -23,7 +23,8 @@ T = TypeVar("T")
 # Dimensions of the space searched, at least, to each direction wanted. Of a small matrix more: the
 # spectrum of little text is flat, so there it shows what is not exact and what is taken for noise.
 _BASIS, _BASIS_OF_FEW = 2, 4
-_FEW = 1 << 22  # cells of a small matrix: more would take more than 1.5 GB
+_FEW = 1 << 22  # cells of a small matrix
+_TINY = 1 << 18  # cells of one of so little text that its last singular values are near 0
 _DOUBTFUL = 10  # one in so many of the values, the last: too low in so small a space
 _ITQ_ROUNDS = 15
 _BLOCK_ROWS = 2048
@@ -82,17 +83,15 @@ def dense_times(
     matrix: np.ndarray,
     jobs: int | None,
     *,
-    scale: np.float32 = np.float32(1),
     out: np.ndarray | None = None,
     places: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return (rows * scale) @ matrix, float32[n, m], by blocks of rows.
+    """Return rows @ matrix, float32[n, m], by blocks of rows.
 
     Arguments:
         rows: float32[n, k].
         matrix: float32[k, m].
         jobs: threads; as many as the machine has cores where None.
-        scale: of the rows.
         out: float32[at least n, m], filled and returned; a new array where None.
         places: int64[n], the row of `out` of each row; the same where None.
     """
@@ -100,7 +99,7 @@ def dense_times(
 
     def fill(begin: int, end: int) -> None:
         at = slice(begin, end) if places is None else places[begin:end]
-        products[at] = (rows[begin:end] * scale) @ matrix
+        products[at] = rows[begin:end] @ matrix
 
     _of_blocks(len(rows), fill, jobs)
     return products
@@ -146,38 +145,78 @@ def right_singular(
         jobs: threads; as many as the machine has cores where None.
         progress: is told the stage, the passes done and their number.
     """
-    most = min(matrix.shape)
     n_blocks = iterations + 2
     is_small = matrix.nnz <= _FEW
     width = -(-(_BASIS_OF_FEW if is_small else _BASIS) * rank // (n_blocks * _STEP)) * _STEP
     generator = np.random.Generator(np.random.PCG64(seed))
-    start = generator.standard_normal((matrix.shape[1], min(width, most)), dtype=np.float32)
-    # Side by side and never put into one array: the pages of large new arrays cost much.
-    ranged: list[np.ndarray] = []  # float32[rows, k], all columns orthonormal
-    basis: list[np.ndarray] = []  # transposed @ ranged
-    n_columns = 0
-    for turn in range(n_blocks):
-        progress("decomposing", turn, n_blocks)
-        if turn:
-            start = basis[-1] / np.maximum(_lengths(basis[-1]), np.float32(1e-30))
-        product = times(matrix, start, jobs)
-        del start
-        new = _beside(product, ranged, jobs)[:, : most - n_columns]
-        if not new.shape[1]:
-            break
-        ranged.append(np.ascontiguousarray(new))
-        basis.append(times(transposed, new, jobs))
-        n_columns += new.shape[1]
-    del product, new, ranged
-    trim()  # the directions would not fit in between what was freed
-    # The matrix is about ranged @ basis.T.
-    # Of much text no value that matters is so small that float32 would hide it.
-    directions, values = _left_singular(basis, rank, jobs, exact=is_small)
-    downwards = -directions.min(axis=0) > directions.max(axis=0)
-    directions *= np.where(downwards, -1, 1).astype(np.float32)
+    start = generator.standard_normal(
+        (matrix.shape[1], min(width, *matrix.shape)), dtype=np.float32
+    )
+    ranged, squared = _krylov(matrix, transposed, start, n_blocks, jobs, progress)
+    del start
+    if matrix.nnz <= _TINY:  # where small values count, which float32 would hide in `squared`
+        back = [times(transposed, known, jobs) for known in ranged]
+        directions, values = _left_singular(back, rank, jobs)
+    else:
+        values, turned = _roots(squared)
+        widths = np.cumsum([known.shape[1] for known in ranged])[:-1]
+        narrow = np.split(turned[:, :rank].astype(np.float32), widths)
+        directions = times(transposed, _turned(ranged, narrow, jobs), jobs)
+        directions /= values[:rank].astype(np.float32)
+    del ranged
+    trim()  # what comes next would not fit in between what was freed
+    for begin in range(0, rank, _STEP):  # a wide copy would be as large as the directions
+        columns = directions[:, begin : begin + _STEP]
+        downwards = -columns.min(axis=0) > columns.max(axis=0)
+        columns *= np.where(downwards, -1, 1).astype(np.float32)
     last = rank if is_small else rank - rank // _DOUBTFUL
     floor = float(values[last]) if values.size > rank else 0.0
     return directions, values[:rank], floor
+
+
+def _krylov(
+    matrix: "sparse.csr_matrix",
+    transposed: "sparse.csr_matrix",
+    start: np.ndarray,
+    n_blocks: int,
+    jobs: int | None,
+    progress: Progress,
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return orthonormal columns Q, float32[rows, k] each, and float64[k, k], Q.T @ M @ M.T @ Q.
+
+    M is the matrix. Block j is what M @ M.T makes of block j - 1, less its share of the blocks
+    before; these shares, which are taken off anyway, are the product Q.T @ M @ M.T @ Q, so that no
+    Gram matrix of the many more columns of M is needed.
+
+    Arguments:
+        start: float32[columns, width], changed.
+        n_blocks: blocks, at most.
+    """
+    ranged: list[np.ndarray] = []
+    shares: list[np.ndarray] = []  # of M @ M.T @ block j in the blocks up to j
+    share = np.empty((0, start.shape[1]))
+    product = times(matrix, start, jobs)
+    n_columns = 0
+    for turn in range(n_blocks):
+        progress("decomposing", turn, n_blocks)
+        new = _beside(product, ranged, share, jobs)[:, : min(matrix.shape) - n_columns]
+        if not new.shape[1]:
+            break
+        ranged.append(np.ascontiguousarray(new))
+        n_columns += new.shape[1]
+        back = times(transposed, ranged[-1], jobs)
+        lengths = np.maximum(_lengths(back), np.float32(1e-30))
+        back /= lengths
+        product = times(matrix, back, jobs)
+        del back
+        share = _shares(product, ranged, jobs)
+        shares.append(share * lengths)
+    squared = np.zeros((n_columns, n_columns))
+    end = n_columns
+    for inside in reversed(shares):
+        squared[: len(inside), end - inside.shape[1] : end] = inside
+        end -= inside.shape[1]
+    return ranged, np.triu(squared) + np.triu(squared, 1).T
 
 
 def find_rotation(
@@ -218,25 +257,24 @@ def _lengths(wide: np.ndarray) -> np.ndarray:
     return lengths
 
 
-def _beside(wide: np.ndarray, ranged: list[np.ndarray], jobs: int | None) -> np.ndarray:
+def _beside(
+    wide: np.ndarray, ranged: list[np.ndarray], share: np.ndarray, jobs: int | None
+) -> np.ndarray:
     """Return orthonormal columns of the part of float32[n, k] outside the span of `ranged`.
 
     ranged: float32[n, m] each, orthonormal columns all of them.
 
     Arguments:
-        wide: float32[n, k].
+        wide: float32[n, k], changed.
+        share: float64[m, k], what `_shares` returns of the two.
         jobs: threads.
     """
     lengths = _lengths(wide)
     ends = np.cumsum([known.shape[1] for known in ranged])
-
-    def spanned(begin: int, end: int) -> np.ndarray:
-        block = wide[begin:end]
-        return np.vstack([known[begin:end].T @ block for known in ranged])
-
-    for _ in range(2 if ranged else 0):  # once leaves what float32 rounds off
-        shares = np.zeros((int(ends[-1]), wide.shape[1]), np.float32)
-        inside = np.split(_summed(len(wide), spanned, shares, jobs), ends[:-1])
+    for again in range(2 if ranged else 0):  # once leaves what float32 rounds off
+        if again:
+            share = _shares(wide, ranged, jobs)
+        inside = np.split(share.astype(np.float32), ends[:-1])
 
         def take_off(begin: int, end: int, inside: list[np.ndarray] = inside) -> None:
             for known, share in zip(ranged, inside, strict=True):
@@ -247,8 +285,38 @@ def _beside(wide: np.ndarray, ranged: list[np.ndarray], jobs: int | None) -> np.
     return _left_singular([new], new.shape[1], jobs)[0] if new.shape[1] else new
 
 
+def _shares(wide: np.ndarray, ranged: list[np.ndarray], jobs: int | None) -> np.ndarray:
+    """Return Q.T @ float32[n, k], float64[m, k]: Q is `ranged` side by side, float32[n, m]."""
+    total = np.zeros((sum(known.shape[1] for known in ranged), wide.shape[1]))
+
+    def spanned(begin: int, end: int) -> np.ndarray:
+        return np.vstack([known[begin:end].T @ wide[begin:end] for known in ranged])
+
+    return _summed(len(wide), spanned, total, jobs)
+
+
+def _turned(wide: list[np.ndarray], narrow: list[np.ndarray], jobs: int | None) -> np.ndarray:
+    """Return the product of float32[n, k] and float32[k, m], both given in pieces of k."""
+    out = np.zeros((len(wide[0]), narrow[0].shape[1]), np.float32)
+
+    def project(begin: int, end: int) -> None:
+        for piece, turned in zip(wide, narrow, strict=True):
+            out[begin:end] += piece[begin:end] @ turned
+
+    _of_blocks(len(out), project, jobs)
+    return out
+
+
+def _roots(squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the roots of the eigenvalues of float64[k, k], descending, and the eigenvectors."""
+    squares, turned = np.linalg.eigh(squared)
+    order = np.argsort(-squares, kind="stable")
+    order = order[squares[order] > max(squares[order[0]] * _LEAST_SQUARE, 0.0)]
+    return np.sqrt(squares[order]), turned[:, order]
+
+
 def _left_singular(
-    wide: list[np.ndarray], most: int, jobs: int | None, exact: bool = True
+    wide: list[np.ndarray], most: int, jobs: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the first `most` left singular vectors of float32[n, k], and all singular values.
 
@@ -257,30 +325,18 @@ def _left_singular(
 
     Arguments:
         wide: the matrix, in pieces that are side by side.
-        exact: multiply in float64, not blocks of rows in float32, twice as fast.
     """
 
     def gram(begin: int, end: int) -> np.ndarray:
-        block = np.hstack([piece[begin:end] for piece in wide])
-        if exact:
-            block = block.astype(np.float64)
+        block = np.hstack([piece[begin:end] for piece in wide]).astype(np.float64)
         squared: np.ndarray = block.T @ block
         return squared
 
-    n, k = len(wide[0]), sum(piece.shape[1] for piece in wide)
-    squares, turned = np.linalg.eigh(_summed(n, gram, np.zeros((k, k)), jobs))
-    order = np.argsort(-squares, kind="stable")
-    order = order[squares[order] > max(squares[order[0]] * _LEAST_SQUARE, 0.0)]
-    values = np.sqrt(squares[order])
-    narrow = (turned[:, order[:most]] / values[:most]).astype(np.float32)
-    vectors = np.empty((n, narrow.shape[1]), np.float32)
-
-    def project(begin: int, end: int) -> None:
-        block = np.hstack([piece[begin:end] for piece in wide])
-        np.matmul(block, narrow, out=vectors[begin:end])
-
-    _of_blocks(n, project, jobs)
-    return vectors, values
+    k = sum(piece.shape[1] for piece in wide)
+    values, turned = _roots(_summed(len(wide[0]), gram, np.zeros((k, k)), jobs))
+    narrow = (turned[:, :most] / values[:most]).astype(np.float32)
+    widths = np.cumsum([piece.shape[1] for piece in wide])[:-1]
+    return _turned(wide, np.split(narrow, widths), jobs), values
 
 
 def _of_blocks(
