@@ -548,14 +548,15 @@ class IndexedText:
             ParameterError: the phrase is empty.
         """
         pieces = self.lookup.pieces(phrase)
-        if not pieces or not all(map(self.lookup.only_itself, pieces)):
-            return int(self._counts([phrase])[0])
-        known = self._id_of_piece
-        ids = [known[piece] if piece in known else self._learned(piece) for piece in pieces]
-        return sum(shard.count(ids) for shard in self.shards)
+        is_plain = pieces and all(map(self.lookup.only_itself, pieces))
+        known, total = self._id_of_piece, 0
+        for reading in (pieces,) if is_plain else self.lookup.readings(phrase):
+            ids = [known[word] if word in known else self._learned(word) for word in reading]
+            total += sum(shard.count(ids) for shard in self.shards)
+        return total
 
     def _learned(self, piece: str) -> int:
-        """Return the id of a piece that can only be itself, and keep it."""
+        """Return the id of a word as it is in the text, and keep it."""
         if len(self._id_of_piece) >= _CACHED_WORDS:
             self._id_of_piece.clear()
         number = self._id_of_piece[piece] = self.vocabulary.number(piece)
