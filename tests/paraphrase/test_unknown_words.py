@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from distsim import PRESETS, CorpusIndex, IncompatibleError, InputError, ParameterError, sign
-from distsim.contexts import GivenVectors
+from distsim.contexts import GivenVectors, Selection
 from distsim.grammar.fields import LineFaultError
 from distsim.grammar.formats.moses import PHRASE_TABLE
 from distsim.grammar.formats.rules import RULES
@@ -21,6 +21,7 @@ from distsim.paraphrase.unknown_words.translation_candidates import (
     _NegativeLogLikelihood,
 )
 from distsim.paraphrase.unknown_words.words import KnownWords, TargetSide
+from distsim.signatures.table import opened_table
 from tests.naive.grammar import links_of_entry
 
 N, WIDTH = 120, 64
@@ -305,6 +306,32 @@ def test_moses_escapes_and_old_layout(files, texts):
     for line in added:
         entry = PHRASE_TABLE.parse(line.encode())
         assert entry.has_partners and len(entry.scores) == 5 and links_of_entry(entry)
+
+
+def test_contexts_of_indexed_texts_are_compared(tmp_path):
+    rng = np.random.default_rng(2)
+    drawn = (rng.integers(0, 30, (900, 1)) + rng.integers(-2, 3, (900, 6))) % 30  # near numbers
+    sides = {}
+    for side in "st":
+        lines = "".join(" ".join(f"{side}{n}" for n in row) + "\n" for row in drawn)
+        index = CorpusIndex.from_texts([lines], tmp_path / side)
+        sign(index, selection=Selection(min_count=1, max_length=1), jobs=1)
+        sides[side] = opened_table(index)
+    known = KnownWords()
+    for n in range(1, 30):
+        known.add(PHRASE_TABLE.parse(f"s{n} ||| t{n} ||| .5 .5 .5 .5 ||| 0-0 ||| 2 2 1\n".encode()))
+    known.finish()
+    columns = [FEATURES.index("near"), FEATURES.index("in_sentence")]
+    text = [["s0", "s7"], ["s7", "s0", "s7"]]
+    gatherings = [
+        TranslationCandidates(known, [sides["s"]], sides["t"], {}, text),
+        TranslationCandidates(known, [sides["s"]], None, {}),
+    ]
+    (with_text,), (without,) = (one.gather(["s0"]) for one in gatherings)
+    at = with_text.candidates.index("t0")
+    best = with_text.features[:, columns[0]]
+    assert best[at] == best.max() > 0.9 and np.all(with_text.features[at, columns] > 0)
+    assert not without.features[:, columns].any()
 
 
 def test_target_words_of_a_stem():

@@ -8,14 +8,17 @@ its pair in learning the maps are left out.
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from distsim.comparison.mapping import hubness
+from distsim.comparison.opposites.exclusive import index_around
+from distsim.paraphrase.unknown_words.shared_contexts import REACHES, SharedContexts
 from distsim.paraphrase.unknown_words.similar_spelling import (
     Endings,
     common_prefix,
@@ -170,7 +173,7 @@ FEATURES = (
     "cosine", "domain_cosine", "log_rank", "csls", "below_best", "votes", "best_vote", "vote_share",
     "pivots", "relatives", "stem", "neighbour_prefix", "trigrams", "edits", "prefix", "last_letter",
     "length", "endings", "log_count", "rarer", "rarer_in_domain", "has_vector", "phrase", "copy",
-    "copy_with_digits", "copy_of_known", "copy_log_count", "constant",
+    "copy_with_digits", "copy_of_known", "copy_log_count", "constant", "near", "in_sentence",
 )  # fmt: skip
 _BY_COSINE, _BY_CSLS, _BY_SPELLING, _BY_VOTES, _BY_RELATIVES, _BY_PIVOTS = 40, 15, 12, 25, 10, 8
 _NEIGHBOURS, _PIVOTS, _TRANSLATIONS = 20, 15, 5
@@ -227,6 +230,7 @@ class TranslationCandidates:
         sources: tables of the source language: of a large text, perhaps of the domain's.
         target: of a text of the target language; None: candidates are the table's own words.
         pivots: paraphrases of source words by pivot, with their probabilities.
+        sentences: of the text to translate, whose contexts count beside those of the last source.
         seed: of the folds of the map.
     """
 
@@ -236,6 +240,7 @@ class TranslationCandidates:
         sources: Sequence[StoredTable],
         target: StoredTable | None,
         pivots: Mapping[str, Mapping[str, float]],
+        sentences: Iterable[Sequence[str]] = (),
         seed: int = 1,
     ) -> None:
         self.words = sorted(filter(has_letters, known.rules))
@@ -256,6 +261,7 @@ class TranslationCandidates:
         ]
         self._endings = Endings((self.words[row], target) for row, target, _ in pairs)
         self._hubs = self._learn_maps(known, pairs)
+        self._contexts = self._shared_contexts(sources[-1], target, sentences)
 
     def gather(self, words: Sequence[str], hidden: bool = False) -> list[TranslationFeatures]:
         """Return the evidence of a block of words, always the same for the same block.
@@ -302,6 +308,33 @@ class TranslationCandidates:
         some = self._sides[0].known[:: max(1, len(self.words) // _HUB_WORDS)]
         mapped = self._sides[0].mapped(some, np.full(len(some), FOLDS))
         return hubness(self._target.vectors, mapped)
+
+    def _shared_contexts(
+        self, source: StoredTable, target: StoredTable | None, sentences: Iterable[Sequence[str]]
+    ) -> SharedContexts | None:
+        """Return what compares contexts, None where a table has no text around it."""
+        if target is None:
+            return None
+        text, other = index_around(source), index_around(target)
+        if text is None or other is None:
+            return None
+        self._form_in_source = lru_cache(1 << 18)(lambda word: source.normal_form(word) or word)
+        self._form_in_target = lru_cache(1 << 18)(lambda word: target.normal_form(word) or word)
+        translations = {
+            self._form_in_source(word): [
+                (self._form_in_target(one), share) for one, share in found if " " not in one
+            ]
+            for word, found in zip(self.words, self._translations, strict=True)
+        }
+        read = (list(map(self._form_in_source, words)) for words in sentences)
+        return SharedContexts(translations, text, other, read)
+
+    def _of_contexts(self, word: str, candidates: list[str]) -> NDArray[np.float64]:
+        if self._contexts is None:
+            return np.zeros((len(candidates), len(REACHES)))
+        return self._contexts.cosines(
+            self._form_in_source(word), list(map(self._form_in_target, candidates))
+        )
 
     def _votes(self, word: str, near: NDArray[np.float32]) -> _Votes:
         votes = _Votes()
@@ -371,6 +404,7 @@ class TranslationCandidates:
             parts[0] = _of_vectors(at, cosines, total, csls)
         parts += [self._of_spelling(word, candidates, at, spelling)]
         parts += [self._of_counts(word, candidates, at, counts, bool(cosines), has_vector)]
+        parts += [self._of_contexts(word, candidates)]
         return TranslationFeatures(
             word, candidates, np.hstack(parts).astype(np.float32), votes.behind
         )

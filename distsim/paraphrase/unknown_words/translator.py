@@ -7,6 +7,7 @@ What is finished is kept in `<NEW>.answers.part`, also when the run is killed.
 import hashlib
 import json
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -40,13 +41,14 @@ from distsim.signatures.table import StoredTable, TableLike, opened_table
 from distsim.storage import checksum_of_settings, resumable_part, scratch_folder
 from distsim.storage.files import STANDARD_OUTPUT, is_stream, open_output, part_of
 
-_VERSION = 3
+_VERSION = 4
 _BLOCK = 64  # words whose cosines are computed at once, always the same ones
 _SHORTEST_HIDDEN = 3  # characters
 _FEWEST_HIDDEN = 20
 _SURE = 0.25  # p(e|f) of a hidden word's right translations
 _SURE_LINK = 0.2  # their Lex(e|f)
 _SHOWN_BEHIND = 3
+_MOST_KEPT = 1_000_000  # tokens of the text, for their contexts
 _LEARNED = ("means", "scales", "weights", "calibration")
 
 
@@ -231,7 +233,7 @@ def augment_unknown_words(
         work = _TranslationTable(copy, table, on_error, progress)
         known, order = work.read(options.probability)
         report = UnknownWordReport(of_grammar=work.of_grammar, is_sorted=order.is_sorted)
-        unknown = _unknown_words(text, known, report)
+        unknown, sentences = _unknown_words(text, known, report)
         pivots = {}
         if texts.pivot is not None:
             pivots = _read_pivots(texts.pivot, {*known.rules, *unknown})
@@ -239,12 +241,15 @@ def augment_unknown_words(
             "format": "distsim unknown words", "version": _VERSION, "table": work.checksum,
             **{side: one.artifact.checksum for side, one in tables.items()},
             "words": checksum_of_settings(list(unknown.items())), "options": asdict(options),
+            "text": checksum_of_settings(sentences),
             "pivot": checksum_of_settings([[one, list(p.items())] for one, p in pivots.items()]),
         }  # fmt: skip
 
         def translator() -> _Translator:
             sources = [tables[side] for side in ("source", "domain") if side in tables]
-            candidates = TranslationCandidates(known, sources, tables.get("target"), pivots)
+            candidates = TranslationCandidates(
+                known, sources, tables.get("target"), pivots, sentences
+            )
             return _Translator(known, candidates, options, progress)
 
         with _answers(path, head, translator, list(unknown.items()), report, progress):
@@ -355,10 +360,18 @@ def _n_scores(entry: RuleLine) -> int:
 
 def _unknown_words(
     text: str | Path, known: KnownWords, report: UnknownWordReport
-) -> dict[str, int]:
-    """Return the words with letters that have no rule, and their occurrences, in text order."""
+) -> tuple[dict[str, int], list[list[str]]]:
+    """Return the words with letters that have no rule, with their occurrences, and the sentences.
+
+    The words are in text order. Of a very long text only the first sentences are returned.
+    """
     found: dict[str, int] = {}
+    sentences: list[list[str]] = []
+    n_kept = 0
     for _, words in read_text(text):
+        if n_kept < _MOST_KEPT:
+            sentences.append([sys.intern(word) for word in words])
+            n_kept += len(words)
         for word in words:
             if word in known.rules:
                 continue
@@ -366,7 +379,7 @@ def _unknown_words(
                 found[word] = found.get(word, 0) + 1
             else:
                 report.without_letters += 1
-    return found
+    return found, sentences
 
 
 def _read_pivots(path: str | Path, words: set[str]) -> dict[str, dict[str, float]]:
