@@ -160,16 +160,7 @@ def grown(data: Path, millions: float, scratch: Path, start: float) -> dict[str,
     for work, *arguments in (
         ("build", "index", "build", "--format", "text", text, "-o", index),
         ("thesis", "sign", index, "--preset", "thesis"),
-        (
-            "learned",
-            "sign",
-            index,
-            "-o",
-            scratch / "learned.table",
-            "--force",
-            "--set",
-            "finder=false",
-        ),
+        ("learned", "sign", index, "-o", scratch / "learned.table", "--force"),
     ):
         cost = distsim(*arguments, "--jobs", 1)
         row[work] = cost._replace(cpu=cost.cpu - start)

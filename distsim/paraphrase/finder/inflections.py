@@ -294,19 +294,26 @@ class Lemmas(NamedTuple):
         for word in words:
             members.setdefault(forms.base(word), []).append(word)
         taken = set(words)
+        forms.learn(members)
         for base, listed in members.items():
             rarer = [one for one in forms.of_word(base) if one not in taken]
             taken.update(rarer)
             listed += rarer
-        ids = [np.sort(lexicon.ids(listed)) for listed in members.values()]
-        ids = [own[own > 0] for own in ids]
-        counts = np.array([lexicon.counts_of(own).sum() for own in ids], np.int64)
-        order = np.argsort(-counts, kind="stable").tolist()
+        sizes = list(map(len, members.values()))
+        ids = lexicon.ids([word for listed in members.values() for word in listed])
+        owners = np.repeat(np.arange(len(sizes)), sizes)[ids > 0]
+        ids = ids[ids > 0]
+        counts = np.zeros(len(sizes), np.int64)
+        np.add.at(counts, owners, lexicon.counts_of(ids))
+        order = np.argsort(-counts, kind="stable")
+        places = np.empty_like(order)
+        places[order] = np.arange(order.size)
+        owners = places[owners]
         bases = list(members)
         return cls(
-            [bases[i] for i in order],
-            np.concatenate([np.empty(0, np.int64), *(ids[i] for i in order)]),
-            np.cumsum([0, *(ids[i].size for i in order)], dtype=np.int64),
+            [bases[i] for i in order.tolist()],
+            ids[np.lexsort((ids, owners))],
+            np.append(0, np.cumsum(np.bincount(owners, minlength=order.size))),
             counts[order],
         )
 
@@ -322,7 +329,7 @@ class Lemmas(NamedTuple):
 
 
 def _is_word(word: str) -> bool:
-    return (
+    return word.isalpha() or (
         word[0].isalpha()
         and word[-1].isalpha()
         and all(one.isalpha() or one in _INNER for one in word)

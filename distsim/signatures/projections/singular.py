@@ -165,10 +165,8 @@ def right_singular(
         directions /= values[:rank].astype(np.float32)
     del ranged
     trim()  # what comes next would not fit in between what was freed
-    for begin in range(0, rank, _STEP):  # a wide copy would be as large as the directions
-        columns = directions[:, begin : begin + _STEP]
-        downwards = -columns.min(axis=0) > columns.max(axis=0)
-        columns *= np.where(downwards, -1, 1).astype(np.float32)
+    downwards = -directions.min(axis=0) > directions.max(axis=0)
+    directions *= np.where(downwards, -1, 1).astype(np.float32)
     last = rank if is_small else rank - rank // _DOUBTFUL
     floor = float(values[last]) if values.size > rank else 0.0
     return directions, values[:rank], floor
