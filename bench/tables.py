@@ -128,6 +128,13 @@ BENCHMARKS = (
         r"^\| sim_gap \|",
         "grammars",
     ),
+    Benchmark(
+        "rule_controls",
+        "{index} {grammars}/samt.para {grammars}/all.para",
+        "{index} {grammars}/samt.para --most 200",
+        r"^\| identical \|.*\| 0\.0\d\d of [\d,]+ \|$",
+        "grammars",
+    ),
     Benchmark("pseudowords", "{index}", "{index} --each 2 1 --seeds 7 --only", r"^\| default \|"),
     Benchmark(
         "substitution",

@@ -310,6 +310,10 @@ def test_words_exclude_each_other(tmp_path):
     assert exclusive.among(words, same, *pairs.T).tolist() == [DOUBTFUL, 0]
     assert exclusive.among(words, 0 * same, *pairs.T).tolist() == [0, 0]
     assert not exclusive.among(words, 0 * same, *pairs.T).any()
+    words = ["wet", "soaked", "spite"]  # joined by `and`: doubtful where they are alike
+    pairs = np.array([[0, 1], [0, 2]])
+    assert exclusive.among(words, same, *pairs.T).tolist() == [DOUBTFUL, 0]
+    assert not exclusive.among(words, 0 * same, *pairs.T).any()
 
 
 def test_a_table_outside_of_an_index_tells_classes_and_affixes(signed, tmp_path):

@@ -583,6 +583,17 @@ HELD = [
 ]
 
 
+def test_gaps_that_change_places_lower_a_rule_whatever_its_words(learnt):
+    scorer = RuleScorer([("s", learnt)], rule=True, aligner=RuleAligner("none"))
+    source = "[X,1] of the city [X,2]"
+    for words in ("in the city", "near the old city"):
+        straight, swapped = (
+            scorer.score(source, f"[X,{a}] {words} [X,{b}]")[1].similarity
+            for a, b in ((1, 2), (2, 1))
+        )
+        assert swapped < straight
+
+
 OPPOSED = [
     ("his city", "her city"),
     ("two cities", "three cities"),

@@ -209,6 +209,7 @@ def naive_sim_rule(table, source, target):
                     total += -max(options)[1]
                     partners += 1
         moved = total / (partners * len(gaps[0])) if partners else 0.0
+        moved = moved if in_order else max(moved, 1 / 3)
     c = constants
     value = (c.WHOLE * whole + c.WORDS * soft + c.LETTERS * letters) / (
         c.WHOLE + c.WORDS + c.LETTERS

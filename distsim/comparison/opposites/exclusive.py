@@ -4,7 +4,8 @@
 tells them apart: it joins words that exclude each other by `from - to`, `between - and`, `rather
 than` far more often than chance (Lin, Zhao, Qin and Zhou 2003, Identifying Synonyms among
 Distributionally Similar Words), and hardly ever words that mean the same. `or` joins both kinds
-(`country or state`), and makes a pair doubtful at most.
+(`country or state`), and so does `and` (`bread and cheese`, `freedom and liberty`): they make a
+pair doubtful at most.
 """
 
 from functools import cached_property
@@ -27,7 +28,8 @@ from distsim.signatures.table import StoredTable
 from distsim.storage.manifest import signatures_inside
 
 # Chosen by the train part of gold-antsyn, antonyms and synonyms of PPDB (bench/exclusive_words.py).
-CONTRAST, ALTERNATIVE = 1.0, 0.5  # weights of patterns of the two kinds: `from X to Y`, `X or Y`
+# weights of patterns of the three kinds: `from X to Y`, `X or Y`, `X and Y`
+CONTRAST, ALTERNATIVE, COORDINATION = 1.0, 0.5, 0.3
 JOINED = 1.5  # ln of how much more often than chance contrasts join words that exclude each other
 OFTEN = 3.0  # the same, of words whose contrasts are few beside many alternatives (`more or less`)
 CLEAR = 0.25  # share of contrasts among all joins, enough for words of any likeness
@@ -35,6 +37,7 @@ SOME = 0.07  # the same for words as alike as ALIKE
 SINGLE = 0.12  # the same where there is one contrast
 ALIKE = 0.5  # cosine
 FEWEST_DOUBTFUL, DOUBTFUL_JOINED = 3, 1.9  # joins of any kind, and ln of their excess
+BESIDE = 0.003  # joins by `and` for each occurrence (geometric mean) that make words doubtful
 NAME = 0.9  # share of a name's occurrences within sentences that begin with a capital
 FEWEST_CAPITALS = 3
 FORMS_JOINED, FORMS_CLEAR = 2.0, 0.2  # as JOINED and CLEAR, of all forms of two words together
@@ -44,7 +47,7 @@ LIKE = 0.3  # cosine from which names, or a word and its negation, exclude each 
 SAME_START = 3  # letters at the beginning that forms of one name share
 _MOST_TOKENS = 100_000_000  # that are read, of the beginnings of all shards
 _SAMPLE = 24_000_000  # bytes of text whose capitals are counted
-_KEPT_WORDS = 1 << 20  # whose facts are kept
+_KEPT_WORDS = 1 << 17  # whose facts are kept
 EXCLUSIVE, DOUBTFUL = 2, 1  # grades of pairs of words
 # Facts of a word: its id in the index and that of its base, its class and place in it, -1 without
 # one, and the numbers of its first and its last three letters.
@@ -56,8 +59,9 @@ _UNSURE = "de"  # a prefix that seldom negates: `despite`, `define`
 class JoinedWords(NamedTuple):
     """How often patterns join two words.
 
-    keys: int64[n], ascending, the lower word id << 32, and the higher one. counts: int32[n, 2], by
-    contrasts and alternatives. totals: int64[2], of all pairs. n_tokens: that were read.
+    keys: int64[n], ascending, the lower word id << 32, and the higher one. counts: int32[n, 3], by
+    contrasts, alternatives and coordinations. totals: int64[3], of all pairs. n_tokens: that were
+    read.
     """
 
     keys: np.ndarray
@@ -265,6 +269,9 @@ class ExclusiveWords:
         alike = cosines >= ALIKE
         grades[alike & (joined >= FEWEST_DOUBTFUL) & (more_joined >= DOUBTFUL_JOINED)] = DOUBTFUL
         some = alike & ((share >= SOME) | (more >= OFTEN))
+        both = np.sqrt(occurrences[np.maximum(a, 0)] * occurrences[np.maximum(b, 0)])
+        beside = _counts_between(a, b, joins)[:, 2]
+        grades[(beside > 1) & (beside >= BESIDE * both) & (cosines >= LIKE)] = DOUBTFUL
         exclusive = (contrasts > 1) & (more >= JOINED) & ((share >= CLEAR) | some)
         single = (contrasts == 1) & (joined > 1) & (more_joined >= JOINED)
         grades[exclusive | (single & alike & (share >= SINGLE))] = EXCLUSIVE
@@ -286,9 +293,9 @@ class ExclusiveWords:
         counts = _counts_between(a, b, joins)
         a, b = np.maximum(a, 0), np.maximum(b, 0)
         chance = 2.0 * occurrences[a] * occurrences[b] / float(self._index.n_tokens) ** 2
-        contrasts, joined = counts[:, 0], counts.sum(axis=1)
+        contrasts, joined = counts[:, 0], counts[:, :2].sum(axis=1)
         more = np.log((contrasts + 0.5) / (chance * joins.totals[0] + 0.5))
-        more_joined = np.log((joined + 0.5) / (chance * joins.totals.sum() + 0.5))
+        more_joined = np.log((joined + 0.5) / (chance * joins.totals[:2].sum() + 0.5))
         return contrasts, joined, more, more_joined
 
     @cached_property
@@ -302,8 +309,9 @@ class ExclusiveWords:
         """The pairs of words that the language's patterns join."""
         index, language = self._index, self._language
         assert index is not None
-        patterns = pattern_ids(index, language, ALTERNATIVE)
-        kinds = (patterns.weights < CONTRAST).astype(np.uint8)
+        patterns = pattern_ids(index, language, COORDINATION)
+        weights = patterns.weights
+        kinds = (weights < CONTRAST).astype(np.uint8) + (weights < ALTERNATIVE)
         first, is_word = np.full(index.n_words, -1, np.int32), np.ones(index.n_words, bool)
         is_word[index.vocabulary.without_letters()] = is_word[0] = False
         following = np.empty(kinds.size, np.int32)
@@ -336,7 +344,7 @@ class ExclusiveWords:
         base_of[joined] = self._base_ids(self._index.vocabulary.words(joined), joined)
         a, b = base_of[joins.keys >> 32], base_of[joins.keys & 0xFFFFFFFF]
         keys, places = np.unique((np.minimum(a, b) << 32) | np.maximum(a, b), return_inverse=True)
-        counts_of_pairs = np.zeros((keys.size, 2), np.int32)
+        counts_of_pairs = np.zeros((keys.size, 3), np.int32)
         np.add.at(counts_of_pairs, places, joins.counts)
         return joins._replace(keys=keys, counts=counts_of_pairs), np.bincount(
             base_of, counts, counts.size
@@ -399,13 +407,13 @@ def index_around(table: StoredTable) -> CorpusIndex | None:
 
 
 def _counts_between(a: np.ndarray, b: np.ndarray, joins: JoinedWords) -> np.ndarray:
-    """Return how often patterns join pairs of words, int32[n, 2], by contrasts and alternatives.
+    """Return how often patterns join pairs of words, int32[n, 3], by kinds of patterns.
 
     Arguments:
         a, b: int64[n], ids of the two of each pair. joins: of words.
     """
     if not joins.keys.size:
-        return np.zeros((a.size, 2), np.int32)
+        return np.zeros((a.size, 3), np.int32)
     keys = (np.minimum(a, b) << 32) | np.maximum(a, b)
     at = np.minimum(np.searchsorted(joins.keys, keys), joins.keys.size - 1)
     known = (a > 0) & (b > 0) & (joins.keys[at] == keys)
@@ -417,10 +425,10 @@ def _counted(keys: np.ndarray, of: np.ndarray, n_tokens: int) -> JoinedWords:
     order = np.argsort(keys, kind="stable")
     keys, of = keys[order], of[order]
     if not keys.size:
-        return JoinedWords(keys, np.zeros((0, 2), np.int32), np.zeros(2, np.int64), n_tokens)
+        return JoinedWords(keys, np.zeros((0, 3), np.int32), np.zeros(3, np.int64), n_tokens)
     starts: np.ndarray = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
     counts = np.stack(
-        [np.add.reduceat((of == kind).astype(np.int32), starts) for kind in (0, 1)], axis=1
+        [np.add.reduceat((of == kind).astype(np.int32), starts) for kind in (0, 1, 2)], axis=1
     )
     return JoinedWords(keys[starts], counts, counts.sum(axis=0, dtype=np.int64), n_tokens)
 

@@ -7,6 +7,7 @@ import numpy as np
 from distsim.grammar.kernels.rules import TERMINAL
 from distsim.kernels.compiled import compiled, uncounted
 
+INVERTED = 1 / 3  # share of changes that gaps in another order count as, whatever the words
 KEPT = 1 << 15  # pairs of words whose cosines are kept, a power of 2
 
 
@@ -285,8 +286,9 @@ def compare_sides(
 
     Columns: the soft cosine of the sides as sets of words; Dice's coefficient of their pairs of
     letters; 1 where a content word has no counterpart on the other side, or one that it may
-    exclude, else 0; the share of gaps with which words of both sides changed places; 1 where the
-    sides are opposed: words that exclude each other, other numbers, a negation on one side.
+    exclude, else 0; the share of gaps with which words of both sides changed places, INVERTED at
+    least where the gaps have another order; 1 where the sides are opposed: words that exclude each
+    other, other numbers, a negation on one side.
 
     Arguments:
         firsts, lengths: int64[n, 2], first word and words of the source and the target side.
@@ -373,6 +375,8 @@ def compare_sides(
             second, n_second = _moved(b, m, a, n, words, before, in_order[r], known)
             if n_first + n_second > 0:
                 out[r, 3] = (first + second) / ((n_first + n_second) * n_gaps[r])
+            if not in_order[r]:
+                out[r, 3] = max(out[r, 3], INVERTED)
     return out
 
 
