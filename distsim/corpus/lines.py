@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from distsim.base.errors import InputError
+from distsim.corpus.plain_text import wide_encoding
 from distsim.corpus.sources import Source, find_file, find_texts, open_source
 
 BLOCK_BYTES = 1 << 22
@@ -178,6 +179,8 @@ def decoded(text: bytes, label: str, line: int = 1) -> str:
 
 def _likely_encoding(sample: bytes) -> str:
     """Return the likely encoding of a text that is not UTF-8; empty where none fits."""
+    if wide := wide_encoding(sample):
+        return wide.lower()
     from charset_normalizer import from_bytes
 
     logging.getLogger("charset_normalizer").setLevel(logging.CRITICAL)

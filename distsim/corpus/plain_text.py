@@ -4,11 +4,13 @@ Careful: what may be a text passes. A tag here and there, commas and tabs that d
 from line to line, brackets, braces and entities are all found in texts.
 """
 
+import codecs
 import csv
 import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from distsim.base.arguments import TextFormat
@@ -232,8 +234,7 @@ _REMEDIES = {
     "a ZIP archive": "unpack it first",
     "JSON": "write an object a line (jq -c '.[]' FILE > FILE.jsonl), or take the file as it is "
     "with `as_is`",
-    "UTF-16 or binary data": "convert text to UTF-8 (iconv -f UTF-16 -t UTF-8), or name its "
-    "encoding with `encoding`; leave out the rest",
+    "binary data": "leave it out, or name the encoding of a text with `encoding`",
     "TMX": "give its two languages to `distsim align`: FILE.tmx:en FILE.tmx:de",
     "XLIFF": "convert it to TMX or to text first (Translate Toolkit)",
     "a CHAT transcript": "take the words of its main lines first (CLAN's flo, or pylangacq), or "
@@ -246,7 +247,16 @@ _REMEDIES = {
 _CONLLU_ROW = re.compile(r"\d+(?:[-.]\d+)?\t(?:[^\t]*\t){8}[^\t]*")
 
 _FEW_NULS = 3
-_MOST_NULS = 0.1  # of all bytes; every other byte of English in UTF-16 without a byte order mark
+_MOST_NULS = 0.1  # of all bytes of a text
+
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF32_LE, "UTF-32"), (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"), (codecs.BOM_UTF16_BE, "UTF-16"),
+)  # fmt: skip
+_UNMARKED = ("UTF-32LE", "UTF-32BE", "UTF-16LE", "UTF-16BE")
+_LEAST_PRINTABLE = 0.95  # characters of a text
+_LEAST_ASCII = 0.1  # characters of one without a mark, blanks above all
+_TO_UTF_8 = "convert it to UTF-8 (iconv -f {} -t UTF-8)"
 
 _LEAST_ALIKE = 0.9  # rows of as many columns as the first
 _FEWEST_ROWS = 3  # with a header or a column of numbers; of commas 5 without a header
@@ -275,8 +285,10 @@ def looks_like(head: bytes, is_whole: bool) -> str | None:
             return name
     if head.startswith(_ZIP):
         return next((name for piece, name in _IN_ZIP if piece in head), "a ZIP archive")
+    if wide := wide_encoding(head):
+        return wide
     if head.count(0) > max(_FEW_NULS, _MOST_NULS * len(head)):
-        return "UTF-16 or binary data"
+        return "binary data"
     text = head.decode(errors="replace").replace("\r\n", "\n")
     start = text[_BEFORE.match(text).end() :]  # type: ignore[union-attr]
     if not start:
@@ -296,6 +308,31 @@ def looks_like(head: bytes, is_whole: bool) -> str | None:
     return found or _json(start, is_whole) or _table(rows, is_whole)
 
 
+def wide_encoding(head: bytes) -> str:
+    """Return the name of UTF-16 or UTF-32 in which a text is written; empty for other bytes.
+
+    Without a byte order mark it is told by zero bytes, which ASCII characters have.
+
+    Arguments:
+        head: first bytes of a file.
+
+    >>> wide_encoding("the king".encode("utf-16-be")), wide_encoding(b"the king")
+    ('UTF-16BE', '')
+    """
+    marked = next((name for mark, name in _BYTE_ORDER_MARKS if head.startswith(mark)), "")
+    if not marked and head.count(0) <= _FEW_NULS:
+        return ""
+    ascii_shares = {}
+    for name in [marked] if marked else _UNMARKED:
+        with suppress(UnicodeDecodeError):
+            text = codecs.getincrementaldecoder(name)().decode(head)
+            n_plain = sum(sign.isprintable() or sign.isspace() for sign in text)
+            if n_plain >= _LEAST_PRINTABLE * len(text):
+                ascii_shares[name] = sum(map(str.isascii, text)) / max(1, len(text))
+    best = max(ascii_shares, key=ascii_shares.__getitem__, default="")
+    return best if marked or ascii_shares.get(best, 0) >= _LEAST_ASCII else ""
+
+
 def remedy(found: str) -> str:
     """Return the remedy for a file of a format that looks_like names.
 
@@ -304,6 +341,8 @@ def remedy(found: str) -> str:
     """
     if found in _REMEDIES:
         return _REMEDIES[found]
+    if found.startswith("UTF-"):
+        return f"{_TO_UTF_8.format(found)}, or name its encoding with `encoding` {found.lower()}"
     read = ""
     if found in _READ_BY_INDEX:
         read = f"`distsim index build` reads it with --format {_READ_BY_INDEX[found]}; else "

@@ -220,6 +220,8 @@ class Lookup:
         if not 0 < len(inner) <= _MOST_APOSTROPHES:
             return []
         edges = {0, len(word)}
+        if word.endswith("'"):  # which running text has apart: ג'ורג'
+            edges.add(len(word) - 1)
         for i in inner:
             edges |= {i, i + 1}
             if word[i - 1 : i + 2] == "n't" and i > 1:
@@ -231,18 +233,18 @@ class Lookup:
                 (token, *tail)
                 for stop in places
                 if stop > start
-                for token in self._inside(word[start:stop])
+                for token in self._inside(word[start:stop], stop == len(word))
                 for tail in ways[stop]
             ][:MOST_READINGS]
         return ways[0]
 
-    def _inside(self, token: str) -> Reading:
+    def _inside(self, token: str, is_last: bool) -> Reading:
         """Return the known tokens that part of a word may be.
 
         In running text an apostrophe inside a word was never a token, a curly opening one apart.
         """
         tokens = self._tokens(token)
-        if token == "'" and self._cuts:
+        if token == "'" and self._cuts and not is_last:
             return tuple(one for one in tokens if one not in ("'", "’"))
         return tokens
 

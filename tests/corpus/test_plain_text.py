@@ -13,7 +13,7 @@ import pytest
 
 from distsim import CorpusIndex, IndexOptions, InputError
 from distsim.corpus.annotating import annotate
-from distsim.corpus.plain_text import HEAD_BYTES, looks_like
+from distsim.corpus.plain_text import HEAD_BYTES, looks_like, wide_encoding
 from distsim.paraphrase.unknown_words.words import unknown_phrases
 from tests.conftest import run_program
 
@@ -119,8 +119,20 @@ def test_what_may_be_plain_text(text):
 
 def test_utf_16_without_a_mark_is_no_text():
     head = "the king said so\n".encode("utf-16-le")
-    assert looks_like(head, True) == "UTF-16 or binary data"
+    assert looks_like(head, True) == "UTF-16LE"
+    assert looks_like(bytes(range(64)) * 4 + bytes(90), True) == "binary data"
     assert looks_like(b"one two\0three four\n", True) is None
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16le", "utf-16be", "utf-32", "utf-32be"])
+@pytest.mark.parametrize(
+    "text", ["the ship\n", "Корабль ушёл в море из гавани.\n" * 9, "id,text\n1,é 😀 ship\n"]
+)
+def test_wide_encodings_are_told_by_their_name(encoding, text):
+    head = text.encode(encoding)
+    for n in range(len(head) - 3, len(head) + 1):  # a head may end within a character
+        assert wide_encoding(head[:n]) == encoding.upper()
+    assert not wide_encoding(text.encode())
 
 
 @pytest.mark.parametrize(

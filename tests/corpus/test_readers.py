@@ -258,3 +258,32 @@ def test_what_no_reader_takes_names_a_converter(tmp_path, run, head, what):
 
     _, err = run("index", "build", write(tmp_path, "x.bin", head), "-o", tmp_path / "i", status=1)
     assert re.search(what, err) and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16le", "utf-16be", "utf-32le"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", CSV), ("a.jsonl", '{"text": "the king"}\n'), ("a.conllu", CONLLU), ("a.srt", SRT),
+        ("a.vrt", "<s>\nthe\tDT\tthe\nking\tNN\tking\n</s>\n"), ("a.txt", "the king\n"),
+    ],
+)  # fmt: skip
+def test_text_in_utf_16_names_its_encoding_whatever_the_format(tmp_path, run, encoding, name, text):
+    given = write(tmp_path, name, text.encode(encoding))
+    _, err = run("index", "build", given, "-o", tmp_path / "i", status=1)
+    assert f"or name its encoding with --encoding {encoding}" in err
+    run("index", "build", given, "-o", tmp_path / "i", "--encoding", encoding)
+    assert CorpusIndex.open(tmp_path / "i").n_tokens >= 2
+
+
+def test_drawings_of_subtitles_are_no_words(tmp_path):
+    events = [
+        "{\\i1}The ship,{\\i0}\\Nsailed.",
+        "{\\an5\\p1}m 0 0 l 9 0{\\p0} Away.",
+        "{\\p2}m 1 1",
+    ]
+    rows = "\n".join(f"Dialogue: 0,0:00:01.00,0:00:02.00,D,,0,0,0,,{one}" for one in events)
+    fields = "Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text"
+    text = f"[Script Info]\nScriptType: v4.00+\n[V4+ Styles]\n[Events]\nFormat: {fields}\n{rows}\n"
+    (document,), _ = read(write(tmp_path, "a.ass", text))
+    assert document.text.split() == ["The", "ship,", "sailed.", "Away."]

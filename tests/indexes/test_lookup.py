@@ -57,6 +57,13 @@ def test_running_text_has_what_a_reader_counts(index, phrase, sign_typed):
     assert {re.sub("[‘ʻʼ]", "'", node) for node in found} == {phrase}
 
 
+@pytest.mark.parametrize("typed", ["ג'ורג'", "ג׳ורג׳", "ג’ורג’"])
+def test_a_geresh_and_apostrophes_in_one_word_are_alike(tmp_path, typed):
+    text = "ג׳ורג' בא עם ג'ורג' ועם ג׳ורג׳ הביתה."
+    index = CorpusIndex.from_texts([text], tmp_path / "index", options=IndexOptions("text"))
+    assert index.count(typed) == len(index.concordance(typed)) == 3
+
+
 @pytest.mark.parametrize("typed", ["don't", "don’t", "do n't", "don 't", "don &apos;t", "DON`T"])
 @pytest.mark.parametrize("text", [PENN, MOSES, "I don't know .\nThey don't go .\n"])
 def test_tokenised_text_is_asked_in_any_form(tmp_path, text, typed):

@@ -9,7 +9,13 @@ from typing import cast
 from distsim.base.arguments import FileFormat, TextFormat
 from distsim.base.errors import InputError
 from distsim.corpus.documents import Document
-from distsim.corpus.plain_text import HEAD_BYTES, guess_format, looks_like
+from distsim.corpus.plain_text import (
+    HEAD_BYTES,
+    guess_format,
+    looks_like,
+    remedy,
+    wide_encoding,
+)
 from distsim.corpus.readers.annotated import CONLLU, VERTICAL
 from distsim.corpus.readers.markup import ALTO, DOCBOOK, TEI
 from distsim.corpus.readers.pages import DOCX, HTML
@@ -87,7 +93,11 @@ def find_documents(
 
 
 def _documents(reader: Reader, options: ReadOptions, source: Source) -> Iterator[Document]:
-    return reader.read(source, options)
+    wide = "" if source.encoding else wide_encoding(read_head(source))
+    if wide.endswith(("LE", "BE")):  # bytes of which most are valid UTF-8
+        options.skip(InputError(f"{source.label}: looks like {wide}: {remedy(wide)}"))
+        return
+    yield from reader.read(source, options)
 
 
 def format_of(source: Source) -> str:

@@ -21,6 +21,7 @@ _ENDS = re.compile(r"[.!?…。！？؟♪:]['\"”’»)\]]*$")
 _SPEAKER = re.compile(r"[-–—‐]\s*")
 _MUSIC = re.compile(r"[♪♫]+")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<[\d:.]+>|\{[^{}]*\}")
+_DRAWING = re.compile(r"\{[^{}]*\\p[1-9][^{}]*\}.*?(?=\{[^{}]*\\p0|$)", re.DOTALL)  # of ASS
 _TIME = r"(?:\d+:)?\d{1,2}:\d{1,2}[.,:]\d{1,3}"
 _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}\s*(.*)")
 _SETTINGS = re.compile(r"(?:\s*[\w-]+:\S+)*\s*")  # of the place on the screen
@@ -68,6 +69,8 @@ def _by_library(text: str, source: Source, options: ReadOptions) -> list[str]:
             )
         )
         return []
+    for one in subtitles:
+        one.text = _DRAWING.sub("", one.text)
     return [one.plaintext for one in subtitles if not one.is_comment]
 
 
