@@ -159,6 +159,17 @@ def test_of_a_doubled_and_a_plain_form_the_frequent_one_is_taken(tmp_path):
     )  # fmt: skip
 
 
+def test_words_before_apostrophes_and_rare_forms_of_function_words_are_not_shown(tmp_path):
+    words = "in " * 300 + "ins like like liked don donned 't king kings 's"
+    index = CorpusIndex.build([write_lines(tmp_path / "c", [words.split()])], tmp_path / "index")
+    forms = Forms(Inflections.open(), Lexicon(index))
+    assert forms.of_phrase(("in",)) == (("in",),)
+    assert forms.of_phrase(("like",)) == (("like",), ("liked",))
+    assert forms.of_phrase(("don", "'t")) == (("don", "'t"),)
+    assert forms.of_phrase(("king", "'s")) == (("king", "'s"),)
+    assert forms.of_phrase(("don",)) == (("don",), ("donned",))
+
+
 def test_words_that_end_like_forms_are_words_of_their_own(tmp_path):
     """`computer` has a plural, `officer` no `officest`; `bigger` has `biggest`."""
     words = "compute computer computers office officer paint painting paintings painted big bigger "

@@ -18,6 +18,7 @@ from distsim.paraphrase.finder.space import PartSpace
 
 _CACHED_WORDS = 1 << 16
 _RAREST_BASE = 100  # a base occurs at least a hundredth as often as its form
+_RAREST_OF_FUNCTION = 0.005  # a form of a function word, of its occurrences: liked, not ins
 _RAREST_OF_MANY = 10  # the same by endings that are many and name no inflections
 _LEAST_ALIKE = 0.2
 _OWN_FORMS = (
@@ -133,11 +134,24 @@ class Forms:
         return max(own, default=0) * _RARE >= max(map(count, forms))
 
     def _of_phrase(self, words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-        """Return a phrase and those with its first or its last word in another form."""
+        """Return a phrase and those with its first or its last word in another form.
+
+        Words before an apostrophe, as in *don 't* and *king 's*, have no other form.
+        """
         found = [words]
         for at in (0, len(words) - 1) if words else ():
-            found += [(*words[:at], form, *words[at + 1 :]) for form in self.of_word(words[at])]
+            if not any(word.startswith("'") for word in words[at + 1 : at + 2]):
+                found += [(*words[:at], form, *words[at + 1 :]) for form in self._shown(words[at])]
         return tuple(dict.fromkeys(found))
+
+    def _shown(self, word: str) -> list[str]:
+        """Return the forms of a word; of a function word no rare ones, such as *ins* of *in*."""
+        rules, count = self.inflections, self._lexicon.count
+        least = _RAREST_OF_FUNCTION * count(word) if word in rules.function_words else 0.0
+        return [
+            one for one in self.of_word(word)
+            if count(one) >= least or rules.is_irregular(word, one)
+        ]  # fmt: skip
 
     def _of_word(self, word: str) -> tuple[str, ...]:
         """Return a base word and those of its forms that occur."""
