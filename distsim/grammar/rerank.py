@@ -139,8 +139,9 @@ class RerankReport:
             told[0] += f"; {faulty.kept:,} invalid lines kept, {faulty.dropped:,} dropped"
             told += [f"  {message}" for message in faulty.shown]
         if self.replaced:
+            rules = "rule" if self.replaced == 1 else "rules"
             told.append(
-                f"{self.replaced:,} rules had such a feature already: replaced in its place"
+                f"{self.replaced:,} {rules} had such a feature already: replaced in its place"
             )
         return told
 

@@ -18,6 +18,7 @@ from distsim.comparison.opposites.exclusive import DOUBTFUL, EXCLUSIVE, Exclusiv
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.kernels import render_phrases
+from distsim.corpus.normaliser import Normaliser, unescape
 from distsim.corpus.vocabulary import HashNumbering, hash_blob, hash_texts
 from distsim.grammar.block import RuleBlock
 from distsim.grammar.kernels.phrase_pairs import has_unknown_alone, hash_spans
@@ -41,13 +42,14 @@ RARE = 0.003  # a word with this share of the text weighs half as much as a rare
 CONTENT = 1 / 1100  # words with a smaller share of the text are content words, but function words
 NEGATIONS = frozenset((
     "not", "n't", "no", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot",
-    "non", "nowhere", "'t", "&apos;t",
+    "non", "nowhere", "'t",
 ))  # fmt: skip
 MAY_NEGATE = frozenset((  # that stand for a negation on the other side: `failed to`, `did not`
     "fail", "fails", "failed", "failing", "failure", "unable", "lack", "lacks", "lacked", "lacking",
     "refuse", "refuses", "refused", "refusing", "hardly", "barely", "scarcely", "seldom", "rarely",
     "little", "few", "instead", "rather", "absence", "avoid", "avoids", "avoided", "impossible",
 ))  # fmt: skip
+_NORMALISER = Normaliser()
 ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)$|,(?=\d)")  # `5th` is the 5 of a date
 
 
@@ -218,7 +220,9 @@ class RuleSimilarity:
         known = self._marks
         new = [word for word in words if word not in known]
         texts = [word.decode() for word in new]
-        small = [text.lower() for text in texts]
+        small = list(
+            map(_NORMALISER.characters, map(unescape, texts))
+        )  # ’t is 't, as it is looked up
         has_digits = [any(map(str.isdigit, text)) for text in texts]
         hashes = hash_texts([ORDINAL.sub("", text).encode() for text in small]).tolist()
         for n, word in enumerate(new):
@@ -234,9 +238,9 @@ def _negates(word: str) -> int:
     """Return 1 of a negation, 2 of a word that may stand for one, 0 of others.
 
     Arguments:
-        word: in small letters.
+        word: normalised.
     """
-    if word in NEGATIONS or word.endswith(("n't", "n&apos;t")):
+    if word in NEGATIONS or word.endswith("n't"):
         return 1
     return 2 if word in MAY_NEGATE else 0
 

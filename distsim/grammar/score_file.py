@@ -228,8 +228,9 @@ class ScoreReport:
             told[0] += f", {faulty.kept:,} invalid lines kept unscored, {faulty.dropped:,} dropped"
             told += [f"  {message}" for message in faulty.shown]
         if self.replaced:
+            rules = "rule" if self.replaced == 1 else "rules"
             told.append(
-                f"{self.replaced:,} rules had such a feature already: replaced in its place"
+                f"{self.replaced:,} {rules} had such a feature already: replaced in its place"
             )
         told.append(
             f"{self.lacking:,} rules without links between words, {self.aligned:,} aligned here"

@@ -556,6 +556,14 @@ def test_an_explanation_has_every_pair_and_the_words_in_none(tmp_path, learnt):
     assert parts[0][1:3] == ("two", "three") and parts[-1].similarity == 1
 
 
+@pytest.mark.parametrize("word", ["n't", "n’t", "&apos;t", "’t", "didn’t", "don&apos;t", "NOT"])
+def test_a_negation_is_one_however_its_apostrophe_is_written(learnt, word):
+    options = ScoreOptions(min_strength=0)
+    scorer = RuleScorer([("s", learnt)], options=options, rule=True, aligner=RuleAligner("none"))
+    kinds = {row.kind: row for row in explain_rule(scorer, "the big", f"the big {word}")}
+    assert kinds["opposed"].similarity == 1
+
+
 @settings(max_examples=60, deadline=None)
 @example([("[X,1] town", "the the town [X,1] city", [])])  # a cosine of 1 by rounding
 @given(st.lists(rules(), min_size=1, max_size=6))
