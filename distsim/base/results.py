@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, SupportsIndex, TypeVar, overload
 
+from distsim.base.arguments import shown
 from distsim.base.errors import ParameterError
 
 _FRAMES = ("pandas", "polars")
@@ -74,6 +75,8 @@ def to_frame(results: Iterable[Any], *, library: str | None = None) -> Any:
     Traceback (most recent call last):
     distsim.base.errors.ParameterError: results[0]: has no fields: give named tuples, such as neighbours
     """  # noqa: E501
+    if isinstance(results, str) or not isinstance(results, Iterable):
+        raise ParameterError(f"results: is {shown(results)}, wanted a list of named tuples")
     rows = list(results)
     named = [_fields(row, number) for number, row in enumerate(rows)]
     names = named[0] if named else ()

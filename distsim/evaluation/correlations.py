@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import Pair, in_range, whole_number
+from distsim.base.arguments import Pair, in_range, shown, whole_number
 from distsim.base.errors import ParameterError, program_version
 from distsim.base.results import Results
 from distsim.comparison.measures import Coverage, Estimate, Similarity
@@ -311,6 +311,9 @@ def evaluate(
     >>> result.statistic, result.pairs, result.covered
     ('spearman', 3, 2)
     """
+    for argument, given in (("gold", gold), ("measures", measures)):
+        if not isinstance(given, Sequence) or isinstance(given, str):
+            raise ParameterError(f"{argument}: is {shown(given)}, wanted a list")
     in_range(samples, "bootstrap samples", 0)
     whole_number(seed, "`seed`", 0)
     if antonyms is not None and antonyms.layout != "pairs":

@@ -878,7 +878,7 @@ def sort_places(order: str) -> list[int] | None:
     >>> sort_places("1L,2L,1R"), sort_places("left")
     ([-1, -2, 1], None)
     """
-    if re.fullmatch(r"[1-9]\d?[LR](,[1-9]\d?[LR]){0,2}", order) is None:
+    if re.fullmatch(r"[1-9]\d?[LR](,[1-9]\d?[LR]){0,2}", one_text(order, "`order`")) is None:
         return None
     return [int(one[:-1]) * (-1 if one[-1] == "L" else 1) for one in order.split(",")]
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
+from distsim.base.arguments import one_path
 from distsim.base.errors import ArtifactError, InputError
 from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.bitext import Bitext
@@ -47,7 +48,8 @@ def find_faults(path: str | Path, *, progress: Progress = no_progress) -> list[s
     >>> find_faults(index.path)
     []
     """
-    total = _bytes_read(Path(path))
+    path = one_path(path)
+    total = _bytes_read(path)
     n_read = 0
 
     def watch(size: int) -> None:

@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from distsim.base.arguments import AnyPath, WordIds
+from distsim.base.arguments import AnyPath, WordIds, one_text
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import half_of_free
 from distsim.base.results import Results
@@ -259,7 +259,7 @@ class Paraphraser:
         """
         if tree is not None and self._grammar is None:
             raise ParameterError("the labels of a tree are those of rules: give `grammar` too")
-        count = self.index.count(phrase)
+        count = self.index.count(one_text(phrase, "phrase"))
         text = self.index.words(phrase)
         shown = " ".join(text) or phrase
         if not text:

@@ -164,8 +164,8 @@ class StoredTable:
         Raises:
             ArtifactError: there is no table of a readable version at `path`.
         """
-        path = Path(path)
         artifact = storage.Artifact(path)
+        path = artifact.path
         if artifact.kind is storage.INDEX:
             inside = signatures_inside(path)
             if not inside.exists():

@@ -3,7 +3,19 @@
 import numpy as np
 import pytest
 
-from distsim import CorpusIndex, GrammarIndex, ParameterError, SignatureTable
+from distsim import (
+    PRESETS,
+    CorpusIndex,
+    GrammarIndex,
+    ParameterError,
+    Paraphraser,
+    SignatureTable,
+    Substituter,
+    evaluate,
+    find_faults,
+    sign,
+    to_frame,
+)
 from distsim.base.arguments import in_range
 from distsim.contexts import contrast, named_contexts
 from distsim.indexes import collocates, continuations, keywords, list_phrases, trace
@@ -24,6 +36,27 @@ def test_an_opened_index_given_for_a_path_is_not_asked_for_its_words(small_index
         CorpusIndex.open(small_index)
     with pytest.raises(ParameterError, match=r"path: is .*\(list\), wanted a path"):
         CorpusIndex.open([small_index.path])
+
+
+def test_what_is_no_text_path_or_list_is_told_where_it_is_given(small_index, tmp_path):
+    small_table = sign(small_index, tmp_path / "t", recipe=PRESETS["thesis"])
+    substituter, paraphraser = Substituter(small_index, small_table), Paraphraser(small_index)
+    calls = [
+        (lambda: substituter.substitutes(1, "a0", ""), r"left: is 1 \(int\), wanted a text"),
+        (lambda: substituter.substitutes("", None, ""), "target: is None, wanted a text"),
+        (lambda: substituter.evidence("", "a0", [], []), r"right: is \[\] \(list\)"),
+        (lambda: substituter.evidence("", "a0", "", [1]), r"candidates\[0\]: is 1 \(int\)"),
+        (lambda: paraphraser.paraphrases(["a0"]), r"phrase: is \['a0'\] \(list\)"),
+        (lambda: small_index.concordance("a0", order=1), r"`order`: is 1 \(int\)"),
+        (lambda: SignatureTable.open(1), r"path: is 1 \(int\), wanted a path"),
+        (lambda: find_faults(None), "path: is None, wanted a path"),
+        (lambda: to_frame(1), r"results: is 1 \(int\), wanted a list"),
+        (lambda: evaluate(small_table, []), r"gold: is .*, wanted a list"),
+        (lambda: evaluate([], "x"), r"measures: is 'x' \(str\), wanted a list"),
+    ]
+    for call, message in calls:
+        with pytest.raises(ParameterError, match=message):
+            call()
 
 
 def test_functions_that_ask_an_index_take_its_path(small_index):

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import Words
+from distsim.base.arguments import Words, one_text
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import decoded_line, read_lines
 from distsim.corpus.sources import file_label
@@ -57,8 +57,10 @@ class Occurrence:
         """Return the occurrence of a target between two pieces of text, either possibly empty.
 
         Raises:
-            ParameterError: the target is empty.
+            ParameterError: the target is empty, or one is no text.
         """
+        given = (("left", left), ("target", target), ("right", right))
+        left, target, right = (one_text(text, name) for name, text in given)
         before, after = left.split(), right.split()
         left_words = lexicon.words(" ".join(before[-REACH:]))[::-1]
         right_words = lexicon.words(" ".join(after[:REACH]))

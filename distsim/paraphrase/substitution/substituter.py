@@ -494,6 +494,7 @@ class Substituter:
             right: text behind the target.
         """
         occurrence = Occurrence.of(self._lexicon, left, target, right)
+        candidates = one_or_many_texts(candidates, "candidates")
         phrases = [self._lexicon.words(one) for one in candidates]
         return self._evidence(occurrence, phrases, self._slot(occurrence))[0]
 
