@@ -22,7 +22,7 @@ from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import cosine as cosine_of_contexts
 from distsim.signatures.composition import Composer
-from distsim.signatures.estimates import Estimator, estimate_of
+from distsim.signatures.estimates import estimate_of
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import Recipe
 from distsim.signatures.signer import Signer
@@ -228,7 +228,7 @@ class EstimatedCosine(Similarity):
             table.fingerprint.require_same(other.fingerprint, str(table.path), str(other.path))
             if estimate is None and any(estimate_of(one, None) == "bits" for one in self._tables):
                 estimate = "bits"
-        self._estimators = [Estimator(one, estimate) for one in self._tables]
+        self._estimators = [one.estimator(estimate=estimate) for one in self._tables]
         self.estimate = self._estimators[0].name
         self._compose = compose
 

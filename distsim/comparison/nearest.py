@@ -20,7 +20,6 @@ from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
 from distsim.signatures.distinctive_words import DistinctiveWords
 from distsim.signatures.estimates import (
-    Estimator,
     Stored,
     cosines_of_distances,
     estimated_cosine,
@@ -142,7 +141,7 @@ class NeighbourSearch:
         }
         self._part = _part_of(table, **self._options)
         self._inside: np.ndarray | None = None
-        self._estimator = Estimator(table, estimate)
+        self._estimator = table.estimator(estimate=estimate)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _search, (self._table, self._options | {"estimate": self._estimator.name})

@@ -292,7 +292,7 @@ class SignatureTable(StoredTable):
         1.0
         """
         a, b = (self._sum(phrases)[1] for phrases in (first, second))
-        return float(self.estimator.cosines(a, b, _FIRST, _FIRST)[0])
+        return float(self.estimator().cosines(a, b, _FIRST, _FIRST)[0])
 
     def doesnt_match(self, phrases: Texts) -> str:
         """Return the phrase least similar to the sum of all of them; gensim's name.
@@ -311,7 +311,7 @@ class SignatureTable(StoredTable):
         each, total = self._sum(phrases)
         order = np.arange(len(phrases))
         return phrases[
-            int(self.estimator.cosines(each, total, order, np.zeros_like(order)).argmin())
+            int(self.estimator().cosines(each, total, order, np.zeros_like(order)).argmin())
         ]
 
     def _sum(self, phrases: Texts) -> tuple[Stored, Stored]:
@@ -320,7 +320,7 @@ class SignatureTable(StoredTable):
         if not given:
             raise ParameterError("no phrase is given: give at least one")
         _ = self[given]  # refuses what is not known
-        stored = self.estimator.stored_phrases([self.normal_form(one) for one in given])
+        stored = self.estimator().stored_phrases([self.normal_form(one) for one in given])
         return stored, stored.sum(np.ones(len(given)))
 
     @property

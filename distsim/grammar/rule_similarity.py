@@ -25,7 +25,7 @@ from distsim.grammar.kernels.phrase_pairs import has_unknown_alone, hash_spans
 from distsim.grammar.kernels.rule_similarity import compare_sides, facing_words, words_of_sides
 from distsim.grammar.tokens import UNKNOWN, BlockWords, LookedUpWords, WordForms
 from distsim.kernels.compiled import frozen
-from distsim.signatures.estimates import Estimator, Stored
+from distsim.signatures.estimates import Stored
 
 # Chosen by `bench/gapped.py` and `bench/judged_rules.py` with the table of the English Wikipedia.
 WHOLE, WORDS, LETTERS = 0.4, 0.6, 0.16  # weights of the three likenesses
@@ -94,7 +94,7 @@ class RuleSimilarity:
     def __init__(self, table: SignatureTable, estimate: str | None = None) -> None:
         self.table = table
         self._marks: dict[bytes, _WordMarks] = {}
-        self._estimator = Estimator(table, estimate)
+        self._estimator = table.estimator(estimate=estimate)
         self._exclusive = ExclusiveWords(table)
         is_word = table.token_counts() == 1
         self._function_words = Inflections.open().function_words

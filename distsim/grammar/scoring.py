@@ -28,7 +28,7 @@ from distsim.grammar.tokens import (
     distinct_words,
 )
 from distsim.kernels.compiled import frozen
-from distsim.signatures.estimates import Estimator, checked_estimate
+from distsim.signatures.estimates import checked_estimate
 
 NAMES: dict[str, tuple[str, str]] = {
     "distsim": ("sim_ngram", "sim_syn"),
@@ -137,7 +137,7 @@ class TableScorer:
         self.table = table
         self._options = options
         self._forms = TokenForms(table)
-        self._estimator = Estimator(table, options.estimate)
+        self._estimator = table.estimator(estimate=options.estimate)
 
     @property
     def estimate(self) -> str:

@@ -4,17 +4,15 @@ import random
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from distsim.base.arguments import whole_number
 from distsim.base.errors import ParameterError
+from distsim.indexes.indexed_text import IndexedText
 from distsim.indexes.shard import Shard, damaged
 from distsim.indexes.written import find_words
-
-if TYPE_CHECKING:
-    from distsim.indexes.corpus_index import CorpusIndex
 
 _MOST_TOKENS = 1 << 20
 _TOKENS = re.compile(r"(\d{1,7})(?::(\d{1,7}))?")
@@ -116,7 +114,7 @@ class ContextReader:
         context: how much text.
     """
 
-    def __init__(self, index: "CorpusIndex", context: ConcordanceContext) -> None:
+    def __init__(self, index: IndexedText, context: ConcordanceContext) -> None:
         self._index = index
         self._context = context
         self._by_line = context.unit == "p" and index.has_line_paragraphs

@@ -47,10 +47,10 @@ from distsim.indexes.queries import (
     MATCHINGS,
     MAX_MATCHES,
     CompiledQuery,
-    compile_query,
     gapped_query,
     matches,
 )
+from distsim.indexes.query_compiler import compile_query
 from distsim.indexes.shard import Shard, damaged
 from distsim.indexes.written import find_words
 from distsim.kernels.compiled import frozen
@@ -286,18 +286,9 @@ class CorpusIndex(IndexedText):
             yield self.vocabulary.word(number + 1)
 
     @property
-    def n_words(self) -> int:
-        """Distinct words, plus one for the sentence boundary: ids are below it."""
-        return len(self.vocabulary)
-
-    @property
     def n_sources(self) -> int:
         """Number of files that were read; a file counts each time it was read."""
         return len(self.sources)
-
-    def word_counts(self) -> np.ndarray:
-        """Return how often each word occurs, uint64 by id; entry 0 counts the sentences."""
-        return phrase_walk.word_counts(self.shards, self.n_words)
 
     @cached_property
     def language(self) -> str:
@@ -319,20 +310,6 @@ class CorpusIndex(IndexedText):
             ParameterError: the phrase is empty, or no text.
         """
         return _each(phrase, self._words)
-
-    def readings(self, phrase: str) -> list[tuple[str, ...]]:
-        """Return the rows of words that a phrase may be in this text, which may be cut variously.
-
-        Arguments:
-            phrase: words separated by spaces.
-
-        Raises:
-            ParameterError: the phrase is empty.
-
-        >>> index.readings("Alice’s cat")
-        [('alice', "'s", 'cat')]
-        """
-        return self.lookup.readings(phrase)
 
     def looked_up(self, tokens: Sequence[str]) -> Iterator[tuple[int, Sequence[tuple[str, ...]]]]:
         """Yield (number of tokens, rows of words that they may be) of tokens that belong together.

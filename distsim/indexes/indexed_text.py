@@ -29,9 +29,9 @@ from distsim.indexes.build import (
 from distsim.indexes.layers import PLURALS, Layers
 from distsim.indexes.metadata import Metadata
 from distsim.indexes.queries import CompiledQuery
+from distsim.indexes.saved_filters import filters_of
 from distsim.indexes.selected_shard import LayerShard, SelectedShard
 from distsim.indexes.shard import Shard, damaged
-from distsim.indexes.subcorpora import filters_of
 from distsim.indexes.word_patterns import WordLines
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import hash_sentences
@@ -100,6 +100,29 @@ class IndexedText:
         self._compiling = Lock()
         self._lines: dict[str, WordLines] = {}
         self._compiling_lines = Lock()
+
+    @property
+    def n_words(self) -> int:
+        """Distinct words, plus one for the sentence boundary: ids are below it."""
+        return len(self.vocabulary)
+
+    def word_counts(self) -> np.ndarray:
+        """Return how often each word occurs, uint64 by id; entry 0 counts the sentences."""
+        return phrase_walk.word_counts(self.shards, self.n_words)
+
+    def readings(self, phrase: str) -> list[tuple[str, ...]]:
+        """Return the rows of words that a phrase may be in this text, which may be cut variously.
+
+        Arguments:
+            phrase: words separated by spaces.
+
+        Raises:
+            ParameterError: the phrase is empty.
+
+        >>> index.readings("Alice’s cat")
+        [('alice', "'s", 'cat')]
+        """
+        return self.lookup.readings(phrase)
 
     def _of_documents(self, kept: np.ndarray) -> Self:
         """Return the text of some documents of this whole index; it shares what is open.

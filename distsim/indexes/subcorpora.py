@@ -4,22 +4,18 @@ Filters are applied whenever a subcorpus is asked for: documents that are added 
 where they fit.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from distsim.base.arguments import AnyPath, one_or_many_texts, one_path, one_text
-from distsim.base.errors import ArtifactError, ParameterError
+from distsim.base.errors import ParameterError
 from distsim.base.results import Results
-from distsim.storage import INDEX, Artifact, open_output
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.indexes.saved_filters import filters_named, read_filters, write_filters
+from distsim.storage import INDEX, Artifact
 from distsim.storage.folders import locked
 
-if TYPE_CHECKING:
-    from distsim.indexes.corpus_index import CorpusIndex
-
-FILE = "subcorpora.json"
 _NAME = re.compile(r"\w[\w.-]{0,99}")
 
 
@@ -44,7 +40,7 @@ class Subcorpus(NamedTuple):
 
 
 def save_subcorpus(
-    index: "CorpusIndex", name: str, *, where: str | Iterable[str] = (), ids: Iterable[str] = ()
+    index: CorpusIndex, name: str, *, where: str | Iterable[str] = (), ids: Iterable[str] = ()
 ) -> Subcorpus:
     """Save a part of an index under a name, in place of an earlier one of that name.
 
@@ -67,18 +63,20 @@ def save_subcorpus(
         raise ParameterError("a subcorpus is chosen by `where` or `ids`: give one of them")
     saved = _described(index, name, {"where": list(filters), "ids": chosen})
     with locked(index.path, index.path):
-        _write(index.path, _read(index.path) | {name: {"where": list(filters), "ids": chosen}})
+        chosen_by = {"where": list(filters), "ids": chosen}
+        write_filters(index.path, read_filters(index.path) | {name: chosen_by})
     return saved
 
 
-def list_subcorpora(index: "CorpusIndex") -> Results[Subcorpus]:
+def list_subcorpora(index: CorpusIndex) -> Results[Subcorpus]:
     """Return the subcorpora of an index by name; of one that no document fits any more, 0.
 
     >>> _ = save_subcorpus(index, "first", ids=["1"])
     >>> [one.name for one in list_subcorpora(index)]
     ['first']
     """
-    return Results(_described(index, name, one, True) for name, one in _read(index.path).items())
+    saved = read_filters(index.path)
+    return Results(_described(index, name, one, True) for name, one in saved.items())
 
 
 def remove_subcorpus(path: AnyPath, name: str) -> None:
@@ -93,31 +91,14 @@ def remove_subcorpus(path: AnyPath, name: str) -> None:
     folder = one_path(path)
     Artifact(folder, INDEX)
     with locked(folder, folder):
-        known = _read(folder)
-        _chosen(folder, known, name)
+        known = read_filters(folder)
+        filters_named(folder, known, name)
         del known[name]
-        _write(folder, known)
-
-
-def filters_of(path: Path, name: str) -> tuple[list[str], list[str] | None]:
-    """Return (filters, ids or None) of a subcorpus.
-
-    Raises:
-        ParameterError: there is no such name.
-    """
-    chosen = _chosen(path, _read(path), name)
-    return chosen["where"], chosen["ids"] or None
-
-
-def _chosen(path: Path, known: Mapping[str, Any], name: str) -> Any:
-    if name not in known:
-        names = ", ".join(known) or "none: distsim subcorpus save makes one"
-        raise ParameterError(f"{path}: has no subcorpus {name!r}; it has {names}")
-    return known[name]
+        write_filters(folder, known)
 
 
 def _described(
-    index: "CorpusIndex", name: str, one: Mapping[str, Any], may_be_empty: bool = False
+    index: CorpusIndex, name: str, one: Mapping[str, Any], may_be_empty: bool = False
 ) -> Subcorpus:
     try:
         part = index.whole.select(where=one["where"], documents=one["ids"] or None)
@@ -128,28 +109,3 @@ def _described(
     kept = part.kept_documents
     n = 0 if kept is None else int(kept.sum())
     return Subcorpus(name, tuple(one["where"]), tuple(one["ids"]), n, part.n_tokens)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """Return the filters and ids of each name.
-
-    Raises:
-        ArtifactError: the file is damaged.
-    """
-    file = path / FILE
-    if not file.exists():
-        return {}
-    try:
-        known = json.loads(file.read_bytes())
-        for one in known.values():
-            if not all(isinstance(text, str) for text in [*one["where"], *one["ids"]]):
-                raise TypeError
-    except (ValueError, LookupError, TypeError, AttributeError):
-        raise ArtifactError(f"{file}: is damaged: remove it and save subcorpora again") from None
-    return dict(sorted(known.items()))
-
-
-def _write(path: Path, known: Mapping[str, Any]) -> None:
-    with open_output(path / FILE, follow=False) as file:
-        text = json.dumps(dict(sorted(known.items())), ensure_ascii=False, indent=1)
-        file.write(text.encode() + b"\n")

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distsim.comparison.nearest import Neighbour
-from distsim.signatures.estimates import Estimator
 from distsim.signatures.table import StoredTable
 
 ColourRole = Literal["ink", "accent", "warm", "line"]
@@ -296,15 +295,13 @@ class Laid(NamedTuple):
     joined: tuple[tuple[int, int, float], ...]
 
 
-def lay_out(
-    table: StoredTable, estimator: Estimator, phrase: str, near: Sequence[Neighbour]
-) -> Laid:
+def lay_out(table: StoredTable, phrase: str, near: Sequence[Neighbour]) -> Laid:
     """Return the layout of a phrase and its neighbours, with distances like those of the table.
 
     Arguments:
-        estimator: of the table. phrase: in the table's normal form. near: its neighbours.
+        phrase: in the table's normal form. near: its neighbours.
     """
-    phrases = [phrase, *(one.phrase for one in near)]
+    estimator, phrases = table.estimator(), [phrase, *(one.phrase for one in near)]
     rows = table.find_normal(phrases)
     stored = estimator.stored_phrases(phrases)
     first, second = np.triu_indices(len(phrases), 1)

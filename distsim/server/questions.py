@@ -62,7 +62,6 @@ from distsim.server.corpus_questions import passage as passage_at
 from distsim.server.session import MAIN, SYNTAX, NotThereError, Opened
 from distsim.server.suggestions import suggestions
 from distsim.server.worker_queues import LIMITS, shortened
-from distsim.signatures.estimates import Estimator
 
 if TYPE_CHECKING:
     from distsim.grammar.packs.grammar_index import GrammarIndex, PackedRule
@@ -211,7 +210,7 @@ def neighbour_map(
         reason = reason_without_signature(opened.table(table), phrase) if found is None else None
         return Map(normal, table, (), (), reason)
     signatures = opened.table(table)
-    laid = lay_out(signatures, Estimator(signatures), signatures.normal_form(phrase), found)
+    laid = lay_out(signatures, signatures.normal_form(phrase), found)
     points = (
         Point(shortened(mark.phrase), mark.x, mark.y, mark.similarity, mark.occurrences)
         for mark in laid.marks
@@ -500,7 +499,7 @@ def _measures(opened: Opened, a: str, b: str, everything: bool) -> list[Measure]
 def _keeps_less_than_vectors(opened: Opened) -> bool:
     """Return whether a learned table can only estimate by bits, less precisely than vectors."""
     learned = opened.tables[MAIN].fingerprint.is_learned
-    return learned and opened.tables[MAIN].estimator.name == "bits"
+    return learned and opened.tables[MAIN].estimator().name == "bits"
 
 
 def _grammar(opened: Opened) -> "GrammarIndex":

@@ -19,7 +19,7 @@ from distsim.comparison.table import SignatureTable
 from distsim.contexts.ngram import PhraseWeigher
 from distsim.contexts.weights import Weighting
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.indexes.subcorpora import FILE as SUBCORPORA
+from distsim.indexes.saved_filters import FILE as SUBCORPORA
 from distsim.storage.files import MANIFEST
 from distsim.storage.manifest import signatures_inside
 

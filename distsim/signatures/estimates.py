@@ -10,25 +10,43 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, get_args
+from pathlib import Path
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from distsim.base.arguments import EstimateName, one_of
 from distsim.base.errors import ParameterError
 from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
+from distsim.signatures.composition import OwnVectors, PartVectors
 from distsim.signatures.kernels.projection import cut_bits
 from distsim.signatures.kernels.restored_vectors import restore_vectors, restored_cosines
 from distsim.signatures.layout import rendered
-
-if TYPE_CHECKING:
-    from distsim.signatures.table import StoredTable
 
 ESTIMATES: tuple[str, ...] = get_args(EstimateName)
 _KEPT_PHRASES = 1 << 12  # of 2 kB
 _YES, _NO = frozen(np.ones(1, bool)), frozen(np.zeros(1, bool))
 _ROUNDING = 1e-6  # of the dot product of two float32 vectors of length 1
+
+
+class PhraseSignatures(Protocol):
+    """What is read of a table (`StoredTable`, which says what each is)."""
+
+    path: Path
+    bits: np.ndarray
+    hashes: np.ndarray
+    n_bits: int
+    n_dimensions: int
+    parts: PartVectors | None
+    own_vectors: OwnVectors | None
+    own_shares: np.ndarray | None
+
+    def row(self, phrase: str) -> int: ...  # noqa: D102
+    def normal_form(self, phrase: str) -> str: ...  # noqa: D102
+    def find_rendered(self, text: np.ndarray, offsets: np.ndarray) -> np.ndarray: ...  # noqa: D102
+    def vectors(self, phrases: str, *, of_words: Literal[True]) -> NDArray[Any]: ...  # noqa: D102
 
 
 def checked_estimate(name: str | None) -> str | None:
@@ -45,7 +63,7 @@ def checked_estimate(name: str | None) -> str | None:
     return name
 
 
-def estimate_of(table: "StoredTable", name: str | None) -> str:
+def estimate_of(table: PhraseSignatures, name: str | None) -> str:
     """Return the name of the way in which a table's cosines are estimated.
 
     Arguments:
@@ -139,7 +157,7 @@ class Estimator:
         ParameterError: there is no such way, or the table keeps no words' vectors for it.
     """
 
-    def __init__(self, table: "StoredTable", name: str | None = None) -> None:
+    def __init__(self, table: PhraseSignatures, name: str | None = None) -> None:
         self._table = table
         self.name = estimate_of(table, name)
         self._phrases: dict[str, Stored] = {}

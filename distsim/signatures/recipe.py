@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
-from distsim.base.arguments import SignPreset, check_types, in_range
+from distsim.base.arguments import SignPreset, check_types, in_range, one_of
 from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.base.settings import presets
 from distsim.contexts.ngram import NgramModel
@@ -14,11 +14,48 @@ from distsim.contexts.vectors import VectorModel
 from distsim.contexts.weights import Weigher, Weighting
 from distsim.corpus.inflections import chosen_inflections
 from distsim.signatures.composition import Composer, Composition, PartVectors
-from distsim.signatures.projections.kinds import find_kind
-from distsim.signatures.projections.projection import CHECKSUM_KEY, GAUSSIAN, ROTATION, Projection
-from distsim.signatures.projections.training import Learning, Training
+from distsim.signatures.projections.learn import learn_projection
+from distsim.signatures.projections.projection import (
+    CHECKSUM_KEY,
+    GAUSSIAN,
+    ROTATION,
+    SPECTRAL,
+    Projection,
+)
+from distsim.signatures.projections.random_projections import GaussianProjection, learn_rotation
+from distsim.signatures.projections.training import Learn, Learning, Training
 from distsim.signatures.signer import Signer
 from distsim.storage import checksum_of_settings
+
+
+class ProjectionKind(NamedTuple):
+    """A kind of projection; one of `make` and `learn` is given.
+
+    Attributes:
+        make: (n_bits, seed) -> the projection, the same for any text.
+        learn: writes what it learns from a text as an artifact, as
+            distsim.signatures.projections.learn.learn_projection does.
+    """
+
+    make: Callable[[int, int], Projection] | None = None
+    learn: Learn | None = None
+
+
+KINDS = {
+    GAUSSIAN: ProjectionKind(make=GaussianProjection),
+    SPECTRAL: ProjectionKind(learn=learn_projection),
+    ROTATION: ProjectionKind(learn=learn_rotation),
+}
+
+
+def find_kind(name: str) -> ProjectionKind:
+    """Return the kind of projection of this name.
+
+    Raises:
+        ParameterError: there is none; those that there are are named.
+    """
+    one_of(name, KINDS, "`projection`")
+    return KINDS[name]
 
 
 @dataclass(frozen=True, eq=False)

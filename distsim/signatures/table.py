@@ -30,7 +30,7 @@ from distsim.indexes.build import OF_SENTENCES
 from distsim.indexes.corpus_index import CorpusIndex, knows_text_of
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import Composition, OwnVectors, PartVectors
-from distsim.signatures.estimates import Estimator
+from distsim.signatures.estimates import Estimator, estimate_of
 from distsim.signatures.layout import PhraseColumns, rendered
 from distsim.signatures.projections.projection import CHECKSUM_KEY
 from distsim.signatures.projections.spectral import SpectralProjection
@@ -118,6 +118,7 @@ class StoredTable:
         if "own_shares" in artifact:
             self.own_shares = frozen(artifact.array("own_shares", np.uint8))
         self.kept: dict[str, Any] = {}
+        self._estimators: dict[str, Estimator] = {}
         self.lookup = Lookup(self.normaliser, text_format, self._has)
         of_bits = self.bits.shape[1] * 64 == self.n_bits <= self.n_dimensions
         shares = len(self) if self.own_shares is None else len(self.own_shares)
@@ -321,10 +322,19 @@ class StoredTable:
         """
         return self._phrases.row(utf8_phrase(phrase))
 
-    @cached_property
-    def estimator(self) -> Estimator:
-        """What restores the vectors of phrases, in the best way that the table allows."""
-        return Estimator(self)
+    def estimator(self, *, estimate: str | None = None) -> Estimator:
+        """Return what estimates cosines of the table's phrases, the same object for the same way.
+
+        Arguments:
+            estimate: `bits` or `restored`; the best that the table allows where None.
+
+        Raises:
+            ParameterError: there is no such way, or the table keeps no words' vectors for it.
+        """
+        way = estimate_of(self, estimate)
+        if way not in self._estimators:
+            self._estimators[way] = Estimator(self, way)
+        return self._estimators[way]
 
     def vector(self, phrase: str) -> PhraseVector:
         """Return the vector of a phrase, stored or composed of its words, and what it rests on.
@@ -382,7 +392,7 @@ class StoredTable:
                 else [tuple(self.words(one)) for one in one_or_many_texts(cast(Texts, phrases))]
             )
             return self.require_word_vectors().compose(words)
-        stored, numbers = self.estimator.look_up(one_or_many_texts(cast(Texts, phrases)))
+        stored, numbers = self.estimator().look_up(one_or_many_texts(cast(Texts, phrases)))
         rows: NDArray[np.float32] = stored.unit_vectors[numbers]
         rows[~stored.known[numbers]] = np.nan
         return rows

@@ -17,7 +17,6 @@ from distsim import (
 )
 from distsim.comparison import NeighbourSearch
 from distsim.output.verification import find_faults
-from distsim.signatures.estimates import Estimator
 
 
 @pytest.fixture(scope="module", params=["table", "learned"])
@@ -85,7 +84,7 @@ def test_most_similar_to_one_phrase_are_its_neighbours(any_table):
 )
 def test_most_similar_to_a_sum(any_table, positive, negative):
     """Against every phrase of the table measured, where no phrase hides another."""
-    estimator, phrases = Estimator(any_table), list(any_table)
+    estimator, phrases = any_table.estimator(), list(any_table)
     signs = np.array([1.0] * len(positive) + [-1.0] * len(negative))
     given = [*positive, *negative]
     total = signs @ any_table[given].astype(float)

@@ -8,11 +8,10 @@ import pytest
 
 from distsim import CorpusIndex, IndexOptions, ParameterError
 from distsim.corpus.normaliser import Normaliser
-from distsim.indexes import corpus_index, word_patterns
-from distsim.indexes import queries as queries_of_an_index
+from distsim.indexes import corpus_index, query_compiler, word_patterns
 from distsim.indexes.collocation import collocates
 from distsim.indexes.kernels import queries as kernel
-from distsim.indexes.queries import compile_query
+from distsim.indexes.query_compiler import compile_query
 from distsim.indexes.word_patterns import WordLines, bare
 from distsim.output.verification import find_faults
 from tests.conftest import write_lines
@@ -531,7 +530,7 @@ def test_words_without_diacritics_are_changed_all_at_once():
 
 
 def test_patterns_that_take_too_long_together_are_told(index, monkeypatch):
-    monkeypatch.setattr(queries_of_an_index, "SEARCH_SECONDS", -1.0)
+    monkeypatch.setattr(query_compiler, "SEARCH_SECONDS", -1.0)
     monkeypatch.setattr(word_patterns, "_CHECKED", 1)
     with pytest.raises(ParameterError, match="all patterns of the query take too long to find"):
         compile_query(index, '".*a.*" "[b-z]+"')

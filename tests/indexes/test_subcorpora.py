@@ -5,7 +5,8 @@ import json
 import pytest
 
 from distsim import ArtifactError, CorpusIndex, ParameterError
-from distsim.indexes.subcorpora import FILE, list_subcorpora, remove_subcorpus, save_subcorpus
+from distsim.indexes.saved_filters import FILE
+from distsim.indexes.subcorpora import list_subcorpora, remove_subcorpus, save_subcorpus
 
 ROWS = [
     {"id": "a", "text": "Tea and tea.", "year": 1850},

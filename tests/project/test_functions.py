@@ -63,12 +63,32 @@ def test_functions_outside_kernels_are_small():
 def test_files_are_few_and_none_is_a_scrap():
     """One file for what is read together; the faces of folders and an entry point are short.
 
-    There are 310; a reader or a format more needs no other to go.
+    There are 311; a reader or a format more needs no other to go.
     """
     files = list((PROJECT / "distsim").rglob("*.py"))
     assert len(files) <= 320
     short = [path for path in files if len(path.read_text("utf-8").splitlines()) < 30]
     assert {path.stem for path in short} <= {"__init__", "submit"}
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Not inside a function nor for types alone; `from distsim import name` is of public names."""
+    files = {}
+    for path in (PROJECT / "distsim").rglob("*.py"):
+        parts = path.relative_to(PROJECT).with_suffix("").parts
+        files[".".join(parts).removesuffix(".__init__")] = path
+    imports = {name: set() for name in files}
+    for name, path in files.items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                named = {f"{node.module}.{one.name}" for one in node.names}
+                imports[name] |= named & files.keys() or {node.module} & files.keys()
+            elif isinstance(node, ast.Import):
+                imports[name] |= {one.name for one in node.names} & files.keys()
+        imports[name] -= {name, "distsim"}
+    while leaves := {name for name, needed in imports.items() if not needed}:
+        imports = {name: needed - leaves for name, needed in imports.items() if name not in leaves}
+    assert not imports, "these import each other, or something that does"
 
 
 def test_class_names_are_unique():

@@ -12,7 +12,6 @@ from distsim.comparison import LearnedCosine, NeighbourSearch
 from distsim.comparison.measures import EstimatedCosine
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.kernels.compiled import frozen
-from distsim.signatures.estimates import Estimator
 from distsim.signatures.kernels.restored_vectors import restore_vectors, restored_cosines
 from tests.conftest import run_program
 from tests.naive import people as naive
@@ -135,7 +134,7 @@ def test_rules_are_scored_by_the_estimate_that_is_told(learned):
         scorer = RuleScorer([("s", learned)], options=ScoreOptions(estimate=way))
         found = scorer.score("king", "queen", links)[0].similarity
         assert found == pytest.approx(similarity(learned, "king", "queen", estimate=way), abs=1e-6)
-    assert Estimator(learned).name == "restored"
+    assert learned.estimator().name == "restored"
 
 
 def test_commands(learned, tmp_path, capsys):

@@ -25,8 +25,7 @@ from distsim.contexts import AnnotatedText, NgramModel, SyntaxModel, Weighting
 from distsim.output.verification import find_faults
 from distsim.paraphrase import Substituter
 from distsim.signatures import Composition, Fingerprint
-from distsim.signatures.projections.kinds import KINDS, ProjectionKind
-from distsim.signatures.recipe import DEFAULT, PRESETS
+from distsim.signatures.recipe import DEFAULT, KINDS, PRESETS, ProjectionKind
 from distsim.storage.manifest import MADE_FROM
 from tests.conftest import same_folders
 from tests.faults.frame import snapshot

@@ -23,7 +23,6 @@ from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import damaged
 from distsim.kernels.compiled import frozen
-from distsim.signatures.estimates import Estimator
 from distsim.signatures.table import StoredTable
 from distsim.storage.manifest import signatures_inside
 
@@ -115,7 +114,7 @@ class ExclusiveWords:
         places = {word: place for place, word in enumerate(words)}
         first = np.array([places[a] for a, _ in pairs], np.int64)
         second = np.array([places[b] for _, b in pairs], np.int64)
-        stored = Estimator(self._table).stored_phrases(words)
+        stored = self._table.estimator().stored_phrases(words)
         vectors = np.array(stored.unit_vectors, np.float32)
         vectors[~stored.known] = 0.0
         return self.among(words, vectors, first, second)
