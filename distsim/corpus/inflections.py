@@ -76,16 +76,17 @@ class Inflections:
                 self._bases.setdefault(form, []).append(base)
         self._longest = max(map(len, endings), default=0)
         # What words are forms of is looked up by how they end, in the order of the rules.
-        self._ending_at: list[str] = []
-        self._by_ending: dict[str, list[tuple[int, str, str]]] = {}
+        self._by_ending: dict[str, list[tuple[int, str, str, str]]] = {}
+        n_rules = 0
         for base, of_base in self._parted.items():
             for how, bare in of_base:
-                self._by_ending.setdefault(bare, []).append((len(self._ending_at), base, how))
-                self._ending_at.append(bare)
+                self._by_ending.setdefault(bare, []).append((n_rules, base, how, bare))
+                n_rules += 1
         self._longest_ending = max(map(len, self._by_ending), default=0)
         self._plain = [one for one in endings.get("", ()) if not _parted(one)[0]]
         self._general = sorted(self._plain, key=len, reverse=True)
         self.forms = lru_cache(_CACHED_WORDS)(self._made_forms)
+        self._regular_bases = lru_cache(_CACHED_WORDS)(self._made_regular_bases)
         # A word and those of which it may be a form; these, and those of which they may be.
         self.all_bases = lru_cache(_CACHED_WORDS)(
             lambda word: frozenset((word, *self.bases(word, lambda _: True)))
@@ -291,17 +292,18 @@ class Inflections:
             found += self._regular_bases(word)
         return list(dict.fromkeys(one for one in found if one != word and is_word(one)))
 
-    def _regular_bases(self, word: str) -> list[str]:
+    def _made_regular_bases(self, word: str) -> tuple[str, ...]:
         """Return the words of which a word may be a form by the endings, in the order of rules."""
-        places: list[tuple[int, str, str]] = []
-        for length in range(min(self._longest_ending, len(word)) + 1):
-            places += self._by_ending.get(word[len(word) - length :], ())
+        rules: list[tuple[int, str, str, str]] = []
+        n, by_ending = len(word), self._by_ending
+        for first in range(n, n - min(self._longest_ending, n) - 1, -1):
+            rules += by_ending.get(word[first:], ())
         found = []
-        for place, base, how in sorted(places):
-            stem = self._stem(word, self._ending_at[place], how)
-            if stem is not None and len(stem + base) >= _SHORTEST:
+        for _, base, how, ending in sorted(rules):
+            stem = self._stem(word, ending, how) if how else word[: n - len(ending)]
+            if stem is not None and len(stem) + len(base) >= _SHORTEST:
                 found.append(stem + base)
-        return found
+        return tuple(found)
 
     def kind(self, base: str, form: str) -> str:
         """Return the regular ending that names an inflection: `ed` for `went`; "" for the base.
