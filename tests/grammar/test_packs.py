@@ -118,6 +118,20 @@ def test_one_probability_orders_where_the_other_is_not_there(tmp_path, name):
     assert manifest["order"]["learned"] == list(rule_order().notes)
 
 
+@pytest.mark.parametrize(
+    "written", ["do n't know", "don 't know", "don &apos;t know", "don't know"]
+)
+@pytest.mark.parametrize("typed", ["do n't", "don 't", "don &apos;t", "don’t", "don't"])
+def test_a_source_side_is_found_however_its_apostrophe_is_written(tmp_path, written, typed):
+    rule = f"[X] ||| {written} [X,1] ||| ignore [X,1] ||| p(e|f)=1 |||\n"
+    (tmp_path / "grammar").write_text(rule)
+    pack_grammar(tmp_path / "grammar", tmp_path / "packs")
+    index = GrammarIndex.open(tmp_path / "packs")
+    asked = f"{typed} know [X,1]"
+    assert [one.source for one in index.rules(asked)] == [f"{written} [X,1]"]
+    assert index.count(asked) == 1 and index.count(f"{typed} care") == 0
+
+
 def test_opposed_rules_are_last(tmp_path):
     features = {"likes": "p(e|f)=1 sim_rule=0.8", "nones": "p(e|f)=1",
                 "unlike": "p(e|f)=1 sim_rule=0.1", "opposed": "p(e|f)=1 sim_rule=0.0009",

@@ -11,6 +11,8 @@ from distsim import storage
 from distsim.base.arguments import check_opened, one_of, one_path, utf8_phrase
 from distsim.base.errors import ArtifactError, ParameterError
 from distsim.base.results import Results
+from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.query import Lookup
 from distsim.corpus.vocabulary import Vocabulary, hash_text
 from distsim.grammar.packs.columns import SIZES, TYPES, decode
 from distsim.grammar.pair_features import PAIR_KINDS
@@ -257,15 +259,29 @@ class GrammarIndex:
         return has
 
     def _of(self, source: str) -> tuple[int, int]:
-        key = np.uint64(hash_text(utf8_phrase(" ".join(source.split()))))
-        place = int(np.searchsorted(self._hashes, key))
-        if place == self._hashes.size or self._hashes[place] != key:
-            return 0, 0
-        with self._read():
-            first, stop = int(self._starts[place]), int(self._starts[place + 1])
-        if not 0 <= first <= stop <= len(self):
-            raise self._damaged()
-        return first, stop
+        """Return the numbers of the rules with a source side, half-open."""
+        for side in self._written(" ".join(source.split())):
+            key = np.uint64(hash_text(utf8_phrase(side)))
+            place = int(np.searchsorted(self._hashes, key))
+            if place == self._hashes.size or self._hashes[place] != key:
+                continue
+            with self._read():
+                first, stop = int(self._starts[place]), int(self._starts[place + 1])
+            if not 0 <= first <= stop <= len(self):
+                raise self._damaged()
+            return first, stop
+        return 0, 0
+
+    def _written(self, source: str) -> Iterator[str]:
+        """Yield a source side as given, then as the rules may write its apostrophes and escapes."""
+        yield source
+        if source and not source.replace(" ", "").isalnum():
+            lookup = Lookup(Normaliser(lower=False), "lines", self._has_word)
+            yield from map(" ".join, lookup.readings(source))
+
+    def _has_word(self, word: str) -> bool:
+        """Return whether a word is in the rules."""
+        return self._vocabulary.number(word) > 0
 
     def _damaged(self) -> ArtifactError:
         return ArtifactError(
