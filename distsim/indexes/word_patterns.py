@@ -42,6 +42,7 @@ _IN_CLASS: dict[str, Callable[[str], bool]] = {
 }
 _PIECE = re.compile(r"\\(?:[pP](?:\{[^}]*\}|.)|x\{[^}]*\}|.)|\[:\^?\w*:\]|\[\^?\]?|.", re.DOTALL)
 _UNKNOWN_TO_RE2 = re.compile(r"\(\?(?:[=!>]|<[=!]|\()")
+_SETS = re.compile(r"\[[^\]]*(?:&&|--)\[[^\]]*\]\]")  # of classes, as in Java and Unicode
 _BACK_REFERENCE = re.compile(r"(?<!\\)(?:\\\\)*\\(?:[1-9]|k[<{'])|\(\?P=")
 
 
@@ -212,7 +213,13 @@ def check(pattern: str) -> None:
     Raises:
         ParameterError: it is none, has what RE2 lacks, or is too large.
     """
-    if _UNKNOWN_TO_RE2.search(re.sub(r"\\.", "..", pattern)) or _BACK_REFERENCE.search(pattern):
+    plain = re.sub(r"\\.", "..", pattern)
+    if _SETS.search(plain):
+        raise ParameterError(
+            f"{pattern!r}: classes cannot be cut (&&) or taken away (--) from each other here: "
+            "write one class of the characters that are meant"
+        )
+    if _UNKNOWN_TO_RE2.search(plain) or _BACK_REFERENCE.search(pattern):
         raise ParameterError(
             f"{pattern!r}: lookahead, lookbehind and back references are not possible here, since "
             "they could take for ever: write it without them"

@@ -125,6 +125,8 @@ def test_lines_and_collocates_take_a_query(index):
         ("(a|b|c){30}", "at most 64"),
         ("(" * 60 + "a" + ")" * 60, "brackets inside brackets"),
         ("/(?=a)b/", "lookahead"),
+        ("/[a-z&&[^aeiou]]+/", "classes cannot be cut"),
+        ('"[\\w--[a-c]]"', "classes cannot be cut"),
         (r"/(a)\1/", "back references"),
         ("/(?<!a)b/", "lookbehind"),
         ("[:alpha:]", "outside the query language"),
