@@ -6,7 +6,8 @@
 QUESTIONS is a folder: it is made where it is not there, and both versions are given the same one,
 each with an index that it reads. OUT has a JSON line for each row of an answer, with its command.
 With --compare the rows of BEFORE and OUT are compared command by command instead: how many
-questions have the same rows, how many other numbers alone, and the first that differ.
+questions have the same rows, how many other numbers alone, and the first that differ; columns that
+one version lacks are left out.
 """
 
 import io
@@ -16,7 +17,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,12 @@ KEYS = {  # the columns that tell the question of a row
     "score": ("rule",),
 }
 TOLERANCE = 1e-6
+LEVELS = ("same", "other numbers", "other rows", "in one file alone")
+FORMER_NAMES = {  # of columns, by names that versions before November 26 had
+    "word": "answer", "feature": "answer", "substitute": "answer", "together": "count",
+    "in_corpus": "corpus_count", "here": "count", "there": "reference_count",
+    "strength": "count",
+}  # fmt: skip
 
 
 def answers_of(*arguments: str) -> str:
@@ -122,11 +129,18 @@ def all_answers(index: str, folder: Path, other: str, only: list[str]) -> Iterat
         print(command, file=sys.stderr, flush=True)
 
 
+def named_as_today(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with the names that columns have today."""
+    if "focal" in row:
+        row["phrase"], row["answer"] = row.pop("focal"), row.pop("phrase")
+    return {FORMER_NAMES.get(name, name): value for name, value in row.items()}
+
+
 def by_question(path: str) -> dict[str, dict[str, list[dict[str, Any]]]]:
     """Return the rows of each question of each command."""
     answers: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for line in Path(path).read_text().splitlines():
-        row = json.loads(line)
+        row = named_as_today(json.loads(line))
         command = row.pop("command")
         keys = ("question",) if command in SINGLE else KEYS[command]
         question = " / ".join(str(row[key]) for key in keys if key in row)
@@ -135,19 +149,17 @@ def by_question(path: str) -> dict[str, dict[str, list[dict[str, Any]]]]:
 
 
 def difference(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> str:
-    """Return `same`, `numbers` where only numbers of equal columns differ, else `other rows`."""
-    level = "same"
-    nothing: dict[str, Any] = {}
-    for a, b in zip_longest(before, after, fillvalue=nothing):
-        if a.keys() != b.keys():
-            return "other rows"
-        for x, y in ((a[key], b[key]) for key in a):
-            if isinstance(x, float) and isinstance(y, int | float):
-                if not math.isclose(x, y, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
-                    level = "numbers"
+    """Return one of LEVELS: the first of them that is true of two answers' common columns."""
+    numbers_differ = False
+    if len(before) != len(after):
+        return LEVELS[2 if before and after else 3]
+    for a, b in zip(before, after, strict=True):
+        for x, y in ((a[key], b[key]) for key in a if key in b):
+            if isinstance(x, int | float) and isinstance(y, int | float):
+                numbers_differ |= not math.isclose(x, y, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
             elif x != y:
-                return "other rows"
-    return level
+                return LEVELS[2]
+    return LEVELS[numbers_differ]
 
 
 def compare(first: str, second: str) -> None:
@@ -162,14 +174,14 @@ def compare(first: str, second: str) -> None:
             levels[
                 difference(before[command].get(question, []), after[command].get(question, []))
             ].append(question)
-        counts = [len(levels[one]) for one in ("same", "numbers", "other rows")]
-        rows.append((f"`{command}`", len(asked), *counts))
-        for question in (levels["other rows"] + levels["numbers"])[:3]:
+        rows.append((f"`{command}`", len(asked), *(len(levels[one]) for one in LEVELS)))
+        changed = [question for one in LEVELS[:0:-1] for question in levels[one][:2]]
+        for question in changed:
             examples += [f"{command}: {question}"]
             for name, answers in (("before", before), ("after", after)):
                 shown = [json.dumps(one) for one in answers[command].get(question, [])[:3]]
                 examples += [f"  {name}: {one[:300]}" for one in shown]
-    print_table(("command", "questions", "same rows", "other numbers", "other rows"), rows)
+    print_table(("command", "questions", *LEVELS), rows)
     print("\n" + "\n".join(examples))
 
 
