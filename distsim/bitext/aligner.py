@@ -419,10 +419,10 @@ class LinkModel:
         if not usable:
             return LearnedLinks(np.empty((0, 2), np.uint8), np.zeros(len(english) + 1, np.uint64))
         sides = self._sentences([english[i] for i in usable], [other[i] for i in usable])
-        there, back = self._directions
-        posteriors = _posteriors(*sides, there), _posteriors(*sides[::-1], back)
+        forward, back = self._directions
+        posteriors = _posteriors(*sides, forward), _posteriors(*sides[::-1], back)
         pairs, starts = links_both_find(
-            sides, posteriors, (_frozen(there), _frozen(back)), self._least_posterior,
+            sides, posteriors, (_frozen(forward), _frozen(back)), self._least_posterior,
             self._least_chance,
         )  # fmt: skip
         lengths = np.zeros(len(english), np.uint64)

@@ -46,7 +46,6 @@ def learn(
     recipe: RecipeOption = None,
     settings: SetOption = None,
     force: ForceOption = False,
-    memory: FreeMemoryOption = None,
     jobs: JobsOption = None,
 ) -> None:
     """Learn a projection from an index's frequent words and the features around them.
@@ -66,10 +65,7 @@ def learn(
     index = part.opened(source)
     say_cost(index.n_tokens, [LEARN], jobs)
     with progress_bar() as bar:
-        path = learn_projection(
-            index, output, recipe=made, force=force, memory=memory, jobs=jobs,
-            progress=bar,
-        )  # fmt: skip
+        path = learn_projection(index, output, recipe=made, force=force, jobs=jobs, progress=bar)
     found = Artifact(path).parameters
     say(
         f"{found['rank']} directions for {found['bits']} bits, learned from {found['rows']:,} "

@@ -68,9 +68,9 @@ class AnnotationJob:
             return int(json.loads(plan.read_text())["tasks"])
         pieces, n_tasks = cut_pieces(sources), 0
         size = min(_MOST_PIECES, 1 + n_bytes // PIECE_CHARACTERS // _TASKS)
-        while some := list(islice(pieces, size)):
+        while batch := list(islice(pieces, size)):
             with replacing(self._path("text", n_tasks)) as part:
-                part.write_bytes(zstandard.compress(json.dumps(some).encode()))
+                part.write_bytes(zstandard.compress(json.dumps(batch).encode()))
             n_tasks += 1
         with replacing(plan) as part:
             part.write_text(json.dumps({"tasks": n_tasks}))

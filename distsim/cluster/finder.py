@@ -124,9 +124,9 @@ def sum_frames(job: Job, number: int, packets: Iterable[bytes], tally: dict[str,
             keys = one["first"] + np.cumsum(one["steps"], dtype=np.uint64)
             store.add(keys, np.zeros_like(keys), one["counts"])
         for found in store.partitions():
-            some = found.counts >= LEAST_FRAME
-            frames.append(found.phrases[some])
-            counts.append(found.counts[some])
+            is_frequent = found.counts >= LEAST_FRAME
+            frames.append(found.phrases[is_frequent])
+            counts.append(found.counts[is_frequent])
     save(job.path("frames", number, ".frames.npy"), np.concatenate(frames))
     save(job.path("frames", number, ".counts.npy"), np.concatenate(counts).astype(np.int64))
 

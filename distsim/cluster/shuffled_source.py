@@ -280,9 +280,9 @@ class SummedBlocks(ContextBatches):
             one = unpack(packet)
             frequent = np.flatnonzero(one["strengths"] >= min_count)
             sizes = one["sizes"].astype(np.int64)
-            some = np.zeros(sizes.size, bool)
-            some[frequent] = True
-            entries = np.repeat(some, sizes)
+            is_frequent = np.zeros(sizes.size, bool)
+            is_frequent[frequent] = True
+            entries = np.repeat(is_frequent, sizes)
             lengths = np.ones(frequent.size, np.int64)
             hashes = self._words.hash_phrases(one["words"], frequent, lengths)
             yield CountedPhrases(

@@ -249,8 +249,8 @@ def sum_counts(job: Job, number: int, packets: Iterable[bytes], tally: dict[str,
             words.append(one)
         found = [(np.empty(0, np.uint64), np.empty(0, np.uint64))]
         for part in counts.partitions():
-            some = part.counts >= job.plan.selection.min_count
-            found.append((part.phrases[some], part.counts[some]))
+            is_frequent = part.counts >= job.plan.selection.min_count
+            found.append((part.phrases[is_frequent], part.counts[is_frequent]))
         counts.close()
     keys, occurrences = (np.concatenate(column) for column in zip(*found, strict=True))
     tally.update(frequent=int(keys.size))
@@ -326,8 +326,8 @@ def word_contexts(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     packets = _ContextPackets(job, ids, index.n_words)
     counter = NgramCounter(index.n_words, *plan.model.shape)
     occurrences, hashes = index.word_counts(), index.vocabulary.word_hashes()
-    some = np.flatnonzero((words.counts[ids] >= least) & (ids > 0))
-    for own in word_pieces(some, occurrences):
+    words_of_part = np.flatnonzero((words.counts[ids] >= least) & (ids > 0))
+    for own in word_pieces(words_of_part, occurrences):
         counted = counter.count_words(index.shards, own)
         packets.add(hashes[own], own[:, None], occurrences[own], counted)
         yield from packets.full()

@@ -150,11 +150,11 @@ def read_annotated(
     tree_files = one_or_many_paths(trees, "trees") if trees else []
     if tree_files:
         sentences = _with_trees(sentences, find_sources(tree_files))
-    some = False
+    has_sentences = False
     for sentence in sentences:
-        some = True
+        has_sentences = True
         yield sentence
-    if not some:
+    if not has_sentences:
         names = ", ".join(source.path for source in sources)
         raise InputError(f"{names}: no annotated sentence: give CoNLL-U with tokens")
 

@@ -74,9 +74,9 @@ class Normalised(dict[str, str]):
         return normal
 
 
-def fault(file: str, line: int, what: str) -> InputError:
+def fault(file: str, line: int, message: str) -> InputError:
     """Return the InputError for an invalid line; `what` names the fault and the remedy."""
-    return InputError(f"{file}, line {line}: {what}")
+    return InputError(f"{file}, line {line}: {message}")
 
 
 def check_tree(heads: list[int]) -> str | None:

@@ -55,11 +55,11 @@ class SpacyAnnotator:
     def settings(self) -> dict[str, Any]:
         """Return the settings on which the result depends, beside the text."""
         meta = json.loads(Path(str(self._meta())).read_text(encoding="utf-8"))
-        told = ("lang", "name", "version", "spacy_version", "pipeline", "components", "vectors")
+        fields = ("lang", "name", "version", "spacy_version", "pipeline", "components", "vectors")
         folder = self.models_folder
         return {
             "with": "spacy",
-            "models": {name: meta.get(name) for name in told},
+            "models": {name: meta.get(name) for name in fields},
             "files": {
                 file.relative_to(folder).as_posix(): checksum_of_file(file)
                 for file in sorted(folder.rglob("*"))

@@ -104,8 +104,8 @@ def _documents_of(texts: Iterable[Any], metadata: Iterable[Any] | None) -> Itera
     for number, given in enumerate(texts):
         fields: Any = {} if rows is None else next(rows, None)
         if not isinstance(fields, Mapping):
-            told = "is missing" if fields is None else f"is {shown(fields)}, wanted a dict"
-            raise ParameterError(f"metadata[{number}]: {told}: give one row for each text")
+            fault = "is missing" if fields is None else f"is {shown(fields)}, wanted a dict"
+            raise ParameterError(f"metadata[{number}]: {fault}: give one row for each text")
         text = given
         if isinstance(given, Mapping):
             if "text" not in given:
@@ -271,13 +271,13 @@ class FileFields:
             InputError: no file has fields.
         """
         unused = [name for name in self._fields if name not in self._used]
-        for names, told in ((unused, "names files that are not read"),
+        for names, fault in ((unused, "names files that are not read"),
                             (sorted(self._unknown), "does not name all files")):  # fmt: skip
             shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
             if names and not self._used:
                 raise InputError(f"{self._label}: names no file that is read, but {shown}")
             if names:
-                notice(f"{self._label}: {told}: {shown}")
+                notice(f"{self._label}: {fault}: {shown}")
 
 
 def _of_file(name: str) -> str:

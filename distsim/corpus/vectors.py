@@ -64,9 +64,9 @@ def read_vectors(path: str | Path) -> VectorFileContents:
             head = _read_up_to(stream, _HEAD_BYTES)
         if not head:
             raise InputError(f"{label}: is empty: name a file of word vectors")
-        for begin, what in _NO_VECTORS.items():
+        for begin, file_kind in _NO_VECTORS.items():
             if head.startswith(begin):
-                raise InputError(f"{label}: is {what}")
+                raise InputError(f"{label}: is {file_kind}")
         if _is_binary(head):
             raise InputError(
                 f"{label}: is in word2vec's binary format: save it as text, or give words and rows "

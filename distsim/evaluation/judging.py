@@ -268,9 +268,9 @@ def _marks_of(path: AnyPath, systems: Mapping[str, object]) -> tuple[_Marks, dic
 
 def _means(table: np.ndarray) -> list[float]:
     """Return the mean mark of each line over judges, NaN without one."""
-    there = ~np.isnan(table)
-    sums = np.where(there, table, 0.0).sum(axis=0)
-    means = np.where(there.any(axis=0), sums / np.maximum(1, there.sum(axis=0)), np.nan)
+    is_marked = ~np.isnan(table)
+    sums = np.where(is_marked, table, 0.0).sum(axis=0)
+    means = np.where(is_marked.any(axis=0), sums / np.maximum(1, is_marked.sum(axis=0)), np.nan)
     return [float(mean) for mean in means]
 
 
@@ -295,7 +295,7 @@ def _mean_of(marks: dict[str, float], sources: dict[str, str]) -> tuple[int, flo
             groups[sources[i]].append(mark)
     if not groups:
         return 0, np.nan, np.nan, np.nan
-    sums = np.array([[sum(some), len(some)] for some in groups.values()])
+    sums = np.array([[sum(group_marks), len(group_marks)] for group_marks in groups.values()])
     drawn = np.random.default_rng(1).integers(0, len(sums), (_SAMPLES, len(sums)))
     sampled = sums[drawn].sum(axis=1)
     low, high = np.quantile(sampled[:, 0] / sampled[:, 1], (0.025, 0.975)).tolist()

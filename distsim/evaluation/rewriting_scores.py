@@ -179,8 +179,8 @@ class SentenceSari:
                         recall += agreed / good[gram]
                 if times > here:
                     n_deleted += 1
-                    gone = (times - here) * self._n
-                    loss += max(gone - of_references.get(gram, 0), 0) / gone
+                    deleted_grams = (times - here) * self._n
+                    loss += max(deleted_grams - of_references.get(gram, 0), 0) / deleted_grams
             kept += _f1(precision / n_kept if n_kept else 0.0, recall / len(good) if good else 0.0)
             deleted += loss / n_deleted if n_deleted else 0.0
             new = [gram for gram in mine if gram not in of_source]

@@ -158,15 +158,15 @@ class PivotReport:
 
     def lines(self) -> list[str]:
         """Return the report, a few lines of text."""
-        told = [
+        report = [
             f"{self.read:,} translation rules read, {self.repeated:,} repeated (the most probable "
             f"of each stays), {self.rules_pruned:,} pruned before pairing"
         ]
         if self.faulty.kept or self.faulty.dropped:
-            told[0] += f", {self.faulty.kept + self.faulty.dropped:,} invalid lines passed over"
-            told += [f"  {message}" for message in self.faulty.shown]
+            report[0] += f", {self.faulty.kept + self.faulty.dropped:,} invalid lines passed over"
+            report += [f"  {message}" for message in self.faulty.shown]
         return [
-            *told,
+            *report,
             *self.notes,
             f"{self.links:,} pairs over a common foreign side, {self.links_pruned:,} more pruned; "
             f"{self.identities:,} identities, {self.pruned:,} paraphrases pruned",
@@ -425,12 +425,12 @@ class Pairing:
 
     def choices(self) -> list[str]:
         """Return which of two definitions was taken, a line for each feature that has two."""
-        told = []
+        choices = []
         if E_GIVEN_F in self.names and self._rules.numbers.n_labels > 1:
-            told.append(f"{E_GIVEN_F}, {F_GIVEN_E}: summed over all foreign sides")
+            choices.append(f"{E_GIVEN_F}, {F_GIVEN_E}: summed over all foreign sides")
         if RARITY in self.names:
-            told.append(f"{RARITY}: the least of the links")
-        return told
+            choices.append(f"{RARITY}: the least of the links")
+        return choices
 
     def chunks(self, most: int) -> Iterator[np.ndarray]:
         """Yield rules by source side, about `most` pairs, one side's together.
@@ -467,28 +467,29 @@ class Pairing:
         found = self._sums(groups, links, self._bitexts)
         stops, by_line, best = found.stops, found.by_line, found.best
         begins = stops - links.sizes
-        ones, twos = by_line[begins].T
-        values = self._values(links, found, ones, twos, runs, sources)
+        first_rules, second_rules = by_line[begins].T
+        values = self._values(links, found, first_rules, second_rules, runs, sources)
         n_links, n_sums = len(by_line), stops.size
         lines = kernel.PivotLines(
-            frozen(ones), frozen(twos), frozen(numbers.label[ones]),
-            frozen(np.empty((0, ones.size))), frozen(stops), frozen(by_line), frozen(best),
+            frozen(first_rules), frozen(second_rules), frozen(numbers.label[first_rules]),
+            frozen(np.empty((0, first_rules.size))), frozen(stops), frozen(by_line), frozen(best),
         )  # fmt: skip
         if self._is_ppdb:
             of_sides = kernel.type_features(self._sides, groups.orders, lines, self._is_x)
             values |= dict(zip(TYPES, of_sides, strict=True))
-        lines = lines._replace(values=self._costs(values, ones.size))
+        lines = lines._replace(values=self._costs(values, first_rules.size))
         least = np.minimum(values[E_GIVEN_F_LHS], values[F_GIVEN_E_LHS])
         lines = _some_lines(lines, (least >= options.min_sum) & self._within_bounds(lines.values))
-        ones, twos = lines.firsts, lines.seconds
+        first_rules, second_rules = lines.firsts, lines.seconds
         text = kernel.render_rules(
             self._sides, groups.orders, lines, self._labels, self._names, self._whole
         )
-        n_gaps, n_symbols = groups.n_gaps[ones], self._sides.n_symbols
-        longest = np.maximum(n_symbols[ones], n_symbols[twos])
+        n_gaps, n_symbols = groups.n_gaps[first_rules], self._sides.n_symbols
+        longest = np.maximum(n_symbols[first_rules], n_symbols[second_rules])
         return ParaphraseLines(
-            text.data, n_links, links_pruned, int(np.count_nonzero(ones == twos)),
-            n_sums - ones.size, ones.size, int(np.count_nonzero((n_gaps > 0) & (longest > n_gaps))),
+            text.data, n_links, links_pruned, int(np.count_nonzero(first_rules == second_rules)),
+            n_sums - first_rules.size, first_rules.size,
+            int(np.count_nonzero((n_gaps > 0) & (longest > n_gaps))),
         )  # fmt: skip
 
     def _within_bounds(self, written: np.ndarray) -> np.ndarray:
@@ -538,13 +539,13 @@ class Pairing:
         return kernel.Sums(*kernel.sum_links(links, groups, bitexts))
 
     def _values(
-        self, links: kernel.RulePairs, found: kernel.Sums, ones: np.ndarray, twos: np.ndarray,
-        runs: np.ndarray, sources: np.ndarray,
+        self, links: kernel.RulePairs, found: kernel.Sums, first_rules: np.ndarray,
+        second_rules: np.ndarray, runs: np.ndarray, sources: np.ndarray,
     ) -> dict[str, np.ndarray]:  # fmt: skip
         """Return the features of paraphrases of two rules each; probabilities as such.
 
         Arguments:
-            ones, twos: int64[lines], the rules of each line's first link.
+            first_rules, second_rules: int64[lines], the rules of each line's first link.
             runs: int64, the run of each line.
             sources: int64, the rules that begin pairs.
         """
@@ -552,7 +553,7 @@ class Pairing:
         values = {_PIVOTS: links.sizes.astype(np.float64), RARITY: found.rare}
         values[_BITEXTS] = found.agreeing
         values[_LOG_COUNT] = np.log(values[_PIVOTS])
-        values[_IDENTITY] = (ones == twos).astype(np.float64)
+        values[_IDENTITY] = (first_rules == second_rules).astype(np.float64)
         for number, name in enumerate(chain(*self._summed)):
             values[name] = found.sums[:, number]
         for name in (E_GIVEN_F_LHS, F_GIVEN_E_LHS, E_GIVEN_F, F_GIVEN_E):
@@ -563,7 +564,7 @@ class Pairing:
             values[E_GIVEN_F], values[F_GIVEN_E] = self._label_free(links.keys, runs, sources)
         for of_e, of_f in ((LHS_GIVEN_E, LHS_GIVEN_F), (E_GIVEN_LHS, F_GIVEN_LHS)):
             if of_e in self.names:
-                values[of_e], values[of_f] = columns[of_e][twos], columns[of_e][ones]
+                values[of_e], values[of_f] = columns[of_e][second_rules], columns[of_e][first_rules]
         return {name: values[name] for name in self.names if name in values}
 
     def _label_free(

@@ -154,7 +154,7 @@ class MakeReport:
 
     def lines(self) -> list[str]:
         """Return the report, as in report.txt, a line each."""
-        told = list(self.told)
+        report = list(self.told)
         for title, rules in (
             (
                 f"the {len(self.best)} best of content, in the order of packs; each side has "
@@ -163,12 +163,12 @@ class MakeReport:
             ),
             (f"{len(self.drawn)} drawn at random:", self.drawn),
         ):
-            told.append(title)
+            report.append(title)
             for rule in rules:
                 alike = rule.features.get(_SIM)
                 shown = "NA" if alike is None else f"{alike:.3f}"
-                told.append(f"  {rule.cost:8.3f}  {shown:>6}  {rule.source} -> {rule.target}")
-        return told
+                report.append(f"  {rule.cost:8.3f}  {shown:>6}  {rule.source} -> {rule.target}")
+        return report
 
 
 def make_grammar(
@@ -385,10 +385,10 @@ class _Steps:
             given=Given(trees=texts.trees), aligner=self._options.aligner,
             jobs=self._jobs, progress=self._progress,
         )  # fmt: skip
-        told = f"{len(made):,} sentence pairs, {len(made.links):,} links"
+        summary = f"{len(made):,} sentence pairs, {len(made.links):,} links"
         if texts.trees is not None:
-            told += f", {made.parameters['trees']['trees']:,} trees"
-        return [told]
+            summary += f", {made.parameters['trees']['trees']:,} trees"
+        return [summary]
 
     def _step(
         self, path: Path, settings: Any, make: Callable[[], list[str] | None]
@@ -408,8 +408,8 @@ class _Steps:
                 self._write_steps()  # before the output changes: a kill must not leave it noted
             if path.is_symlink():  # names in the folder are ours: no link there is followed
                 path.unlink()
-            told = [line for line in make() or [] if not line.endswith(_A_SPEED)]
-            known = {"key": key, "files": _checksums(path), "told": told}
+            report = [line for line in make() or [] if not line.endswith(_A_SPEED)]
+            known = {"key": key, "files": _checksums(path), "told": report}
             self._done[path.name] = known
             self._write_steps()
         for line in known["told"]:
@@ -438,8 +438,8 @@ class _Steps:
         met: set[tuple[str, str]] = set()
         keys = -alike, index.feature("RarityPenalty"), index.costs  # the last decides first
         best = iter(scored[np.lexsort([values[scored] for values in keys])].tolist())
-        while len(self._report.best) < N_SHOWN and (some := list(islice(best, N_SHOWN))):
-            for rule in index.at(np.array(some)):
+        while len(self._report.best) < N_SHOWN and (positions := list(islice(best, N_SHOWN))):
+            for rule in index.at(np.array(positions)):
                 if _says_anew(rule) and (rule.target, rule.source) not in met:
                     met.add((rule.source, rule.target))
                     self._report.best.append(rule)

@@ -449,9 +449,9 @@ def fit_weights(
         mean, scale = float(held.mean()), float(held.std()) or 1.0
         columns.append(np.where(has, (np.clip(column, low, high) - mean) / scale, 0.0))
         shapes.append((mean, scale, float(low), float(high)))
-    gone = np.isnan(matrix)
-    marked = np.flatnonzero(gone.any(axis=0) & ~gone.all(axis=0))
-    design = np.column_stack([*columns, gone[:, marked] - gone[:, marked].mean(axis=0)])
+    is_missing = np.isnan(matrix)
+    marked = np.flatnonzero(is_missing.any(axis=0) & ~is_missing.all(axis=0))
+    design = np.column_stack([*columns, is_missing[:, marked] - is_missing[:, marked].mean(axis=0)])
     square = design.T @ design + penalty * n * np.eye(design.shape[1])
     solved = np.linalg.solve(square, design.T @ (targets - targets.mean()))
     missing = np.zeros(len(names))

@@ -107,9 +107,11 @@ def bitext_terms(
         whole_number(k, "`k`", 0)
     found = _candidates(bitext, reference, longest, min_count)
     here = np.array([one.size for one in found.values()], np.float64)
-    there = reference.count(list(found)).astype(np.float64) if found else np.empty(0)
+    counts_elsewhere = reference.count(list(found)).astype(np.float64) if found else np.empty(0)
     n_here = float(bitext.english.tokens.size)
-    scores = log_likelihood_2(here, n_here, here + there, n_here + float(reference.n_tokens))
+    scores = log_likelihood_2(
+        here, n_here, here + counts_elsewhere, n_here + float(reference.n_tokens)
+    )
     fits = (scores > 0) & (adjusted_p(scores) <= max_p)
     ranked = sorted(
         (
@@ -191,14 +193,14 @@ class _NounPhrases:
         self._before = np.append(determiner[tokens], False)[1:] & ~is_first[1:]
         counts = np.bincount(tokens, minlength=len(words))
         here = np.bincount(tokens, self._before, len(words)) / np.maximum(1, counts)
-        there = np.zeros(len(words))
+        shares_elsewhere = np.zeros(len(words))
         content = np.flatnonzero(is_content)
         if content.size:
             texts = [words[one] for one in content]
             for one in _DETERMINERS:
-                there[content] += reference.count([f"{text} {one}" for text in texts])
-            there[content] /= np.maximum(1, reference.count(texts))
-        self._is_verb = is_content & ((here + there) / 2 >= _VERB)
+                shares_elsewhere[content] += reference.count([f"{text} {one}" for text in texts])
+            shares_elsewhere[content] /= np.maximum(1, reference.count(texts))
+        self._is_verb = is_content & ((here + shares_elsewhere) / 2 >= _VERB)
         continues = (is_content & ~self._is_verb)[tokens]
         self._continues = np.append(continues, False)[1:] & ~is_first[1:]
         opens = np.array([one in _OPEN for one in words])[tokens]
@@ -261,10 +263,10 @@ def _term(
     """Return a phrase with its translations; None where no link leads to one."""
     length = phrase.count(" ") + 1
     n = min(_LOOKED_AT, begins.size)
-    some = begins[np.arange(n) * begins.size // n]
-    sentences = np.searchsorted(bitext.english.starts.astype(np.int64), some, "right") - 1
+    sampled = begins[np.arange(n) * begins.size // n]
+    sentences = np.searchsorted(bitext.english.starts.astype(np.int64), sampled, "right") - 1
     spans = []
-    for begin, sentence in zip(some.tolist(), sentences.tolist(), strict=True):
+    for begin, sentence in zip(sampled.tolist(), sentences.tolist(), strict=True):
         first = begin - int(bitext.english.starts[sentence])
         span = _linked(bitext, sentence, first, first + length, edges)
         if span is not None:
@@ -273,10 +275,10 @@ def _term(
     if not targets:
         return None
     best, *others = sorted(targets.items(), key=lambda one: (-one[1], one[0]))
-    shares = tuple((text, n / some.size) for text, n in others[:_ALTERNATIVES])
+    shares = tuple((text, n / sampled.size) for text, n in others[:_ALTERNATIVES])
     shortest = min(places[best[0]], key=lambda one: (_length(bitext, one), one))
     pair = (" ".join(side.words(shortest)) for side in (bitext.english, bitext.other))
-    return Term(phrase, best[0], int(begins.size), best[1] / some.size, score, shares, *pair)
+    return Term(phrase, best[0], int(begins.size), best[1] / sampled.size, score, shares, *pair)
 
 
 class _TargetSpan(NamedTuple):

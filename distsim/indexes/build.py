@@ -649,13 +649,13 @@ class IndexBuilder:
 
     def _looked_at(self, blocks: Iterator[Block], sources: Sequence[Source]) -> Iterator[Block]:
         """Yield the blocks; `notice` is called once where a source does not fit the text format."""
-        told = False
+        is_noticed = False
         seen = -1
         for block in blocks:
-            if not told and block.source != seen:
+            if not is_noticed and block.source != seen:
                 seen = block.source
                 for doubt in format_doubts(block.text, self._options.text_format):
-                    told = True
+                    is_noticed = True
                     if sources[block.source].documents is None:
                         doubt = doubt.replace("`text_format`", "`file_format`")
                     self._notice(f"{sources[block.source].label}: {doubt}")

@@ -102,15 +102,15 @@ def keywords(
     of_other = against.vocabulary.find(index.vocabulary.word_hashes()[1:])
     only_there = np.setdiff1d(np.arange(1, against.n_words), of_other)
     counts, other_counts = (one.word_counts().astype(np.float64) for one in (index, against))
-    here = np.concatenate([counts[1:], np.zeros(only_there.size)])
+    n_here = np.concatenate([counts[1:], np.zeros(only_there.size)])
     shared = np.where(of_other < 0, 0.0, other_counts[np.maximum(of_other, 0)])
-    there = np.concatenate([shared, other_counts[only_there]])
-    tested = np.flatnonzero(here + there >= min_count)
-    here, there = here[tested], there[tested]
-    table = here, float(index.n_tokens), here + there, float(index.n_tokens + against.n_tokens)
+    n_there = np.concatenate([shared, other_counts[only_there]])
+    tested = np.flatnonzero(n_here + n_there >= min_count)
+    n_here, n_there = n_here[tested], n_there[tested]
+    n_own, n_both = float(index.n_tokens), float(index.n_tokens + against.n_tokens)
+    table = n_here, n_own, n_here + n_there, n_both
     likelihood = (log_likelihood if measure == "llr" else log_likelihood_2)(*table)
-    ratios = log_ratio(*table)
-    p = adjusted_p(likelihood)
+    ratios, p = log_ratio(*table), adjusted_p(likelihood)
     order = (ratios if measure == "log-ratio" else likelihood) * (-1 if negative else 1)
     wanted = np.flatnonzero((order > 0) & (p <= max_p))
     if words_only:
@@ -119,14 +119,14 @@ def keywords(
         wanted = wanted[~np.isin(tested[wanted] + 1, np.append(here_only, others))]
     best = wanted[np.lexsort((tested[wanted], -order[wanted]))[:k]]
     ids = tested[best] + 1
-    spreads = iter(Documents(index).of_phrases([*ids[here[best] > 0, None]]))
+    spreads = iter(Documents(index).of_phrases([*ids[n_here[best] > 0, None]]))
     listed = Results(
         Keyword(
             index.vocabulary.word(id_)
             if id_ < index.n_words
             else against.vocabulary.word(int(only_there[id_ - index.n_words])),
-            int(here[i]), int(there[i]), float(likelihood[i]), float(ratios[i]), float(p[i]),
-            *(next(spreads) if here[i] else Spread(0, None, None)),
+            int(n_here[i]), int(n_there[i]), float(likelihood[i]), float(ratios[i]), float(p[i]),
+            *(next(spreads) if n_here[i] else Spread(0, None, None)),
         )
         for i, id_ in zip(best.tolist(), ids.tolist(), strict=True)
     )  # fmt: skip
@@ -204,14 +204,14 @@ def list_phrases(
     else:
         parts = _clusters(index, containing, shortest, longest, least)
     needed = k if min_documents == 1 else None
-    some = [(np.empty((0, longest), np.uint32), np.empty(0, np.int64))]
+    best_of_parts = [(np.empty((0, longest), np.uint32), np.empty(0, np.int64))]
     n_all = 0
     for rows, counts in parts:
         stays = np.flatnonzero(~np.isin(rows, left_out).any(axis=1))
         best = stays[np.argsort(-counts[stays], kind="stable")[:needed]]
-        some.append((rows[best], counts[best]))
+        best_of_parts.append((rows[best], counts[best]))
         n_all += stays.size
-    rows, counts = (np.concatenate(one) for one in zip(*some, strict=True))
+    rows, counts = (np.concatenate(one) for one in zip(*best_of_parts, strict=True))
     order = np.argsort(-counts, kind="stable")[:needed]
     found = _listed(index, rows[order], counts[order], min_documents, k)
     found.total = n_all if needed is not None else None

@@ -515,8 +515,8 @@ class _Conditions:
             return self._index.vocabulary.all_words()
         return self._layers.texts[attribute]
 
-    def _fault(self, what: str) -> ParameterError:
-        return ParameterError(f"{self._text!r}: {what}")
+    def _fault(self, message: str) -> ParameterError:
+        return ParameterError(f"{self._text!r}: {message}")
 
 
 def _texts_matching(texts: list[str], pattern: str) -> np.ndarray:

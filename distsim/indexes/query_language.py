@@ -283,9 +283,9 @@ class QueryParser:
         if not self._takes(sign):
             self._refuse()
 
-    def fault(self, what: str) -> ParameterError:
+    def fault(self, message: str) -> ParameterError:
         """Return the error of this query: its text and what is wrong."""
-        return ParameterError(f"{self._query!r}: {what}")
+        return ParameterError(f"{self._query!r}: {message}")
 
     def _refuse(self, remedy: str = "", at: int | None = None) -> NoReturn:
         """Raise for what stands at a place of the query, here where None."""

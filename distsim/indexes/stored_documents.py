@@ -98,9 +98,9 @@ def passage(index: CorpusIndex | AnyPath, position: int, sentences: int = 2) -> 
     low, high = before - 1 - sentences, before + sentences
     found = []
     for shard, first, stop in pieces:
-        some = first + max(0, low), min(stop, first + high)
-        if some[0] < some[1]:
-            found.append(_text(index, shard, *some)[0])
+        positions = first + max(0, low), min(stop, first + high)
+        if positions[0] < positions[1]:
+            found.append(_text(index, shard, *positions)[0])
         low, high = low - (stop - first), high - (stop - first)
     return "".join(found).strip("\n")
 

@@ -419,7 +419,7 @@ def _weigh_associations(begin, stop, features, counts, tables, settings, lowest,
     """
     chances = tables.chances
     flat = chances.reshape(-1)
-    some = False
+    any_kept = False
     for f in range(begin, stop):
         if f + _AHEAD < features.size:
             prefetch(flat, np.int64(features[f + _AHEAD]) * 2)
@@ -434,9 +434,9 @@ def _weigh_associations(begin, stop, features, counts, tables, settings, lowest,
                 settings.scheme, counts[f] * (known - 2 * family), sums[0][family], 0.0, 0.0,
                 association, settings.shift, settings.discount,
             )  # fmt: skip
-        some = some or (found > 0.0 and found >= lowest)
+        any_kept = any_kept or (found > 0.0 and found >= lowest)
         weights[f] = found if found >= lowest else 0.0
-    return some
+    return any_kept
 
 
 @compiled
@@ -479,11 +479,11 @@ def weigh(row_starts, features, counts, tables, settings):
         _row_sums(begin, stop, features, counts, tables.chances, row_totals, row_logs)
         lowest = settings.min_weight
         while True:
-            some = _weigh_associations(
+            any_kept = _weigh_associations(
                 begin, stop, features, counts, tables, settings, lowest, (row_totals, row_logs),
                 weights,
             )  # fmt: skip
-            if some or lowest == 0.0:
+            if any_kept or lowest == 0.0:
                 break
             lowest = 0.0
     return weights

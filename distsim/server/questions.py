@@ -486,13 +486,17 @@ def _measures(opened: Opened, a: str, b: str, everything: bool) -> list[Measure]
         known.append(("syntax", "estimated from syntactic contexts",
                       lambda: opened.cosine(SYNTAX)))  # fmt: skip
     result = []
-    for name, told, make in known:
+    for name, description, make in known:
         try:
             estimate = make().estimates([(a, b)])[0]
             reason = None if estimate.similarity is not None else "a phrase has no signature"
-            result.append(Measure(name, told, estimate.similarity, estimate.composed, reason))
+            result.append(
+                Measure(name, description, estimate.similarity, estimate.composed, reason)
+            )
         except DistsimError:
-            result.append(Measure(name, told, None, False, "not of the index's present text"))
+            result.append(
+                Measure(name, description, None, False, "not of the index's present text")
+            )
     return result
 
 

@@ -158,18 +158,18 @@ class PartWords:
     text_lengths: np.ndarray
 
     @classmethod
-    def joined(cls, some: "Sequence[PartWords]", n_dimensions: int) -> "PartWords":
+    def joined(cls, parts: "Sequence[PartWords]", n_dimensions: int) -> "PartWords":
         """Return the words of several such sets, in order.
 
         Arguments:
-            some: the sets; there may be none.
+            parts: the sets; there may be none.
             n_dimensions: of their vectors.
         """
         none = cls(
             np.empty(0, np.uint64), np.empty(0), np.empty(0, np.uint64),
             np.empty((0, n_dimensions), np.float16), np.empty(0, np.uint8), np.empty(0, np.int64),
         )  # fmt: skip
-        columns = zip(*(vars(one).values() for one in (none, *some)), strict=True)
+        columns = zip(*(vars(one).values() for one in (none, *parts)), strict=True)
         return cls(*map(np.concatenate, columns))
 
     def at(self, rows: np.ndarray) -> "PartWords":
@@ -351,15 +351,15 @@ class OwnVectors(NamedTuple):
         return cls(hashes, *_quantised(vectors.astype(np.float32)))
 
     @classmethod
-    def joined(cls, some: "Sequence[OwnVectors]", n_dimensions: int) -> "OwnVectors":
+    def joined(cls, parts: "Sequence[OwnVectors]", n_dimensions: int) -> "OwnVectors":
         """Return the vectors of several such sets, in order of hashes.
 
         Arguments:
-            some: the sets; there may be none.
+            parts: the sets; there may be none.
             n_dimensions: of their vectors.
         """
         none = cls.of(np.empty(0, np.uint64), np.empty((0, n_dimensions)))
-        columns = [np.concatenate(column) for column in zip(none, *some, strict=True)]
+        columns = [np.concatenate(column) for column in zip(none, *parts, strict=True)]
         order = np.argsort(columns[0], kind="stable")
         return cls(*(column[order] for column in columns))
 

@@ -141,8 +141,8 @@ def _means_of_others(
     _, pieces, having = np.unique(hashes, return_inverse=True, return_counts=True)
     kept = (having >= 2) & (having <= max(2.0, _MOST * n))
     numbers = np.cumsum(kept) - 1
-    some = kept[pieces]
-    words, pieces = words[some], numbers[pieces[some]]
+    is_kept = kept[pieces]
+    words, pieces = words[is_kept], numbers[pieces[is_kept]]
     having = having[kept]
     piece_weights = (np.log(n / having) ** 2 / having).astype(np.float32)
     shape = (n, having.size)

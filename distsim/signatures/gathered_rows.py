@@ -37,10 +37,10 @@ class _RowBatch(NamedTuple):
         """Bytes of all columns."""
         return sum(column.nbytes for column in self)
 
-    def texts(self, some: np.ndarray) -> list[bytes]:
+    def texts(self, numbers: np.ndarray) -> list[bytes]:
         """Return the phrases of the rows for which some, bool[n], is true."""
         ends = np.cumsum(self.lengths)
-        pairs = zip((ends - self.lengths)[some].tolist(), ends[some].tolist(), strict=True)
+        pairs = zip((ends - self.lengths)[numbers].tolist(), ends[numbers].tolist(), strict=True)
         return [self.text[begin:end].tobytes() for begin, end in pairs]
 
     def where(self, kept: np.ndarray) -> "_RowBatch":
@@ -52,10 +52,10 @@ class _RowBatch(NamedTuple):
         )  # fmt: skip
 
 
-def _in_order(some: Sequence[_RowBatch]) -> _RowBatch:
+def _in_order(batches: Sequence[_RowBatch]) -> _RowBatch:
     """Return all of these rows in order of their hashes; equal ones in order of their text."""
     hashes, bits, shares, strengths, lengths, text = (
-        np.concatenate(columns) for columns in zip(*some, strict=True)
+        np.concatenate(columns) for columns in zip(*batches, strict=True)
     )
     starts = np.concatenate([[0], np.cumsum(lengths)])
     order = np.argsort(hashes, kind="stable")
@@ -133,16 +133,16 @@ class GatheredRows:
         Arguments:
             batch: phrases with their signatures.
         """
-        some, phrases = batch.some, batch.phrases
+        has_contexts, phrases = batch.some, batch.phrases
         lengths = phrases.text_lengths.astype(np.int32)
         rows = _RowBatch(
             phrases.hashes, batch.bits, batch.shares, phrases.strengths, lengths, phrases.text
         )
-        rows = rows.where(some)
+        rows = rows.where(has_contexts)
         self._rows.append(rows)
         self._n_rows += rows.hashes.size
         self._n_bytes += rows.n_bytes
-        self.n_without_context += int(some.size - np.count_nonzero(some))
+        self.n_without_context += int(has_contexts.size - np.count_nonzero(has_contexts))
         if self._n_bytes > self._most:
             self._write_run()
 

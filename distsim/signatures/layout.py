@@ -65,15 +65,18 @@ class StreamedRows:
         Arguments:
             batch: phrases with their signatures.
         """
-        some, phrases = batch.some, batch.phrases
-        text = phrases.text[np.repeat(some, phrases.text_lengths)]
+        has_contexts, phrases = batch.some, batch.phrases
+        text = phrases.text[np.repeat(has_contexts, phrases.text_lengths)]
         self._phrases.append(
-            phrases.hashes[some], phrases.strengths[some], text, phrases.text_lengths[some]
+            phrases.hashes[has_contexts],
+            phrases.strengths[has_contexts],
+            text,
+            phrases.text_lengths[has_contexts],
         )
-        self._bits.append(batch.bits[some])
+        self._bits.append(batch.bits[has_contexts])
         if self._shares is not None:
-            self._shares.append(batch.shares[some])
-        self.n_without_context += int(some.size - np.count_nonzero(some))
+            self._shares.append(batch.shares[has_contexts])
+        self.n_without_context += int(has_contexts.size - np.count_nonzero(has_contexts))
 
     def finish(self) -> int:
         """Return the number of rows; the writer closes open files."""

@@ -206,7 +206,7 @@ def learn(
         recipe: which contexts, weights and bits; PRESETS["learned"] where None.
         force: replace an artifact at `path`.
         memory: bytes for what is put in order, half of what is free where None; what does not fit
-            goes through files.
+            goes through files. An index, which is in order, needs none.
         jobs: threads; as many as the machine has cores where None.
         progress: is told the stage, the units done and their total.
 
@@ -450,11 +450,11 @@ class Signing:
         writer: storage.ArtifactWriter,
         rows: TableRowWriter,
         signer: Signer,
-        some: Iterator[ThreadTask] | None,
+        chosen: Iterator[ThreadTask] | None,
     ) -> Iterator[SignedBatch]:
         """Sign some phrases, or all of them where None, and yield them."""
         text, options = self._text, self._options
-        parts = some or text.parts(self._lowest_count, self._selection.max_length)
+        parts = chosen or text.parts(self._lowest_count, self._selection.max_length)
         total = text.total()
         if options.keep_sums:
             total, parts = None, self._parts_with_kept_sums(writer, signer)
@@ -503,9 +503,9 @@ class Signing:
 def _cut_again(words: SignedBatch, parts: PartVectors) -> SignedBatch:
     """Return words with the bits of the vectors that they have as parts."""
     found = find_sorted(frozen(parts.hashes), frozen(words.phrases.hashes))
-    some = found >= 0
-    vectors = parts.vectors[found[some]].astype(np.float64)
+    is_known = found >= 0
+    vectors = parts.vectors[found[is_known]].astype(np.float64)
     bits = np.empty((len(vectors), words.bits.shape[1]), np.uint64)
     cut_bits(frozen(vectors), bits)
-    words.bits[some] = bits
+    words.bits[is_known] = bits
     return words

@@ -297,7 +297,7 @@ def links_both_find(sides, posteriors, chances, least_posterior, least_chance):
     of each sentence pair).
     """
     english, other = sides
-    there, back = chances
+    forward, back = chances
     n = english.starts.size - 1
     pairs = np.empty((posteriors[0].size, 2), np.uint8)
     starts = np.zeros(n + 1, np.uint64)
@@ -317,11 +317,11 @@ def links_both_find(sides, posteriors, chances, least_posterior, least_chance):
                     continue
                 e = U(english.tokens[first + i])
                 f = U(other.tokens[begin + j])
-                k = first_not_below(there.keys, e << U(32) | f, 0, there.keys.size)
-                if k == there.keys.size or there.keys[k] != e << U(32) | f:
+                k = first_not_below(forward.keys, e << U(32) | f, 0, forward.keys.size)
+                if k == forward.keys.size or forward.keys[k] != e << U(32) | f:
                     continue
                 b = first_not_below(back.keys, f << U(32) | e, 0, back.keys.size)
-                if there.chances[k] * back.chances[b] >= least_chance * least_chance:
+                if forward.chances[k] * back.chances[b] >= least_chance * least_chance:
                     pairs[size, 0] = i
                     pairs[size, 1] = j
                     size += 1

@@ -202,8 +202,8 @@ class JointOccurrences:
         forms = [one.forms for one in others]
         for shard, places in zip(self._index.shards, self._sample_of(rare), strict=True):
             near = near_each(shard, places, length, forms, WINDOW, self._index.n_words)
-            for part, some, one in zip(parts, near, forms, strict=True):
-                part.append(_joins_of(shard, some, length, one))
+            for part, places_of_part, one in zip(parts, near, forms, strict=True):
+                part.append(_joins_of(shard, places_of_part, length, one))
         return [np.concatenate(part) for part in parts]
 
     def _joins_near(

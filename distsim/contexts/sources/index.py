@@ -328,8 +328,8 @@ class IndexText(CountedText):
     def _word_parts(
         self, ids: np.ndarray, count: Callable[[np.ndarray], list[PhraseBatch]]
     ) -> Iterator[ThreadTask]:
-        for some in word_pieces(ids, self._counts):
-            yield ThreadTask(partial(count, some), int(self._counts[some].sum()))
+        for word_ids in word_pieces(ids, self._counts):
+            yield ThreadTask(partial(count, word_ids), int(self._counts[word_ids].sum()))
 
     def count(self, part: ThreadTask) -> list[PhraseBatch]:
         """Return the batches of a part.

@@ -104,9 +104,9 @@ class _Elements:
         try:
             self.parser.Parse(piece, not piece)
         except expat.ExpatError as error:
-            what = expat.ErrorString(error.code)
+            reason = expat.ErrorString(error.code)
             return InputError(
-                f"{self._label}, line {error.lineno}: is no well-formed XML ({what}): "
+                f"{self._label}, line {error.lineno}: is no well-formed XML ({reason}): "
                 "correct the file"
             )
         except (ValueError, LookupError) as error:  # an encoding that expat cannot take

@@ -35,9 +35,9 @@ def _read_docx(source: Source, options: ReadOptions) -> Iterator[Document]:
     except InputError:
         raise
     except Exception as error:  # of any kind: of the archive, of its XML, of what is missing in it
-        what = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         options.skip(
-            InputError(f"{source.label}: no readable docx ({what:.100}): save it again as docx")
+            InputError(f"{source.label}: no readable docx ({reason:.100}): save it again as docx")
         )
         return
     lines = [" ".join(line.split()) for line in text.splitlines()]

@@ -141,11 +141,11 @@ class Reader:
         return self.text_formats[-1]
 
 
-def library(name: str, source: Source, what: str, extra: str) -> Any:
+def library(name: str, source: Source, file_kind: str, extra: str) -> Any:
     """Return a module that reads a kind of files.
 
     Arguments:
-        name: of the module. what: the kind, in the message. extra: of distsim, which installs it.
+        name: of the module. file_kind: in the message. extra: of distsim, which installs it.
 
     Raises:
         InputError: it is not installed.
@@ -155,7 +155,7 @@ def library(name: str, source: Source, what: str, extra: str) -> Any:
     except ImportError:
         package = name.partition(".")[0]
         raise InputError(
-            f"{source.label}: reading {what} needs {package}: {how_to_install(extra)}"
+            f"{source.label}: reading {file_kind} needs {package}: {how_to_install(extra)}"
         ) from None
 
 

@@ -31,8 +31,8 @@ def _read_jsonl(source: Source, options: ReadOptions) -> Iterator[Document]:
             options.skip(error)
             continue
         except (ValueError, RecursionError) as error:  # also a number of thousands of digits
-            what = getattr(error, "msg", "a number or a nesting is too large")
-            options.skip(InputError(f"{place}: is no JSON ({what}): correct the line"))
+            reason = getattr(error, "msg", "a number or a nesting is too large")
+            options.skip(InputError(f"{place}: is no JSON ({reason}): correct the line"))
             continue
         if not isinstance(values, dict):
             options.skip(InputError(f"{place}: is no JSON object: give an object a line"))
@@ -128,12 +128,12 @@ def _dialect(head: bytes, marks: str) -> dict[str, Any]:
 
 def _fault(error: csv.Error) -> str:
     """Return what is wrong with a row, and the remedy."""
-    what = str(error)
-    if "new-line" in what:
+    reason = str(error)
+    if "new-line" in reason:
         return "its lines end in carriage returns alone: convert them (tr '\\r' '\\n')"
-    if "end of data" in what or "field larger" in what:
+    if "end of data" in reason or "field larger" in reason:
         return "a field in quotation marks that begins here does not end: correct the row"
-    return f"a row that cannot be read ({what}): correct its quotation marks"
+    return f"a row that cannot be read ({reason}): correct its quotation marks"
 
 
 def _names(rows: Any, source: Source) -> list[str]:

@@ -51,13 +51,13 @@ class ExtractReport:
 
     def lines(self) -> list[str]:
         """Return the report, a few lines of text."""
-        told = [
+        report = [
             f"{self.pairs:,} sentence pairs, {self.bitexts} bitexts, {self.instances:,} instances",
             f"{self.rules:,} rules with {self.labels:,} labels written",
         ]
         if self.rare:
-            told[-1] += f", {self.rare:,} rare ones left out"
-        return told
+            report[-1] += f", {self.rare:,} rare ones left out"
+        return report
 
 
 def extract_rules(

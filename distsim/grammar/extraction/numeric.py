@@ -219,17 +219,17 @@ class NumericRules:
     def __len__(self) -> int:
         return self.label.size
 
-    def sides(self, name: str, some: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def sides(self, name: str, numbers: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the texts of sides end to end, uint8, and where each begins and ends, int64.
 
         Gaps are numbered along each side.
 
         Arguments:
-            name: `foreign` or `english`. some: int64, numbers of sides; all where None.
+            name: `foreign` or `english`. numbers: int64, of sides; all where None.
         """
         array = self.artifact.array
         lengths = [len(label) for label in self.labels]
-        symbols, starts = self._symbols(name, some)
+        symbols, starts = self._symbols(name, numbers)
         texts: tuple[np.ndarray, np.ndarray] = side_texts(
             symbols, starts,
             frozen(array(f"{name}/words/text", np.uint8)),
@@ -239,42 +239,42 @@ class NumericRules:
         )  # fmt: skip
         return texts
 
-    def n_gaps(self, name: str, some: np.ndarray) -> np.ndarray:
+    def n_gaps(self, name: str, numbers: np.ndarray) -> np.ndarray:
         """Return the number of gaps of some sides, int64[n].
 
         Arguments:
-            name: `foreign` or `english`. some: int64[n], numbers of sides.
+            name: `foreign` or `english`. numbers: int64[n], of sides.
         """
-        symbols, starts = self._symbols(name, some)
+        symbols, starts = self._symbols(name, numbers)
         gaps = np.concatenate([[0], np.cumsum(symbols >> np.uint32(31), dtype=np.int64)])
         n_gaps: np.ndarray = gaps[starts[1:]] - gaps[starts[:-1]]
         return n_gaps
 
-    def n_symbols(self, name: str, some: np.ndarray) -> np.ndarray:
+    def n_symbols(self, name: str, numbers: np.ndarray) -> np.ndarray:
         """Return the number of symbols of some sides, int64[n].
 
         Arguments:
-            name: `foreign` or `english`. some: int64[n], numbers of sides.
+            name: `foreign` or `english`. numbers: int64[n], of sides.
         """
-        lengths: np.ndarray = self.artifact.array(f"{name}/lengths", np.uint8)[some]
+        lengths: np.ndarray = self.artifact.array(f"{name}/lengths", np.uint8)[numbers]
         return lengths.astype(np.int64)
 
-    def _symbols(self, name: str, some: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    def _symbols(self, name: str, numbers: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Return the symbols of sides end to end, uint32, and where each begins, int64.
 
         Arguments:
             name: `foreign` or `english`.
-            some: int64, numbers of sides; all where None.
+            numbers: int64, of sides; all where None.
         """
         symbols = frozen(self.artifact.array(f"{name}/symbols", np.uint32))
         lengths = self.artifact.array(f"{name}/lengths", np.uint8)
         if name not in self._side_starts:
             self._side_starts[name] = frozen(_starts(lengths))
         starts = self._side_starts[name]
-        if some is None:
+        if numbers is None:
             return symbols, starts
-        kept = gather_runs(symbols, starts, frozen(some))
-        return frozen(kept), frozen(_starts(lengths[some]))
+        kept = gather_runs(symbols, starts, frozen(numbers))
+        return frozen(kept), frozen(_starts(lengths[numbers]))
 
 
 def _starts(lengths: np.ndarray) -> np.ndarray:

@@ -95,25 +95,25 @@ def translations_of(
     is_english = options.side == "english"
     sources, targets = (rules.foreign, rules.english)[:: 1 if is_english else -1]
     name = "english" if is_english else "foreign"
-    some: Any = slice(None) if kept is None else kept
-    label = rules.label[some].astype(np.int64)
+    taken: Any = slice(None) if kept is None else kept
+    label = rules.label[taken].astype(np.int64)
     is_used = np.zeros(int(targets.max(initial=0)) + 1, bool)
-    is_used[targets[some]] = True
+    is_used[targets[taken]] = True
     used = np.flatnonzero(is_used)
     text, starts = rules.sides(name, used)
-    target = (np.cumsum(is_used) - 1)[targets[some]]
+    target = (np.cumsum(is_used) - 1)[targets[taken]]
     gaps = rules.n_gaps(name, used)[target]
-    orders = np.where(gaps == 2, np.where(rules.swaps[some] == 1, _SWAPPED, _STRAIGHT), 0)
-    columns = _columns(rules, some, options)
+    orders = np.where(gaps == 2, np.where(rules.swaps[taken] == 1, _SWAPPED, _STRAIGHT), 0)
+    columns = _columns(rules, taken, options)
     links, link_starts = _links_of(rules, kept)
     bitexts = None
     if rules.bitexts.shape[1] > 1:
         bits = np.uint64(1) << np.arange(rules.bitexts.shape[1], dtype=np.uint64)
-        bitexts = ((rules.bitexts[some] > 0) * bits).sum(axis=1, dtype=np.uint64)
+        bitexts = ((rules.bitexts[taken] > 0) * bits).sum(axis=1, dtype=np.uint64)
     return Translations(
         labels=[b"[" + one + b"]" for one in rules.labels],
         label=label,
-        sources=sources[some].astype(np.uint64),
+        sources=sources[taken].astype(np.uint64),
         targets=target.astype(np.uint64),
         orders=orders.astype(np.uint32),
         n_gaps=gaps,
@@ -131,14 +131,14 @@ def translations_of(
     )
 
 
-def _columns(rules: NumericRules, some: Any, options: PivotOptions) -> dict[str, np.ndarray]:
-    """Return the probabilities of rules by name, float64[n]; some: numbers of rules, or a slice."""
+def _columns(rules: NumericRules, taken: Any, options: PivotOptions) -> dict[str, np.ndarray]:
+    """Return the probabilities of rules by name, float64[n]; taken: their numbers, or a slice."""
     is_english = options.side == "english"
     sources, targets = (rules.foreign, rules.english)[:: 1 if is_english else -1]
     margins = _margins(rules, is_english)
-    c = rules.count[some].astype(np.float64)
-    c_fe, c_f, c_e, c_lf, c_le = margins[some].astype(np.float64).T
-    lex = np.exp(-rules.lex[some])[:, :: 1 if is_english else -1]
+    c = rules.count[taken].astype(np.float64)
+    c_fe, c_f, c_e, c_lf, c_le = margins[taken].astype(np.float64).T
+    lex = np.exp(-rules.lex[taken])[:, :: 1 if is_english else -1]
     columns = {
         E_GIVEN_F_LHS: c / c_lf,
         F_GIVEN_E_LHS: c / c_le,
@@ -146,17 +146,17 @@ def _columns(rules: NumericRules, some: Any, options: PivotOptions) -> dict[str,
         F_GIVEN_E: c_fe / c_e,
         LHS_GIVEN_E: c_le / c_e,
         LHS_GIVEN_F: c_lf / c_f,
-        E_GIVEN_LHS: c_le / rules.label_counts[rules.label[some]],
+        E_GIVEN_LHS: c_le / rules.label_counts[rules.label[taken]],
         LEX_E_GIVEN_F: lex[:, 0],
         LEX_F_GIVEN_E: lex[:, 1],
         RARITY: np.exp(1.0 - c),
     }
     if options.estimate == "counts":
         within, free = _virtual_shares(rules, sources, targets, margins)
-        columns |= {F_GIVEN_E_LHS: within[some], F_GIVEN_E: free[some]}
+        columns |= {F_GIVEN_E_LHS: within[taken], F_GIVEN_E: free[taken]}
     elif options.estimate == "mean":
         of_bitexts = _by_bitext(rules, sources, targets)
-        columns |= {name: values[some] for name, values in of_bitexts.items()}
+        columns |= {name: values[taken] for name, values in of_bitexts.items()}
     return columns
 
 
@@ -215,9 +215,9 @@ def _links_of(rules: NumericRules, kept: np.ndarray | None) -> tuple[np.ndarray,
     if kept is None:
         return rules.links, rules.link_starts
     pairs = frozen(rules.links).view(np.uint16).reshape(-1)
-    some = gather_runs(pairs, frozen(rules.link_starts), frozen(kept))
+    taken = gather_runs(pairs, frozen(rules.link_starts), frozen(kept))
     lengths = (rules.link_starts[1:] - rules.link_starts[:-1])[kept]
-    return some.view(np.uint8).reshape(-1, 2), np.append(0, np.cumsum(lengths))
+    return taken.view(np.uint8).reshape(-1, 2), np.append(0, np.cumsum(lengths))
 
 
 class PivotLink(NamedTuple):

@@ -138,18 +138,18 @@ class PackReport:
 
     def lines(self) -> list[str]:
         """Return the report, a few lines of text."""
-        told = [f"{self.read:,} rules"]
+        report = [f"{self.read:,} rules"]
         if self.faulty.kept or self.faulty.dropped:
-            told[0] += f", {self.faulty.kept + self.faulty.dropped:,} invalid lines left out"
-            told += [f"  {message}" for message in self.faulty.shown]
-        told.append(", ".join(f"{n:,} {kind}" for kind, n in self.pair_kinds.items()))
+            report[0] += f", {self.faulty.kept + self.faulty.dropped:,} invalid lines left out"
+            report += [f"  {message}" for message in self.faulty.shown]
+        report.append(", ".join(f"{n:,} {kind}" for kind, n in self.pair_kinds.items()))
         for size, counts in self.rules.items():
-            told.append(f"{size}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()))
-        told += [
+            report.append(f"{size}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()))
+        report += [
             f"{name} in one byte: error {mean:.5f} (root of the mean square), at most {most:.5f}"
             for name, (mean, most) in self.losses.items()
         ]
-        return told
+        return report
 
 
 def pack_grammar(

@@ -348,8 +348,8 @@ class WordFinder:
         sizes = np.diff(np.append(starts, ids.size))
         numbers[ids] = np.repeat(np.arange(pool.size), sizes)
         step = self._step(lemma, _MOST_JOINS)
-        for shard, some in nth_of(places, step):
-            self._contrasted.count(shard, some, frozen(numbers), found)
+        for shard, sampled in nth_of(places, step):
+            self._contrasted.count(shard, sampled, frozen(numbers), found)
         numbers[ids] = -1
         self._unused.append(numbers)
         ratios: np.ndarray = np.log1p(found * step)
@@ -365,9 +365,11 @@ class WordFinder:
         """
         found, sampled = np.zeros(self.counts.size, np.int64), 0
         lemma_of = frozen(self._lemma_of)
-        for shard, some in nth_of(places, self._step(lemma, _MOST_SENTENCES)):
+        for shard, sampled_places in nth_of(places, self._step(lemma, _MOST_SENTENCES)):
             last = np.full(found.size, -1, np.int64)
-            sampled += kernel.count_cooccurrences(shard.tokens, frozen(some), lemma_of, last, found)
+            sampled += kernel.count_cooccurrences(
+                shard.tokens, frozen(sampled_places), lemma_of, last, found
+            )
         scale = self._sentences[lemma] / max(1, sampled)
         expected = self._sentences[pool] * (self._sentences[lemma] / max(1, self._n_sentences))
         ratios: np.ndarray = np.log((found[pool] * scale + 0.5) / (expected + 0.5))

@@ -225,9 +225,9 @@ def _compose(scoring, rules, items, rule, first, second, complete, cube):
         if m > reach:
             used = _begin_row(cube, order, items, child)
             n += m - reach
-    some = min(n, min(reach, used))  # noqa: PLW3301
-    for p in range(some):
-        states[at, STATE + reach + p] = row[used - some + p]
+    n_before = min(n, min(reach, used))  # noqa: PLW3301
+    for p in range(n_before):
+        states[at, STATE + reach + p] = row[used - n_before + p]
     states[at, WORDS] = n
     return score, estimate
 

@@ -307,13 +307,13 @@ def _goal(scoring, chart, n):
     for at in range(first, last):
         for k in range(chart.rows[at, 2], chart.rows[at, 3]):
             item = chart.views[k]
-            some = min(chart.items[item, WORDS], reach)
-            for back in range(some):
+            n_words = min(chart.items[item, WORDS], reach)
+            for back in range(n_words):
                 row[back] = chart.items[item, STATE + reach + back]
-            row[some] = scoring.end
+            row[n_words] = scoring.end
             goal[n_goal, 0] = item
             goal[n_goal, 1] = scoring.weight * log_probability(
-                scoring.model, row, np.int64(0), some + 1
+                scoring.model, row, np.int64(0), n_words + 1
             )
             n_goal += 1
     return goal

@@ -203,8 +203,8 @@ class ArpaModel(LanguageModel):
         n = sum(one.size for one in keys)
         table_keys = np.zeros(max(2, 1 << (2 * n).bit_length()), np.uint64)
         table_values = np.zeros((table_keys.size, 2))
-        for some, numbers in zip(keys, values, strict=True):
-            kernel.add_to_table(table_keys, table_values, frozen(some), frozen(numbers))
+        for hashes, numbers in zip(keys, values, strict=True):
+            kernel.add_to_table(table_keys, table_values, frozen(hashes), frozen(numbers))
         unknown = self._logs.get(words.get("<unk>", -2), _UNKNOWN_LOG)
         nothing = (frozen(np.zeros(1, np.uint32)),)
         parts = (

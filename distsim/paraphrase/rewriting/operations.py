@@ -208,8 +208,8 @@ def _splits(words: Sequence[str]) -> Iterator[Operation]:
             said = words[i + 2]
             closed = "," not in words[i + 2 :] or _FINITE.intersection(left)
             if closed and ";" not in words and (said in _FINITE or said.endswith(_VERBAL)):
-                this = "these" if said in _PLURAL else "this"
-                yield Operation(i, i + 2, SPLIT, (MARK, this))
+                pronoun = "these" if said in _PLURAL else "this"
+                yield Operation(i, i + 2, SPLIT, (MARK, pronoun))
         elif after in _CONTRASTS and words[i + 2] in _BEGINNINGS and _FINITE.intersection(left):
             yield Operation(i, i + 2, SPLIT, (MARK,))
 

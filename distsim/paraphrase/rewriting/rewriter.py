@@ -229,10 +229,10 @@ class Rewriter:
 class _Edit(NamedTuple):
     """A word that stays, or an operation.
 
-    what: position of the word, or the operation. counted: its features. penalty: its cost.
+    change: position of the word, or the operation. counted: its features. penalty: its cost.
     """
 
-    what: Operation | int
+    change: Operation | int
     counted: dict[str, float]
     penalty: float
 
@@ -281,7 +281,7 @@ class _Problem:
             places, group_parts, part_starts = self._parted(places, rules, of_rule, group_starts)
         self._rules, self._sources = rules[places], of_rule[places]
         self._replaced, self._forms = told[places], forms[places]
-        put = [word for edit in self._edits for word in _instead(edit.what)]
+        put = [word for edit in self._edits for word in _instead(edit.change)]
         put += filter(None, self._forms.tolist())
         self._words: list[str] = [*sentence.tokens, *dict.fromkeys(put)]
         self._plain = [*sentence.plain, *self._words[len(sentence) :]]
@@ -332,9 +332,9 @@ class _Problem:
         for gap, (first, size) in enumerate(((3, 4), (5, 6))):
             start, length = matches[gappy, first], matches[gappy, size]
             label = self._grammar.gap_labels[matches[gappy, 2], gap]
-            there = start >= 0
-            licensed &= ~there | licences[start, length, label]
-            oddness += (1 << gap) * (there & (length == 1) & odd[start])
+            has_gap = start >= 0
+            licensed &= ~has_gap | licences[start, length, label]
+            oddness += (1 << gap) * (has_gap & (length == 1) & odd[start])
         place = matches[gappy, 0] * (self._span + 1) + matches[gappy, 1]
         keys[gappy] += np.where(licensed, 1 + 4 * place + oddness, 0)
         return keys
@@ -448,8 +448,10 @@ class _Problem:
         targets, target_starts = grammar.targets_of(self._rules, self._sources)
         for i in np.flatnonzero(self._forms):
             targets[target_starts[i]] = self._symbol_of(self._forms[i])
-        said = [self._said_of(edit.what) for edit in edits]
-        edit_targets = np.array([symbol for some in said for symbol in some], np.int64)
+        said = [self._said_of(edit.change) for edit in edits]
+        edit_targets = np.array(
+            [symbol for words_of_edit in said for symbol in words_of_edit], np.int64
+        )
         edit_starts = np.cumsum([0, *map(len, said)])
         all_targets = np.concatenate([[-1, -2], targets, edit_targets])
         starts = np.concatenate([[0], 2 + target_starts, 2 + targets.size + edit_starts[1:]])
@@ -495,16 +497,16 @@ class _Problem:
         group_parts = np.concatenate([group_parts, group_parts[-1] + more])
         part_starts = np.concatenate([1 + part_starts, 1 + part_starts[-1] + more])
         jumps = [
-            (edit.what.stop, edit.what.start, self._first_edit + number)
+            (edit.change.stop, edit.change.start, self._first_edit + number)
             for number, edit in enumerate(edits)
-            if isinstance(edit.what, Operation) and self._is_long(edit.what)
+            if isinstance(edit.change, Operation) and self._is_long(edit.change)
         ]
         rows = np.full((len(edits), 7), -1, np.int64)
         for row, edit in zip(rows, edits, strict=True):
-            if isinstance(edit.what, int):
-                row[:2] = edit.what, 1
+            if isinstance(edit.change, int):
+                row[:2] = edit.change, 1
             else:
-                row[:2] = edit.what.start, edit.what.stop - edit.what.start
+                row[:2] = edit.change.start, edit.change.stop - edit.change.start
         every = np.concatenate([self._matches, rows])
         every_group = np.concatenate([groups, n_groups + np.arange(len(edits))])
         gap_labels = np.concatenate(
@@ -600,14 +602,14 @@ class _Problem:
     def _is_step(self, rule: int) -> bool:
         if rule < self._first_edit:
             return rule != GLUE_RULE
-        return isinstance(self._edits[rule - self._first_edit].what, Operation)
+        return isinstance(self._edits[rule - self._first_edit].change, Operation)
 
     def _shape(self, rule: int) -> tuple[int, tuple[int, ...]]:
         """Return (a rule's own tokens, those before each of its gaps; none before neighbours)."""
         if rule == GLUE_RULE:
             return 0, ()
         if rule >= self._first_edit:
-            edit = self._edits[rule - self._first_edit].what
+            edit = self._edits[rule - self._first_edit].change
             return edit.stop - edit.start if isinstance(edit, Operation) else 1, ()
         known = self._shapes.get(rule)
         if known is None:

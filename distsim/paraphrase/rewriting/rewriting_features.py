@@ -127,13 +127,13 @@ OF_RULES = (
 )  # fmt: skip
 
 
-def deleted(what: str) -> str:
+def deleted(label: str) -> str:
     """Return the feature that counts deletions of a kind.
 
     >>> deleted("PP")
     'Deleted(PP)'
     """
-    return f"Deleted({what})"
+    return f"Deleted({label})"
 
 
 def construction(kind: str) -> str:
@@ -279,8 +279,8 @@ def of_whole(changes: int, unchanged: bool) -> dict[str, float]:
     >>> of_whole(2, unchanged=False)
     {'TwoChanges': 1.0}
     """
-    told = {UNCHANGED: unchanged, TWO_CHANGES: changes > 1, MORE_CHANGES: changes > 2}
-    return {name: 1.0 for name, holds in told.items() if holds}
+    facts = {UNCHANGED: unchanged, TWO_CHANGES: changes > 1, MORE_CHANGES: changes > 2}
+    return {name: 1.0 for name, holds in facts.items() if holds}
 
 
 def vector(names: Sequence[str], values: dict[str, float]) -> np.ndarray:

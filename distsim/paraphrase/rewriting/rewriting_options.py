@@ -180,9 +180,9 @@ class Weights:
         """
         if self.file is None:
             return
-        there = set(known)
+        known_names = set(known)
         for name in self.values:
-            if name not in there:
+            if name not in known_names:
                 raise InputError(
                     f"{self.file}, line {self.lines.get(name, 0)}: {name} is no feature of {owner} "
                     "nor of sentences: remove the line, or name the grammar it was tuned with"

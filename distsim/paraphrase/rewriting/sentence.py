@@ -132,10 +132,10 @@ class LabelledSentence:
         n = len(self)
         seen: set[Span] = set()
         words = [word.lower() for word in self.plain]
-        some = [operations(words, self.tree), self._deletions(), self._constructions(words)]
+        sources = [operations(words, self.tree), self._deletions(), self._constructions(words)]
         if shortens:
-            some = [self._deletions(), self._more_deletions()]
-        for one in chain(*some):
+            sources = [self._deletions(), self._more_deletions()]
+        for one in chain(*sources):
             span = one.start, one.stop
             size = one.stop - one.start
             fits = size <= longest or one.kind in LONG_KINDS
@@ -157,10 +157,10 @@ class LabelledSentence:
         >>> sorted(LabelledSentence("they do not sleep").told_of(Operation(2, 3, "word")))
         ['Dropped(word)', 'LostNegation']
         """
-        told: dict[str, float] = {}
+        counts: dict[str, float] = {}
         for kind in self._kinds[one.start : one.stop]:
             name = rewriting_features.dropped(kind)
-            told[name] = told.get(name, 0.0) + 1.0
+            counts[name] = counts.get(name, 0.0) + 1.0
         torn = sum(
             one.start < start < one.stop < stop or start < one.start < stop < one.stop
             for start, stop in self._nodes
@@ -178,8 +178,8 @@ class LabelledSentence:
             and not _NEGATIONS.isdisjoint(map(str.lower, self.plain[one.start : one.stop])),
             any(one.start <= a and b <= one.stop < end for a, b, end in self._subjects),
         )
-        more = zip(rewriting_features.OF_DELETIONS, facts, strict=True)
-        return told | {name: float(fact) for name, fact in more if fact}
+        flags = zip(rewriting_features.OF_DELETIONS, facts, strict=True)
+        return counts | {name: float(fact) for name, fact in flags if fact}
 
     @cached_property
     def _nodes(self) -> list[Span]:

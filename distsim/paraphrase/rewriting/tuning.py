@@ -302,14 +302,14 @@ class _Lists(NamedTuple):
     @classmethod
     def of(cls, known: Sequence[Known]) -> "_Lists | None":
         """Return the lists of all sentences, None where none has two rewritings."""
-        some = [list(one.values()) for one in known if one]
-        sizes = np.array([len(one) for one in some])
+        rewritings = [list(one.values()) for one in known if one]
+        sizes = np.array([len(one) for one in rewritings])
         if not sizes.size or sizes.max() < 2:
             return None
-        tables = [np.array([row for row, _ in one]) for one in some]
+        tables = [np.array([row for row, _ in one]) for one in rewritings]
         return cls(
             np.concatenate([table - table.mean(axis=0) for table in tables]),
-            np.array([counts for one in some for _, counts in one]),
+            np.array([counts for one in rewritings for _, counts in one]),
             np.cumsum(sizes) - sizes,
             np.repeat(np.arange(sizes.size), sizes),
         )

@@ -168,12 +168,12 @@ def _case(
     return Case(group, features, rules[0] if rules else np.zeros((len(names), 2)), shares)
 
 
-def learn_weights(cases: Cases, more: Cases = Cases([], [])) -> FinderWeights:
+def learn_weights(cases: Cases, further_cases: Cases = Cases([], [])) -> FinderWeights:
     """Return the weights learned from all cases; of a kind with too few, those that ship.
 
     Arguments:
         cases: targets in their sentences, and alone, with people's choices.
-        more: further ones, not used to calibrate the scores.
+        further_cases: not used to calibrate the scores.
 
     Raises:
         ParameterError: fewer than 20 targets have a word found that people chose.
@@ -185,37 +185,37 @@ def learn_weights(cases: Cases, more: Cases = Cases([], [])) -> FinderWeights:
         )
     shipped = FinderWeights.open()
     in_sentence, alone = (
-        learn_scale(some, others) if _n_targets(some) >= _FEWEST else getattr(shipped, kind)
-        for kind, some, others in zip(Cases._fields, cases, more, strict=True)
+        learn_scale(of_kind, others) if _n_targets(of_kind) >= _FEWEST else getattr(shipped, kind)
+        for kind, of_kind, others in zip(Cases._fields, cases, further_cases, strict=True)
     )
     return FinderWeights(alone, in_sentence, learn_rules(cases.in_sentence, in_sentence))
 
 
-def _n_targets(some: Sequence[Case]) -> int:
-    return len({case.group for case in some if case.shares.any()})
+def _n_targets(cases: Sequence[Case]) -> int:
+    return len({case.group for case in cases if case.shares.any()})
 
 
-def learn_scale(some: Sequence[Case], more: Sequence[Case] = ()) -> ChanceScale:
+def learn_scale(cases: Sequence[Case], further_cases: Sequence[Case] = ()) -> ChanceScale:
     """Return the feature weights of maximum likelihood for people's choices, calibrated.
 
     The likelihood is that of a softmax over the words found, with an L2 penalty. The calibration
     fits the chance that a word is named to its logarithmic share.
 
     Arguments:
-        more: further ones, not used to calibrate.
+        further_cases: not used to calibrate.
     """
     from scipy.optimize import minimize
     from scipy.special import expit
 
-    some = [case for case in some if case.shares.size]
-    n_calibrated = sum(case.shares.size for case in some)
-    some += [case for case in more if case.shares.size]
-    every = np.concatenate([case.features for case in some])
+    cases = [case for case in cases if case.shares.size]
+    n_calibrated = sum(case.shares.size for case in cases)
+    cases += [case for case in further_cases if case.shares.size]
+    every = np.concatenate([case.features for case in cases])
     spread = every.std(axis=0)
     spread[spread == 0.0] = 1.0
-    sizes = np.array([case.shares.size for case in some])
+    sizes = np.array([case.shares.size for case in cases])
     starts = np.cumsum(sizes) - sizes
-    scaled, gold = every / spread, np.concatenate([case.shares for case in some])
+    scaled, gold = every / spread, np.concatenate([case.shares for case in cases])
 
     def log_shares(weights: np.ndarray) -> np.ndarray:
         sums = scaled @ weights
@@ -227,8 +227,8 @@ def learn_scale(some: Sequence[Case], more: Sequence[Case] = ()) -> ChanceScale:
         logs = log_shares(weights)
         chosen = np.repeat(np.add.reduceat(gold, starts), sizes)
         slope = scaled.T @ (gold - chosen * np.exp(logs))
-        value = -(gold @ logs) / len(some) + _PENALTY * weights @ weights
-        return value, -slope / len(some) + 2 * _PENALTY * weights
+        value = -(gold @ logs) / len(cases) + _PENALTY * weights @ weights
+        return value, -slope / len(cases) + 2 * _PENALTY * weights
 
     weights = minimize(loss, np.zeros(every.shape[1]), jac=True, method="L-BFGS-B").x
     logs, named = log_shares(weights)[:n_calibrated], gold[:n_calibrated] > 0
@@ -247,7 +247,7 @@ def learn_scale(some: Sequence[Case], more: Sequence[Case] = ()) -> ChanceScale:
     return ChanceScale(weights / spread, intercept, slope, float(expit(limit)))
 
 
-def learn_rules(some: Sequence[Case], scale: ChanceScale) -> np.ndarray:
+def learn_rules(cases: Sequence[Case], scale: ChanceScale) -> np.ndarray:
     """Return the weights of a grammar's evidence, float64[2]; 0 where no case has a rule.
 
     Arguments:
@@ -256,24 +256,24 @@ def learn_rules(some: Sequence[Case], scale: ChanceScale) -> np.ndarray:
     from scipy.optimize import minimize
     from scipy.special import logsumexp
 
-    if not any(case.rules.any() for case in some):
+    if not any(case.rules.any() for case in cases):
         return np.zeros(2)
-    some = [case for case in some if case.shares.size]
-    sums = [case.features @ scale.weights for case in some]
+    cases = [case for case in cases if case.shares.size]
+    sums = [case.features @ scale.weights for case in cases]
 
     def loss(weights: np.ndarray) -> float:
-        total = _PENALTY * float(weights @ weights) * len(some)
-        for case, own in zip(some, sums, strict=True):
+        total = _PENALTY * float(weights @ weights) * len(cases)
+        for case, own in zip(cases, sums, strict=True):
             margin = own + case.rules @ weights
             total -= float(case.shares @ margin - case.shares.sum() * logsumexp(margin))
-        return total / len(some)
+        return total / len(cases)
 
     found: np.ndarray = minimize(loss, np.zeros(2), method="Nelder-Mead").x
     return found
 
 
 def held_out_chances(
-    some: Sequence[Case], more: Sequence[Case] = (), *, folds: int = 5, seed: int = 1
+    cases: Sequence[Case], further_cases: Sequence[Case] = (), *, folds: int = 5, seed: int = 1
 ) -> list[np.ndarray]:
     """Return the chances of all words found, float64[n] for each case, by cross-validation.
 
@@ -283,21 +283,23 @@ def held_out_chances(
         folds: number of parts of the cross-validation.
         seed: of the random division into parts.
     """
-    groups = sorted({case.group for case in some})
+    groups = sorted({case.group for case in cases})
     order = np.random.default_rng(seed).permutation(len(groups)) % folds
     fold = dict(zip(groups, order.tolist(), strict=True))
-    found = [np.zeros(0)] * len(some)
+    found = [np.zeros(0)] * len(cases)
     for number in range(folds):
-        others = [case for case in some if fold[case.group] != number]
-        scale = learn_scale(others, [case for case in more if fold.get(case.group) != number])
+        others = [case for case in cases if fold[case.group] != number]
+        scale = learn_scale(
+            others, [case for case in further_cases if fold.get(case.group) != number]
+        )
         rules = learn_rules(others, scale)
-        for at, case in enumerate(some):
+        for at, case in enumerate(cases):
             if fold[case.group] == number and case.shares.size:
                 found[at] = scale.chances(case.features, more=case.rules @ rules)
     return found
 
 
-def chances_by(weights: FinderWeights, kind: str, some: Sequence[Case]) -> list[np.ndarray]:
+def chances_by(weights: FinderWeights, kind: str, cases: Sequence[Case]) -> list[np.ndarray]:
     """Return the chances of all words found, float64[n] for each case.
 
     Arguments:
@@ -309,18 +311,18 @@ def chances_by(weights: FinderWeights, kind: str, some: Sequence[Case]) -> list[
         scale.chances(case.features, more=case.rules @ weights.grammar)
         if case.shares.size
         else np.zeros(0)
-        for case in some
+        for case in cases
     ]
 
 
-def rated(some: Sequence[Case], chances: Sequence[np.ndarray]) -> np.ndarray:
+def rated(cases: Sequence[Case], chances: Sequence[np.ndarray]) -> np.ndarray:
     """Return the quality of each case by each of MEASURES, float64[n, 4]; 0 where nothing is found.
 
     Arguments:
         chances: float64[n] for each case, the chance of each word found.
     """
-    values = np.zeros((len(some), len(MEASURES)))
-    for row, case, own in zip(values, some, chances, strict=True):
+    values = np.zeros((len(cases), len(MEASURES)))
+    for row, case, own in zip(values, cases, chances, strict=True):
         if case.shares.size:
             shares = case.shares[np.argsort(-own, kind="stable")]
             row[:] = shares[0], shares[:10].sum(), shares[0] > 0, (shares[:5] > 0).mean()
@@ -342,13 +344,13 @@ def measure(cases: Cases, *, folds: int = 5, samples: int = 1000, seed: int = 1)
     in_range(folds, "folds", 2)
     shipped = FinderWeights.open()
     rows = []
-    for kind, some in zip(Cases._fields, cases, strict=True):
-        if _n_targets(some) < _FEWEST:
+    for kind, of_kind in zip(Cases._fields, cases, strict=True):
+        if _n_targets(of_kind) < _FEWEST:
             continue
-        theirs = rated(some, chances_by(shipped, kind, some)).mean(axis=0)
-        ours = rated(some, held_out_chances(some, folds=folds, seed=seed))
-        groups = [case.group for case in some]
+        theirs = rated(of_kind, chances_by(shipped, kind, of_kind)).mean(axis=0)
+        ours = rated(of_kind, held_out_chances(of_kind, folds=folds, seed=seed))
+        groups = [case.group for case in of_kind]
         for name, values, other in zip(MEASURES, ours.T, theirs.tolist(), strict=True):
             interval = mean_interval(values, groups, samples, seed)
-            rows.append(HeldOut(kind, name, float(values.mean()), interval, other, len(some)))
+            rows.append(HeldOut(kind, name, float(values.mean()), interval, other, len(of_kind)))
     return rows

@@ -359,15 +359,15 @@ class SourceSide:
             InputError: the table has next to none of the words.
         """
         parts = [*(folds != fold for fold in range(FOLDS)), np.ones(len(at), bool)]
-        if not all(self.known[at[some]].any() for some in parts):
+        if not all(self.known[at[part]].any() for part in parts):
             found = int(self.known[at].any(axis=1).sum())
             raise InputError(
                 f"{self._table.path}: has {found} of the {len(at)} source words that teach the map "
                 "between the languages: give an index of text in the source language"
             )
         self._maps = [
-            fit_map(self.known[at[some]], target[some], weights[some], MapOptions())
-            for some in parts
+            fit_map(self.known[at[part]], target[part], weights[part], MapOptions())
+            for part in parts
         ]
 
     def mapped(self, vectors: NDArray[np.float32], folds: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -105,14 +105,14 @@ def centre_rows(sums, centre):
         sums: float64[n, n_dimensions], changed.
         centre: float[n_dimensions].
     """
-    some = np.zeros(sums.shape[0], np.bool_)
+    is_nonzero = np.zeros(sums.shape[0], np.bool_)
     for p in range(sums.shape[0]):
         row = sums[p]
         if normalise(row):
             for i in range(row.size):
                 row[i] -= centre[i]
-            some[p] = normalise(row)
-    return some
+            is_nonzero[p] = normalise(row)
+    return is_nonzero
 
 
 @inlined
@@ -238,7 +238,7 @@ def cut_composed(text, ends, hashes, factors, vectors, bits):
     sums = np.zeros((n_words + 1, n_bits), np.float64)  # of the first 0, 1, .. words
     before = np.zeros(n_words, np.uint64)
     n_before = 0
-    some = np.zeros(ends.size - 1, np.bool_)
+    is_nonzero = np.zeros(ends.size - 1, np.bool_)
     for p in range(ends.size - 1):
         begin = ends[p]
         stop = ends[p + 1]
@@ -264,5 +264,5 @@ def cut_composed(text, ends, hashes, factors, vectors, bits):
                     longer[k] = total[k] + factor * np.float64(row[k])
             n += 1
         n_before = n
-        some[p] = cut_row(sums[n], bits[p])
-    return some
+        is_nonzero[p] = cut_row(sums[n], bits[p])
+    return is_nonzero

@@ -180,13 +180,13 @@ def order_neighbours(rows, distances, strengths, text, begins, ends):
 
 
 @compiled
-def _is_within(some, all_):
+def _is_within(part, all_):
     """Return whether all of `some` are in `all_`, uint64, ascending both."""
     j = 0
-    for i in range(some.size):
-        while j < all_.size and all_[j] < some[i]:
+    for i in range(part.size):
+        while j < all_.size and all_[j] < part[i]:
             j += 1
-        if j == all_.size or all_[j] != some[i]:
+        if j == all_.size or all_[j] != part[i]:
             return False
     return True
 

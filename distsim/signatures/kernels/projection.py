@@ -122,7 +122,7 @@ def cut_row(row, bits):
         row: float64[n_bits], projected sums.
         bits: uint64[n_bits / 64], filled.
     """
-    some = False
+    is_nonzero = False
     for w in range(bits.size):
         word = np.uint64(0)
         nonzero = np.uint64(0)
@@ -131,8 +131,8 @@ def cut_row(row, bits):
             word |= np.uint64(value > 0.0) << np.uint64(i)
             nonzero |= np.uint64(value != 0.0)
         bits[w] = word
-        some = some or nonzero != 0
-    return some
+        is_nonzero = is_nonzero or nonzero != 0
+    return is_nonzero
 
 
 @compiled
@@ -145,10 +145,10 @@ def cut_bits(sums, bits):
         sums: float64[n, n_dimensions].
         bits: uint64[n, n_bits / 64], filled.
     """
-    some = np.zeros(sums.shape[0], np.bool_)
+    is_nonzero = np.zeros(sums.shape[0], np.bool_)
     for p in range(sums.shape[0]):
-        some[p] = cut_row(sums[p], bits[p])
-    return some
+        is_nonzero[p] = cut_row(sums[p], bits[p])
+    return is_nonzero
 
 
 _TILE = 1 << 18  # float32 of `dense` at a time: a megabyte, which stays near the processor
