@@ -338,7 +338,8 @@ def _table_rows(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
         for row in rows:
             if len(row) > len(names):
                 raise InputError(
-                    f"{path}, line {rows.line_num}: {len(row)} fields, wanted {len(names)}"
+                    f"{path}, line {rows.line_num}: {len(row)} fields, wanted {len(names)} as "
+                    "in the first row: correct the row"
                 )
             if row:
                 yield rows.line_num, without_unnamed(dict(zip(names, row, strict=False)))

@@ -314,7 +314,7 @@ def test_fields_of_files(tmp_path, capsys):
     for text, match in (
         ("name,year\na,1\n", "line 2: has no column file"), ("file,y\na,1\na,2\n", "named twice"),
         ("file,y\nq,1\n", "names no file that is read, but q"), ("file\n", "has no row"),
-        ("file,y\na,1,2\n", "line 2: 3 fields, wanted 2"),
+        ("file,y\na,1,2\n", "line 2: 3 fields, wanted 2 as in the first row: correct the row"),
         ("file,y,y\na,1,2\n", "named 'y'"), ('file,y\n"a\n', "line 2: "),
     ):  # fmt: skip
         (tmp_path / "m.csv").write_text(text)
