@@ -28,7 +28,7 @@ KINDS = {
 }  # fmt: skip
 NO_PAIR = "no pair"
 SIM_RULE = "sim_rule"
-# Columns of what compare_sides returns, after the cosine of the sides as wholes.
+# The columns of what compare_sides returns.
 PARTS = ("words", "letters", "alone", "moved", "opposed")
 HEADER = ("line", "score", "source", "target", "similarity", "source_count", "target_count", "kind")
 
@@ -45,8 +45,8 @@ class PairEvidence(NamedTuple):
         kind: `identical`, `stored` (both have contexts of their own), `composed` (one is made of
             its words), `unknown`, `rare`, `dropped` or `no pair`. Of sim_rule the name of a part
             of it: `whole`, `words` and `letters` are likenesses of the sides; `alone` (a content
-            word without a counterpart), `moved` (share of words behind other gaps) and `opposed`
-            hold it down, and are left out where they are 0.
+            word without a counterpart), `moved` (share of gaps with which words changed places) and
+            `opposed` hold it down, and are left out where they are 0.
     """
 
     score: str

@@ -375,7 +375,7 @@ def score_grammar(
 
 
 def signature_lines(scorer: RuleScorer, aligner: RuleAligner) -> list[str]:
-    """Return, per table, one line with everything on which the scores depend."""
+    """Return a line for each score, with the table and the settings that it depends on."""
     options = scorer.options
     if aligner.mode == "none":
         how = "none"
@@ -402,6 +402,7 @@ def signature_lines(scorer: RuleScorer, aligner: RuleAligner) -> list[str]:
             "min-strength": options.min_strength,
             "longest": options.longest,
             **({"composed": "yes"} if options.compose else {}),
+            **({} if options.pairs == "thesis" else {"pairs": options.pairs}),
             "distsim": program_version(),
         }
         lines.append(f"{name}: " + "|".join(f"{key}:{value}" for key, value in settings.items()))

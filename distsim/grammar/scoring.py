@@ -44,8 +44,8 @@ class ScoreOptions:
     """Options of scoring: which phrase pairs count, and how cosines are estimated.
 
     Arguments:
-        min_strength: a phrase with fewer occurrences behind its signature has none; `sim_whole` and
-            `sim_rule` heed neither this nor `compose`.
+        min_strength: a phrase with fewer occurrences behind its signature is taken for unknown;
+            `sim_whole` and `sim_rule` heed neither this nor `compose`.
         longest: symbols of the longest phrases.
         compose: make a phrase that a table lacks of its words, where the table keeps their
             vectors.
@@ -74,12 +74,14 @@ class ScoreOptions:
 
 
 class TableScores(NamedTuple):
-    """Scores of a block's rules by one table.
+    """One score of a block's rules: by the pairs of one table, or of whole sides or opposites.
 
     similarities: float64 per pair, NaN without one. outcomes: uint8 per pair, SCORED..COMPOSED.
-    means: float64 per rule, NaN where no pair has a similarity.
+    means: float64 per rule, the mean of its pairs, the highest of opposites, or the score of the
+        whole rule; NaN where no pair has a similarity.
     coverage: float64 per rule, the share of its words in pairs with a similarity of their own; of
-        scores of whole rules 1 or 0; None where every rule has a score.
+        opposites that of its pairs; of whole rules 1, 0, or NaN without a pair; None where every
+        rule has a score.
     pairs, scored: int64 per rule, phrase pairs that count and those with a similarity.
     composed: bool per rule, whether a phrase behind its score is made of its words.
     changes: occurrences of tokens that were (unescaped, split, dropped).
@@ -102,7 +104,7 @@ class BlockScores(NamedTuple):
         alignment: their links.
         pair_stops: int64[n], phrase pairs up to the end of each rule.
         spans: int64[pairs, 4], first symbol and number of symbols of either phrase.
-        tables: scores by each table.
+        tables: the scores, one for each name.
         sides: similarities of the whole sides and what they are made of, where asked for.
     """
 
@@ -130,7 +132,7 @@ class TableScorer:
 
     Arguments:
         table: the signatures.
-        options: how pairs are averaged and composed.
+        options: which pairs count, and how cosines are estimated.
     """
 
     def __init__(self, table: SignatureTable, options: ScoreOptions) -> None:

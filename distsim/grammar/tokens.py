@@ -14,7 +14,7 @@ from distsim.grammar.block import TERMINAL, RuleBlock
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.kernels.compiled import frozen
 
-UNESCAPED, SPLIT, VANISHED = 1, 2, 4  # what happened to a token on its way, as bits
+UNESCAPED, SPLIT, LEFT_OUT = 1, 2, 4  # what happened to a token on its way, as bits
 UNKNOWN = 8  # the table keeps vectors of words, and none of a word of the token
 _CACHED_TOKENS = 1 << 20
 _CLITICS = {"n't", "'t"}  # which part of the word before belongs to, tools disagree
@@ -63,7 +63,7 @@ def distinct_words(block: RuleBlock) -> BlockWords:
 class WordForms:
     """Normal forms of words in a table, end to end; the parts of a word are separated by a space.
 
-    text: uint8. offsets: int64[n + 1]. changes: uint8[n], UNESCAPED | SPLIT | VANISHED | UNKNOWN.
+    text: uint8. offsets: int64[n + 1]. changes: uint8[n], UNESCAPED | SPLIT | LEFT_OUT | UNKNOWN.
     """
 
     text: np.ndarray
@@ -174,7 +174,7 @@ class TokenForms:
             if token.strip():
                 parts = table.words(token)
             change |= SPLIT if len(parts) > 1 else 0
-            change |= VANISHED if not parts else 0
+            change |= LEFT_OUT if not parts else 0
             found[word] = (" ".join(parts).encode(), change)
         if table.parts is None:
             return found

@@ -285,10 +285,12 @@ def compare_sides(
     """Return the parts of the similarity of rules' sides, float64[n, 5].
 
     Columns: the soft cosine of the sides as sets of words; Dice's coefficient of their pairs of
-    letters; 1 where a content word has no counterpart on the other side, or one that it may
-    exclude, else 0; the share of gaps with which words of both sides changed places, INVERTED at
-    least where the gaps have another order; 1 where the sides are opposed: words that exclude each
-    other, other numbers, a negation on one side.
+    letters; 1 where a content word, or one with digits, has no counterpart on the other side or
+    one that it may exclude, or where a side has no words, else 0 (no word need have one where both
+    sides as wholes are alike); the share of gaps with which words of both sides changed places,
+    INVERTED at least where the gaps have another order; 1 where the sides are opposed: by words
+    that exclude each other or by an odd number of negations, not by both, or by numbers that
+    either side lacks.
 
     Arguments:
         firsts, lengths: int64[n, 2], first word and words of the source and the target side.
