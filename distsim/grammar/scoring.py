@@ -483,11 +483,11 @@ class RuleScorer:
         block = single_rule(source, target, links or ())
         return [
             RuleScore(
-                None if table.scored[0] == 0 else float(table.means[0]),
-                int(table.pairs[0]),
-                int(table.scored[0]),
+                None if scores.scored[0] == 0 else float(scores.means[0]),
+                int(scores.pairs[0]),
+                int(scores.scored[0]),
             )
-            for table in self.score_block(block).tables
+            for scores in self.score_block(block).tables
         ]
 
     def score_block(self, block: RuleBlock) -> BlockScores:
@@ -504,10 +504,10 @@ class RuleScorer:
             self.options.longest,
             self.options.pairs,
         )
-        looked_up = [table.look_up(block, words) for table in self.tables]
+        looked_up = [scorer.look_up(block, words) for scorer in self.tables]
         tables = [
-            table.score(block, of_table, pair_stops, spans)
-            for table, of_table in zip(self.tables, looked_up, strict=True)
+            scorer.score(block, of_table, pair_stops, spans)
+            for scorer, of_table in zip(self.tables, looked_up, strict=True)
         ]
         if self.opposites is not None:
             tables.append(self.opposites.score(words, pair_stops, spans))
