@@ -16,7 +16,6 @@ from distsim.base.errors import ParameterError
 from distsim.base.parallel import half_of_free
 from distsim.base.results import Results
 from distsim.comparison.measures import EstimatedCosine, Similarity
-from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
 from distsim.signatures.distinctive_words import DistinctiveWords
 from distsim.signatures.estimates import (
@@ -25,6 +24,7 @@ from distsim.signatures.estimates import (
     estimated_cosine,
 )
 from distsim.signatures.kernels.distinctive_words import choose_distinctive, order_neighbours
+from distsim.signatures.kernels.hamming import nearest_rows
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
 RERANKED = 300
@@ -535,7 +535,39 @@ class _SearchRows:
     def nearest(self, query: np.ndarray, k: int, radius: int) -> tuple[np.ndarray, np.ndarray]:
         """Return (places among the rows, their Hamming distances), the nearest first."""
         among = self.rows if len(self.bits) > len(self) else None
-        return hamming.nearest(self.bits, query, k, radius, among)
+        return nearest_bits(self.bits, query, k, radius, among)
+
+
+_ALL_ROWS = frozen(np.empty(0, np.uint32))
+
+
+def nearest_bits(
+    bits: np.ndarray,
+    query: np.ndarray,
+    k: int,
+    radius: int | None = None,
+    among: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows nearest by Hamming distance, and all rows tied with the k-th.
+
+    One pass over all bits, on the thread that asks: nothing is started that a fork could lose.
+
+    Arguments:
+        bits: uint64[n, n_words], may be a read-only map; it is not copied.
+        query: uint64[n_words].
+        radius: only rows at most so far away; None: however far.
+        among: uint32, ascending: only these rows, which are numbered by their place in it.
+        k: number of rows, 1 or more.
+
+    Returns (rows int64, distances int64), in order of distance, then row.
+    """
+    if k < 1 or not len(bits if among is None else among):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    most = 64 * query.size if radius is None else radius
+    nearest: tuple[np.ndarray, np.ndarray] = nearest_rows(
+        frozen(bits), _ALL_ROWS if among is None else frozen(among), frozen(query), k, most
+    )
+    return nearest
 
 
 _LOCKS = {"making": Lock()}

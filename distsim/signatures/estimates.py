@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from distsim.base.arguments import EstimateName, one_of
 from distsim.base.errors import ParameterError
-from distsim.indexes import hamming
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import OwnVectors, PartVectors
 from distsim.signatures.kernels.projection import cut_bits
@@ -314,7 +313,8 @@ class Estimator:
             )  # fmt: skip
             out[out > 1.0 - _ROUNDING] = 1.0  # a phrase beside itself
             return out
-        distances = hamming.distances(first.bits[a], second.bits[b])
+        differences = first.bits[a] ^ second.bits[b]
+        distances = np.bitwise_count(differences).sum(axis=1, dtype=np.int64)
         estimated: np.ndarray = cosines_of_distances(self._table.n_bits)[distances]
         return estimated
 

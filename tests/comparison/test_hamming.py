@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from distsim.indexes import hamming
-from distsim.indexes.kernels.hamming import BLOCK
+from distsim.comparison.nearest import nearest_bits
 from distsim.kernels.compiled import frozen
+from distsim.signatures.kernels.hamming import BLOCK
 from tests.naive import core as naive
 
 
@@ -19,12 +19,12 @@ def test_nearest_rows_are_those_of_a_full_sort(n, n_words):
     ranked = naive.ranked_by_hamming(bits.tolist(), query.tolist())
     for k in {1, 2, 7, 300, n, n + 5} - {0}:
         for radius in (None, 0, 2, 64 * n_words):
-            rows, distances = hamming.nearest(frozen(bits), query, k, radius)
+            rows, distances = nearest_bits(frozen(bits), query, k, radius)
             assert list(zip(distances.tolist(), rows.tolist(), strict=True)) == [
                 one for one in ranked
                 if one[0] <= ranked[min(k, n) - 1][0] and (radius is None or one[0] <= radius)
             ]  # fmt: skip
-    rows, distances = hamming.nearest(frozen(bits), query, len(bits), 2)
+    rows, distances = nearest_bits(frozen(bits), query, len(bits), 2)
     assert list(zip(distances.tolist(), rows.tolist(), strict=True)) == [
         one for one in ranked if one[0] <= 2
     ]
@@ -37,17 +37,17 @@ def test_chosen_rows_are_searched_where_they_lie(n_words):
     query = draw.integers(0, 8, n_words).astype(np.uint64)
     chosen = np.flatnonzero(draw.random(len(bits)) < 0.4).astype(np.uint32)
     for k in (1, 7, 300, len(bits)):
-        alone = hamming.nearest(bits[chosen], query, k)
-        for one, other in zip(alone, hamming.nearest(bits, query, k, among=chosen), strict=True):
+        alone = nearest_bits(bits[chosen], query, k)
+        for one, other in zip(alone, nearest_bits(bits, query, k, among=chosen), strict=True):
             assert one.tolist() == other.tolist()
-    assert hamming.nearest(bits, query, 5, among=chosen[:0])[0].size == 0
+    assert nearest_bits(bits, query, 5, among=chosen[:0])[0].size == 0
 
 
 def test_rows_that_come_ever_nearer_are_all_seen():
     """Every row beats those before: the kept ones are thinned out again and again."""
     n = 3000
     bits = np.array([[(1 << (64 - 64 * row // n)) - 1] for row in range(n)], np.uint64)
-    rows, distances = hamming.nearest(bits, np.zeros(1, np.uint64), 5)
+    rows, distances = nearest_bits(bits, np.zeros(1, np.uint64), 5)
     assert distances.tolist() == sorted(distances.tolist())
     assert set(rows.tolist()) == {row for row in range(n) if 64 - 64 * row // n == 1}
-    assert hamming.nearest(bits, np.zeros(1, np.uint64), 5, -1)[0].size == 0
+    assert nearest_bits(bits, np.zeros(1, np.uint64), 5, -1)[0].size == 0
