@@ -2,7 +2,7 @@
 
 Ours: the thesis's bits; of the default table its bits, what is restored of bits and words' vectors,
 and the real-valued vectors before cutting; the cosines of its weights without any reduction. Peers:
-gensim's skip-gram and fastText (200 dimensions, window 5, 3 epochs, minimum count 5, one thread) on
+gensim's skip-gram and fastText (300 dimensions, window 5, 5 epochs, minimum count 5, one thread) on
 the index's own tokens; a phrase is the mean of its words' vectors, or their mean weighted by rarity
 as ours. They are trained once and kept in WORK.
 
@@ -35,7 +35,7 @@ from frame import (
 from distsim import PRESETS, CorpusIndex, EstimatedCosine, ExactCosine, SignatureTable
 from distsim.comparison import LearnedCosine
 
-SETTINGS = {"sg": 1, "vector_size": 200, "window": 5, "epochs": 3, "min_count": 5, "workers": 1}
+SETTINGS = {"sg": 1, "vector_size": 300, "window": 5, "epochs": 5, "min_count": 5, "workers": 1}
 BLOCK = 1 << 20
 Measure = Callable[[Sequence[tuple[str, str]]], Sequence[float | None]]
 

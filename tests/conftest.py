@@ -28,6 +28,22 @@ RECIPE = Recipe(model=NgramModel(3, sides=True), weighting=Weighting("ppmi", shi
                 projection="spectral", composition=Composition())  # fmt: skip
 
 
+# What the extras bring: modules that tests have only if they are marked `extra`.
+EXTRAS = (
+    "faiss", "gensim", "httpx", "jinja2", "lxml", "mammoth", "pandas", "polars", "pyarrow",
+    "pyspark", "pysubs2", "sacrebleu", "selenium", "sklearn", "spacy", "stanza", "starlette",
+    "torch", "trafilatura", "uvicorn", "yaml",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def hidden_extras(request, monkeypatch):
+    """Hide what extras bring from other tests, which must pass where only `test` is installed."""
+    if request.node.get_closest_marker("extra") is None:
+        for name in EXTRAS:
+            monkeypatch.setitem(sys.modules, name, None)
+
+
 def random_sentences(seed: int, n_sentences: int = 60, n_words: int = 12) -> list[list[str]]:
     """Sentences of 1 to 9 words from a small skewed vocabulary, accents and all."""
     draw = random.Random(seed)

@@ -276,7 +276,9 @@ def test_text_in_utf_16_names_its_encoding_whatever_the_format(tmp_path, run, en
     assert CorpusIndex.open(tmp_path / "i").n_tokens >= 2
 
 
+@pytest.mark.extra
 def test_drawings_of_subtitles_are_no_words(tmp_path):
+    pytest.importorskip("pysubs2")
     events = [
         "{\\i1}The ship,{\\i0}\\Nsailed.",
         "{\\an5\\p1}m 0 0 l 9 0{\\p0} Away.",
