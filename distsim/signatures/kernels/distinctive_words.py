@@ -111,21 +111,14 @@ def gather_cores(starts, hashes, distinctive, is_word):
 
 
 @compiled
-def _is_before(a, b, rows, distances, strengths, text, begins, ends):
-    """Return whether neighbour a comes before b: nearer, stronger, or first by its text.
+def _has_earlier_text(a, b, text, begins, ends):
+    """Return whether the phrase of neighbour a comes before that of b, byte by byte.
 
     Arguments:
-        a, b: places in rows and distances.
-        rows: integers, rows of the table.
-        distances: of each of rows.
-        strengths: uint32, by row of the table.
+        a, b: places in begins and ends.
         text: uint8.
-        begins, ends: int64, of the phrase of each of rows in the text.
+        begins, ends: int64, of each neighbour's phrase in the text.
     """
-    if distances[a] != distances[b]:
-        return distances[a] < distances[b]
-    if strengths[rows[a]] != strengths[rows[b]]:
-        return strengths[rows[a]] > strengths[rows[b]]
     i = begins[a]
     j = begins[b]
     end_i = ends[a]
@@ -152,8 +145,10 @@ def order_neighbours(rows, distances, strengths, text, begins, ends):
         begins, ends: int64, of the phrase of each of rows in the text.
     """
     order = np.empty(rows.size, np.int64)
+    strong = np.empty(rows.size, np.uint32)
     for i in range(rows.size):
         order[i] = i
+        strong[i] = strengths[rows[i]]  # read once: they lie far apart
     other = np.empty(rows.size, np.int64)
     width = 1
     while width < rows.size:
@@ -163,12 +158,17 @@ def order_neighbours(rows, distances, strengths, text, begins, ends):
             i = begin
             j = middle
             for at in range(begin, stop):
-                if i < middle and (
-                    j == stop
-                    or not _is_before(
-                        order[j], order[i], rows, distances, strengths, text, begins, ends
-                    )
-                ):
+                takes_first = i < middle
+                if takes_first and j < stop:
+                    a = order[i]
+                    b = order[j]
+                    if distances[a] != distances[b]:
+                        takes_first = distances[a] < distances[b]
+                    elif strong[a] != strong[b]:
+                        takes_first = strong[a] > strong[b]
+                    else:
+                        takes_first = not _has_earlier_text(b, a, text, begins, ends)
+                if takes_first:
                     other[at] = order[i]
                     i += 1
                 else:
@@ -181,7 +181,7 @@ def order_neighbours(rows, distances, strengths, text, begins, ends):
 
 @compiled
 def _is_within(part, all_):
-    """Return whether all of `some` are in `all_`, uint64, ascending both."""
+    """Return whether all of `part` are in `all_`, uint64, ascending both."""
     j = 0
     for i in range(part.size):
         while j < all_.size and all_[j] < part[i]:
@@ -256,6 +256,19 @@ def _usual_of_each(distances, strengths, tokens, keys, bare, order):
 
 
 @compiled
+def _bits_of_cores(core_starts, core_words):
+    """Return a uint64 for each core, with a bit set for each word, by its hash.
+
+    A core whose bits are not all among another's has a word that the other lacks.
+    """
+    sets = np.zeros(core_starts.size - 1, np.uint64)
+    for i in range(sets.size):
+        for j in range(core_starts[i], core_starts[i + 1]):
+            sets[i] |= np.uint64(1) << (core_words[j] >> np.uint64(58))
+    return sets
+
+
+@compiled
 def choose_distinctive(
     distances, variants, strengths, tokens, keys, bare, core_starts, core_words, order, focal,
     words, most,
@@ -274,6 +287,8 @@ def choose_distinctive(
         most: how many are listed.
     """
     usual = _usual_of_each(distances, strengths, tokens, keys, bare, order)
+    sets = _bits_of_cores(core_starts, core_words)
+    none = np.uint64(0)
     n_before = strengths.size - distances.size
     listed = np.empty(strengths.size, np.int64)
     for i in range(n_before):
@@ -291,9 +306,16 @@ def choose_distinctive(
             if _is_within(core, words) or _is_within(focal, core):
                 continue
             shares = _share_a_word(core, focal)
-            for place in listed[: n_before + n]:
+            for at in range(n_before + n):
+                place = listed[at]
+                may_hold = sets[place] & ~sets[i] == none
+                may_be_held = shares and sets[i] & ~sets[place] == none
+                if not (may_hold or may_be_held):
+                    continue
                 other = core_words[core_starts[place] : core_starts[place + 1]]
-                if _is_within(other, core) or (shares and _is_within(core, other)):
+                if (may_hold and _is_within(other, core)) or (
+                    may_be_held and _is_within(core, other)
+                ):
                     says_again = True
                     break
         if not says_again:
