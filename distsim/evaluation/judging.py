@@ -111,10 +111,10 @@ def write_forms(
     """Write forms for judges; return how many lines they have.
 
     The folder gets judge.csv and judge.html, the same lines to be marked in a spreadsheet or a
-    browser, and key.csv, which judges must not see. Lines are in random order, and equal ones of
-    several systems are one. Hidden controls: for each fifth source a copy and one with nonsense for
-    its longest word; random deletion to the length of the first system's output where that is
-    shorter than the source.
+    browser, and key.csv, which judges must not see: of each id the systems and the number of its
+    source. Lines are in random order, and equal ones of several systems are one. Hidden controls:
+    for each fifth source a copy and one with nonsense for its longest word; random deletion to the
+    length of the first system's output where that is shorter than the source.
 
     Arguments:
         sources: sentences or phrases. systems: people's references may be among them.
@@ -159,8 +159,9 @@ def write_forms(
         _csv([("id", "source", "output", *questions), *(r + empty for r in rows)]),
     )
     _write(forms_folder / PAGE, _page(rows, questions, forms_folder.name))
-    keys = [(row[0], ";".join(lines[pair])) for row, pair in zip(rows, order, strict=True)]
-    _write(forms_folder / KEY, _csv([("id", "systems"), *keys]))
+    numbers = {source: str(n) for n, source in enumerate(dict.fromkeys(sources), 1)}
+    keys = [(row[0], ";".join(lines[row[1], row[2]]), numbers[row[1]]) for row in rows]
+    _write(forms_folder / KEY, _csv([("id", "systems", "source"), *keys]))
     return len(rows)
 
 
@@ -191,23 +192,27 @@ def read_forms(
     line; intervals are of a bootstrap over sources.
 
     Arguments:
-        key: key.csv. sheets: of each judge a copy of judge.csv with marks; empty ones are none.
-            Columns may be separated by commas, semicolons or tabs.
+        key: key.csv. sheets: of each judge a copy of judge.csv with marks, or its ids and marks
+            alone; empty marks are none. Columns may be separated by commas, semicolons or tabs.
         baseline: a system, a person or a control, from which others' differences are taken.
 
     Raises:
-        InputError: a file is none of these, ids differ, or a mark is not 1 to 5.
+        InputError: a file is none of these, ids differ, a mark is not 1 to 5, or neither key nor
+            sheet has sources (keys made before 28 November 2026 have none).
         ParameterError: the key has no such baseline.
 
     >>> read_forms("forms/key.csv", ["ann.csv", "ben.csv"]).agreement  # doctest: +SKIP
     """
-    systems = {row["id"]: row["systems"].split(";") for _, row in _rows(key, ("id", "systems"))}
+    keys = {row["id"]: row for _, row in _rows(key, ("id", "systems"), KEY)}
+    systems = {name: row["systems"].split(";") for name, row in keys.items()}
     names = list(dict.fromkeys(one for of in systems.values() for one in of))
     if baseline is not None:
         one_of(baseline, sorted(names), "baseline")
     every = [_marks_of(sheet, systems) for sheet in sheets]
-    questions = [name for name in QUESTIONS if any(name in one for one in every[0][0].values())]
-    sources = every[0][1]
+    questions = [
+        name for name in QUESTIONS if any(name in row for one, _ in every for row in one.values())
+    ]
+    sources = _sources(key, keys, every)
     rows, agreement = [], []
     for question in questions:
         table = np.array([[one.get(i, {}).get(question, np.nan) for i in systems]
@@ -227,10 +232,11 @@ def read_forms(
 
 
 _Marks = dict[str, dict[str, float]]
+_Sources = dict[str, str]
 
 
-def _rows(path: AnyPath, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    """Return (line, fields) of a CSV file."""
+def _rows(path: AnyPath, columns: Sequence[str], form: str) -> list[tuple[int, dict[str, str]]]:
+    """Return (line, fields) of a CSV file, which is one of the form's."""
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             text = file.read()
@@ -242,17 +248,36 @@ def _rows(path: AnyPath, columns: Sequence[str]) -> list[tuple[int, dict[str, st
     else:
         reader = csv.DictReader(io.StringIO(text), delimiter=";" if ";" in head else ",")
     if not set(columns) <= set(reader.fieldnames or ()):
-        raise InputError(f"{path}, line 1: wanted the columns {', '.join(columns)}: give {SHEET}")
+        raise InputError(f"{path}, line 1: columns {', '.join(columns)} wanted: give {form}")
     return [(reader.line_num, {k: v or "" for k, v in row.items() if k}) for row in reader]
 
 
-def _marks_of(path: AnyPath, systems: Mapping[str, object]) -> tuple[_Marks, dict[str, str]]:
-    """Return (marks by id and question, source by id) of a judge."""
+def _sources(
+    key: AnyPath, keys: Mapping[str, Mapping[str, str]], every: Sequence[tuple[_Marks, _Sources]]
+) -> _Sources:
+    """Return the source of each id, by the key or, as older keys have none, by a sheet."""
+    of_key = {name: row["source"] for name, row in keys.items() if "source" in row}
+    for sources in (of_key, *(of_sheet for _, of_sheet in every)):
+        if sources:
+            return sources
+    raise InputError(
+        f"{key}: has no sources, nor has any sheet: give a sheet with the column source"
+    )
+
+
+def _marks_of(path: AnyPath, systems: Mapping[str, object]) -> tuple[_Marks, _Sources]:
+    """Return (marks by id and question, source by id, empty without this column) of a judge."""
     marks: _Marks = {}
     sources = {}
-    for line, row in _rows(path, ("id", "source", "output")):
+    rows = _rows(path, ("id",), SHEET)
+    if rows and not set(QUESTIONS) & rows[0][1].keys():
+        raise InputError(f"{path}, line 1: no column is {', '.join(QUESTIONS)}: give {SHEET}")
+    for line, row in rows:
+        if row["id"] in marks:
+            raise InputError(f"{path}, line {line}: id {row['id']} has a line already")
         marks_of_row = marks[row["id"]] = {}
-        sources[row["id"]] = row["source"]
+        if "source" in row:
+            sources[row["id"]] = row["source"]
         for name in QUESTIONS:
             text = row.get(name, "").strip()
             if text and text not in map(str, MARKS):

@@ -135,6 +135,35 @@ def test_sheets_may_have_tabs(tmp_path, run):
     ]  # fmt: skip
 
 
+def test_sheets_may_have_ids_and_marks_alone(tmp_path, run):
+    folder = tmp_path / "forms"
+    twice = [*SOURCES, SOURCES[0]]  # one source, for intervals and differences
+    systems = [System(one.name, [*one.sentences, one.sentences[0]]) for one in (MINE, PERSON)]
+    write_forms(twice, systems, folder)
+    sheet = judged(folder, "a.csv", by_words)
+    marks = ["id;grammar;meaning"]
+    marks += [f"{row['id']};{row['grammar']};{row['meaning']}" for row in lines_of(sheet)]
+    marks[1:] = marks[:0:-1]
+    (folder / "marks.csv").write_text("\n".join(marks))
+    (folder / "judge.csv").unlink()  # the key is enough
+    for baseline in (None, "person"):
+        given = [
+            read_forms(folder / "key.csv", [path], baseline=baseline)
+            for path in (sheet, folder / "marks.csv")
+        ]
+        assert given[0].rows == given[1].rows
+    older = folder / "older.csv"
+    older.write_text("".join(
+        f"{row['id']},{row['systems']}\n"
+        for row in [{"id": "id", "systems": "systems"}, *lines_of(folder / "key.csv")]
+    ))  # fmt: skip
+    assert read_forms(older, [sheet], baseline="person").rows == given[0].rows
+    both = [folder / "marks.csv", sheet]
+    assert read_forms(older, both, baseline="person").rows == given[0].rows
+    _, err = run("judge", "read", older, folder / "marks.csv", status=1)
+    assert "has no sources, nor has any sheet: give a sheet with the column source" in err
+
+
 def test_wrong_sheets_are_told(tmp_path, run):
     for name, texts in (("source", SOURCES), ("mine", MINE.sentences)):
         (tmp_path / name).write_text("".join(f"{one}\n" for one in texts))
@@ -151,11 +180,15 @@ def test_wrong_sheets_are_told(tmp_path, run):
     for changed, message in (
         (text.replace(",4,5", ",6,5"), "meaning '6': write 1 to 5"),
         ("\n".join(text.splitlines()[:-1]), "ids, the key has"),
-        ("a,b\n", "wanted the columns"),
+        ("a,b\n", "columns id wanted: give judge.csv"),
+        ("id,source,output\n1,a,b\n", "no column is meaning, grammar, rating"),
+        (text + text.splitlines()[1] + "\n", "id 1 has a line already"),
     ):
         wrong.write_text(changed)
         _, err = run("judge", "read", folder / "key.csv", wrong, status=1)
         assert message in err
+    _, err = run("judge", "read", sheet, sheet, status=1)
+    assert "columns id, systems wanted: give key.csv" in err
     for more, message in ((["--questions", "taste"], "taste"), (["--set", "seed=-1"], "seed")):
         _, err = run("judge", "forms", tmp_path / "source", tmp_path / "mine", "-o", tmp_path / "x",
                      *more, status=1)  # fmt: skip
