@@ -28,6 +28,7 @@ def test_every_name_of_a_measure_has_its_formula():
 def test_a_table_worked_by_hand():
     found = {name: float(measure(*TABLE)[0]) for name, measure in TABLE_MEASURES.items()}
     assert found["mi"] == pytest.approx(log2(8 / 2))
+    assert found["mi3"] == pytest.approx(log2(8**3 / 2))
     assert found["t"] == pytest.approx(6 / sqrt(8))
     assert found["z"] == pytest.approx(6 / sqrt(2))
     two = 2 * (8 * log(8 / 2) + 12 * log(12 / 18))
