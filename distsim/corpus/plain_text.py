@@ -98,6 +98,9 @@ def guess_format(texts: Iterable[bytes]) -> TextFormat:
     return "lines" if 2 * formats.count("lines") > len(formats) else "text"
 
 
+_ESCAPED = re.compile(rb"&(?:apos|quot|amp|lt|gt|nbsp|#[0-9]{2,5}|#x[0-9a-fA-F]{2,4});")
+
+
 def format_doubts(text: bytes, text_format: TextFormat) -> Iterator[str]:
     """Yield why the beginning of a text does not fit its format; nothing if it does.
 
@@ -126,6 +129,12 @@ def format_doubts(text: bytes, text_format: TextFormat) -> Iterator[str]:
         yield (
             f"looks tokenised (`{signs.example}` stands alone): tokenised text wants "
             "`text_format` lines"
+        )
+    escaped = _ESCAPED.search(text) if text_format == "text" else None
+    if escaped:
+        yield (
+            f"`{escaped.group().decode()}` stands for a character and is read as three tokens: "
+            "replace such names first, as Python's html.unescape does"
         )
 
 

@@ -200,5 +200,8 @@ def test_text_that_does_not_look_as_its_format_says(texts, run):
     assert "read as tokenised text, a sentence a line" in err and err.count("\n") == 2
     _, err = run("index", "build", texts / "raw", "-o", texts / "i6")
     assert "read as running text" in err and "untokenised" not in err
+    (texts / "web").write_text(raw + "AT&T isn&#8217;t &lt;that&gt;; fish&nbsp;and chips.\n")
+    _, err = run("index", "build", texts / "web", "-o", texts / "i7")
+    assert "`&#8217;` stands for a character and is read as three tokens" in err
     with pytest.warns(UserWarning, match="raw: looks untokenised"):
         CorpusIndex.build(texts / "raw", texts / "i5")
