@@ -228,7 +228,7 @@ def join(job: Job, path: Path, force: bool = False) -> None:
     with storage.create(path, storage.SIGNATURES) as writer, only_its_own(writer.folder):
         if plan.recipe.is_learned:
             learned = job.folder / "projection"
-            store = ProjectionStore(writer.folder, Work(writer.folder), given=learned)
+            store = ProjectionStore(writer.folder, Work(writer.folder), path=learned)
             store.projection(plan.recipe.training(job.text_of_words()))
         phrases = PhraseStream(writer)
         bits = writer.stream("bits", np.uint64, plan.recipe.n_bits // 64)

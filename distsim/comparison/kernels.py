@@ -34,21 +34,21 @@ def match_parts(tokens, positions, words, starts, anchor, longest_gap, begins):
         begins: int64[n, n_parts], position of each part of each match; filled.
     """
     n_parts = starts.size - 1
-    found = 0
+    n_matches = 0
     for i in range(positions.size):
         position = positions[i]
         if position < 0 or position >= tokens.size:
             return DAMAGED
-        begins[found, anchor] = position
+        begins[n_matches, anchor] = position
         whole = True
         for k in range(anchor + 1, n_parts):
-            inner = begins[found, k - 1] + starts[k] - starts[k - 1]
+            inner = begins[n_matches, k - 1] + starts[k] - starts[k - 1]
             whole = False
             for gap in range(1, longest_gap + 1):
                 if inner + gap > tokens.size or tokens[inner + gap - 1] == 0:
                     break
                 if _stands_at(tokens, inner + gap, words, starts[k], starts[k + 1]):
-                    begins[found, k] = inner + gap
+                    begins[n_matches, k] = inner + gap
                     whole = True
                     break
             if not whole:
@@ -57,18 +57,18 @@ def match_parts(tokens, positions, words, starts, anchor, longest_gap, begins):
             if not whole:
                 break
             k = anchor - 1 - back
-            outer = begins[found, k + 1]
+            outer = begins[n_matches, k + 1]
             whole = False
             for gap in range(1, longest_gap + 1):
                 if outer - gap < 0 or tokens[outer - gap] == 0:
                     break
                 begin = outer - gap - (starts[k + 1] - starts[k])
                 if _stands_at(tokens, begin, words, starts[k], starts[k + 1]):
-                    begins[found, k] = begin
+                    begins[n_matches, k] = begin
                     whole = True
                     break
-        found += whole
-    return found
+        n_matches += whole
+    return n_matches
 
 
 @compiled
@@ -80,7 +80,7 @@ def gather_fillers(tokens, firsts, stops, step, n_words, rows):
         firsts, stops: int64[n], half-open; copying also ends at a sentence's end.
         step: 1 or -1, direction of reading.
         n_words: word ids are below it.
-        rows: uint32[n, most], the first words from each place on, then 0; filled.
+        rows: uint32[n, m], the first words from each place on, then 0; filled.
     """
     for i in range(firsts.size):
         for k in range(rows.shape[1]):
@@ -190,7 +190,7 @@ def find_joins(tokens, positions, length, others, window, out):
 
 
 @compiled
-def count_joins(tokens, positions, numbers, roles, befores, betweens, found):
+def count_joins(tokens, positions, numbers, roles, befores, betweens, counts):
     """Count in found how often each word is joined by a pattern with a word at positions.
 
     Arguments:
@@ -201,27 +201,29 @@ def count_joins(tokens, positions, numbers, roles, befores, betweens, found):
             those that patterns have there, 0 of others: no pattern goes beyond these.
         befores: int64[m], the word before the first of the two, 0 for any.
         betweens: int64[m, k], the words between the two, then -1.
-        found: int64[n], counts; added to.
+        counts: int64[n], counts; added to.
     """
-    most = betweens.shape[1]
-    between = np.empty(most + 1, np.int64)
+    max_between = betweens.shape[1]
+    between = np.empty(max_between + 1, np.int64)
     for i in range(positions.size):
         if i + AHEAD < positions.size:
             prefetch(tokens, positions[i + AHEAD])
         position = positions[i]
         for side in (-1, 1):
             at = position + side
-            while 0 <= at < tokens.size and tokens[at] != 0 and abs(at - position) <= most + 2:
+            while (
+                0 <= at < tokens.size and tokens[at] != 0 and abs(at - position) <= max_between + 2
+            ):
                 number = numbers[tokens[at]] if tokens[at] < numbers.size else -1
                 if number >= 0:
                     first, second = min(position, at), max(position, at)
                     n = 0
                     for k in range(first + 1, second):
-                        if n <= most and roles[tokens[k]] != PASSED:
+                        if n <= max_between and roles[tokens[k]] != PASSED:
                             between[n] = tokens[k]
                             n += 1
                     before = tokens[first - 1] if first > 0 else 0
-                    found[number] += _is_pattern(between, n, before, befores, betweens)
+                    counts[number] += _is_pattern(between, n, before, befores, betweens)
                 if tokens[at] >= roles.size or roles[tokens[at]] == 0:
                     break
                 at += side

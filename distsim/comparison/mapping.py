@@ -196,18 +196,18 @@ def read_pairs(path: str | Path) -> list[WordPair]:
     return pairs
 
 
-def _normal_pair(given: Any, number: int, source: StoredTable, target: StoredTable) -> WordPair:
+def _normal_pair(pair: Any, number: int, source: StoredTable, target: StoredTable) -> WordPair:
     """Return a pair in the normal forms of both tables.
 
     Raises:
         ParameterError: it is no pair of texts, perhaps with a weight above 0.
     """
     try:
-        word, translation, weight = WordPair(*given)
+        word, translation, weight = WordPair(*pair)
         value = float(weight)
     except (TypeError, ValueError):
         raise ParameterError(
-            f"pairs[{number}]: is {shown(given)}, wanted (word, translation) or (word, "
+            f"pairs[{number}]: is {shown(pair)}, wanted (word, translation) or (word, "
             "translation, weight)"
         ) from None
     if not 0 < value < np.inf:
@@ -331,17 +331,17 @@ class VectorMap:
             pairs = read_pairs(pairs)
         if not isinstance(pairs, Iterable):
             raise ParameterError(f"pairs: is {shown(pairs)}, wanted a file or pairs of words")
-        given = [_normal_pair(pair, number, *tables) for number, pair in enumerate(pairs)]
-        used = [p for p in given if p.source in spaces[0].rows and p.target in spaces[1].rows]
+        checked = [_normal_pair(pair, number, *tables) for number, pair in enumerate(pairs)]
+        used = [p for p in checked if p.source in spaces[0].rows and p.target in spaces[1].rows]
         if not used:
             raise ParameterError(
-                f"`pairs`: none of {len(given):,} has vectors on both sides: give words that occur "
-                "in both texts"
+                f"`pairs`: none of {len(checked):,} has vectors on both sides: give words that "
+                "occur in both texts"
             )
-        if len(used) < len(given):
-            notice(f"{len(given) - len(used):,} of {len(given):,} pairs left out: no vector")
+        if len(used) < len(checked):
+            notice(f"{len(checked) - len(used):,} of {len(checked):,} pairs left out: no vector")
         _require_enough(
-            used, spaces[0].vectors.shape[1], min(len(one.rows) for one in spaces), notice
+            used, spaces[0].vectors.shape[1], min(len(space.rows) for space in spaces), notice
         )
         matrix = fit_map(
             spaces[0].vectors[[spaces[0].rows[pair.source] for pair in used]],

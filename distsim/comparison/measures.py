@@ -68,8 +68,8 @@ class Coverage(NamedTuple):
         >>> Coverage.of([Estimate(0.5), Estimate(0.25, composed=True), Estimate(None)])
         Coverage(pairs=3, covered=2, composed=1)
         """
-        covered = [one for one in estimates if one.similarity is not None]
-        return cls(len(estimates), len(covered), sum(one.composed for one in covered))
+        covered = [estimate for estimate in estimates if estimate.similarity is not None]
+        return cls(len(estimates), len(covered), sum(estimate.composed for estimate in covered))
 
 
 class Similarity(Protocol):
@@ -117,7 +117,7 @@ class Similarity(Protocol):
         Arguments:
             pairs: two phrases each, words separated by spaces.
         """
-        return [one.similarity for one in self.estimates(pairs)]
+        return [estimate.similarity for estimate in self.estimates(pairs)]
 
 
 def similarity(
@@ -226,9 +226,11 @@ class EstimatedCosine(Similarity):
         if len(self._tables) == 2:
             other = self._tables[1]
             table.fingerprint.require_same(other.fingerprint, str(table.path), str(other.path))
-            if estimate is None and any(estimate_of(one, None) == "bits" for one in self._tables):
+            if estimate is None and any(
+                estimate_of(table, None) == "bits" for table in self._tables
+            ):
                 estimate = "bits"
-        self._estimators = [one.estimator(estimate=estimate) for one in self._tables]
+        self._estimators = [table.estimator(estimate=estimate) for table in self._tables]
         self.estimate = self._estimators[0].name
         self._compose = compose
 
@@ -265,11 +267,11 @@ class EstimatedCosine(Similarity):
         Arguments:
             pairs: two phrases each, words separated by spaces.
         """
-        given = checked_pairs(pairs)
-        sides = [pair[0] for pair in given], [pair[1] for pair in given]
+        checked = checked_pairs(pairs)
+        sides = [pair[0] for pair in checked], [pair[1] for pair in checked]
         if len(self._tables) == 1:  # a phrase on both sides is looked up once
             first, numbers = self._estimators[0].look_up([*sides[0], *sides[1]], self._compose)
-            second, a, b = first, numbers[: len(given)], numbers[len(given) :]
+            second, a, b = first, numbers[: len(checked)], numbers[len(checked) :]
         else:
             (first, a), (second, b) = (
                 estimator.look_up(phrases, self._compose)
@@ -278,11 +280,11 @@ class EstimatedCosine(Similarity):
         known = np.flatnonzero(first.known[a] & second.known[b])
         cosines = self._estimators[0].cosines(first, second, a[known], b[known])
         composed = first.composed[a] | second.composed[b]
-        result = [Estimate(None)] * len(given)
+        result = [Estimate(None)] * len(checked)
         for number, value in zip(known.tolist(), cosines.tolist(), strict=True):
             result[number] = Estimate(value)
         for number in known[composed[known]].tolist():
-            if differ_in_unknown_words(self._tables, given[number]):
+            if differ_in_unknown_words(self._tables, checked[number]):
                 result[number] = Estimate(None)
             else:
                 result[number] = Estimate(result[number].similarity, True)
@@ -561,7 +563,9 @@ class LearnedCosine(Similarity):
             pairs: two phrases each, words separated by spaces.
         """
         words = self._index.words
-        return _of_unit_vectors(self._table, pairs, lambda one: self._vector(" ".join(words(one))))
+        return _of_unit_vectors(
+            self._table, pairs, lambda phrase: self._vector(" ".join(words(phrase)))
+        )
 
     def _made_vector(self, phrase: str) -> np.ndarray | None:
         if not phrase:
@@ -654,27 +658,27 @@ def checked_pairs(pairs: Iterable[Pair]) -> list[Pair]:
     if hasattr(pairs, "columns") and hasattr(pairs, "to_numpy"):  # a frame iterates over columns
         pairs = pairs.to_numpy().tolist()
     try:
-        given = list(pairs)
+        checked = list(pairs)
     except TypeError:
         raise ParameterError(f"pairs: is {shown(pairs)}, wanted pairs of texts") from None
-    for number, pair in enumerate(given):
+    for number, pair in enumerate(checked):
         is_many = isinstance(pair, Sequence | np.ndarray) and not isinstance(pair, str | bytes)
         if not is_many or len(pair) != 2:
             raise ParameterError(f"pairs[{number}]: is {shown(pair)}, wanted two texts (str)")
         if type(pair[0]) is not str or type(pair[1]) is not str:
             one_or_many_texts(pair, f"pairs[{number}]")
-    return given
+    return checked
 
 
 def _of_unit_vectors(
     table: StoredTable, pairs: Iterable[Pair], vector: Callable[[str], np.ndarray | None]
 ) -> list[Estimate]:
     """Return the cosine of every pair; `composed` where a phrase is not in the table."""
-    given = checked_pairs(pairs)
-    rows = [table.find([pair[side] for pair in given]) for side in range(2)]
+    checked = checked_pairs(pairs)
+    rows = [table.find([pair[side] for pair in checked]) for side in range(2)]
     composed = ((rows[0] < 0) | (rows[1] < 0)).tolist()
     result = []
-    for (a, b), is_composed in zip(given, composed, strict=True):
+    for (a, b), is_composed in zip(checked, composed, strict=True):
         first, second = vector(a), vector(b)
         differs = is_composed and differ_in_unknown_words((table,), (a, b))
         if first is None or second is None or differs:

@@ -202,7 +202,7 @@ class NeighbourSearch:
         return narrower
 
     def _nearest_rows(
-        self, bits: np.ndarray, most: int, radius: int
+        self, bits: np.ndarray, max_rows: int, radius: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return (the nearest rows inside the limits, their distances), the nearest first.
 
@@ -212,17 +212,17 @@ class NeighbourSearch:
         """
         inside = self._inside
         if inside is None:
-            return self._part.nearest(bits, most, radius)
-        asked = most * inside.size // int(np.count_nonzero(inside))
+            return self._part.nearest(bits, max_rows, radius)
+        asked = max_rows * inside.size // int(np.count_nonzero(inside))
         while True:
             at, distances = self._part.nearest(bits, asked, radius)
             kept = inside[at]
-            if at.size < asked or asked >= inside.size or np.count_nonzero(kept) >= most:
+            if at.size < asked or asked >= inside.size or np.count_nonzero(kept) >= max_rows:
                 break
             asked = min(2 * asked, inside.size)
         at, distances = at[kept], distances[kept]
-        if at.size > most:
-            as_near = int(np.searchsorted(distances, distances[most - 1], "right"))
+        if at.size > max_rows:
+            as_near = int(np.searchsorted(distances, distances[max_rows - 1], "right"))
             at, distances = at[:as_near], distances[:as_near]
         return at, distances
 
@@ -239,8 +239,8 @@ class NeighbourSearch:
         Raises:
             ParameterError: the phrase is empty or no text, or k is no whole number above 0.
         """
-        found = self.found(phrase, k=k)
-        return None if found is None else found.neighbours
+        neighbour_list = self.found(phrase, k=k)
+        return None if neighbour_list is None else neighbour_list.neighbours
 
     def above(
         self, phrase: str, threshold: float, *, k: int | None = None
@@ -254,8 +254,8 @@ class NeighbourSearch:
             threshold: the lowest similarity, -1 to 1.
             k: so many at most; all where None.
         """
-        found = self.found(phrase, k=k, threshold=threshold)
-        return None if found is None else found.neighbours
+        neighbour_list = self.found(phrase, k=k, threshold=threshold)
+        return None if neighbour_list is None else neighbour_list.neighbours
 
     def found(
         self,
@@ -563,9 +563,9 @@ def nearest_bits(
     """
     if k < 1 or not len(bits if among is None else among):
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    most = 64 * query.size if radius is None else radius
+    max_distance = 64 * query.size if radius is None else radius
     nearest: tuple[np.ndarray, np.ndarray] = nearest_rows(
-        frozen(bits), _ALL_ROWS if among is None else frozen(among), frozen(query), k, most
+        frozen(bits), _ALL_ROWS if among is None else frozen(among), frozen(query), k, max_distance
     )
     return nearest
 
@@ -615,8 +615,8 @@ def _distinctive(table: StoredTable) -> DistinctiveWords:
     """Return the finder of a table's distinctive words, made once; the caller has the lock."""
     if "distinctive" not in table.kept:
         table.kept["distinctive"] = DistinctiveWords(table)
-    found: DistinctiveWords = table.kept["distinctive"]
-    return found
+    distinctive: DistinctiveWords = table.kept["distinctive"]
+    return distinctive
 
 
 def _made_part(
@@ -634,9 +634,9 @@ def _made_part(
         )
     rows: np.ndarray | None = None
     if candidates is not None:
-        found = table.find(candidates)
+        row_of_candidate = table.find(candidates)
         rows = _left(
-            table, np.unique(found[found >= 0]),
+            table, np.unique(row_of_candidate[row_of_candidate >= 0]),
             f"none of {len(candidates):,} `candidates` has a signature: name others",
         )  # fmt: skip
     if min_strength > 0:
@@ -670,8 +670,8 @@ def _are_among(lengths: tuple[int, ...], tokens: np.ndarray) -> np.ndarray:
     """Return whether each number of tokens, uint16, is one of `lengths`; bool."""
     wanted = np.zeros(1 << 16, bool)
     wanted[[length for length in lengths if length < wanted.size]] = True
-    found: np.ndarray = wanted[tokens]
-    return found
+    is_among: np.ndarray = wanted[tokens]
+    return is_among
 
 
 def _left(table: StoredTable, rows: np.ndarray, why: str) -> np.ndarray:
@@ -694,15 +694,17 @@ def _each(lengths: int | Iterable[int]) -> list[int]:
 def _lengths(lengths: int | Iterable[int], longest: int) -> tuple[int, ...]:
     """Return numbers of tokens, ascending; of a range, however long, those that phrases have."""
     try:
-        given = list(lengths[:1]) if isinstance(lengths, range) else _each(lengths)
+        listed_lengths = list(lengths[:1]) if isinstance(lengths, range) else _each(lengths)
     except TypeError:
         raise ParameterError(f"lengths: is {shown(lengths)}, wanted numbers of tokens") from None
-    found = {whole_number(one, f"lengths[{n}]", 1) for n, one in enumerate(given)}
-    if not found:
+    wanted_lengths = {
+        whole_number(length, f"lengths[{n}]", 1) for n, length in enumerate(listed_lengths)
+    }
+    if not wanted_lengths:
         raise ParameterError("lengths: is empty, wanted numbers of tokens")
     if isinstance(lengths, range):
-        found.update(length for length in range(1, longest + 1) if length in lengths)
-    return tuple(sorted(found))
+        wanted_lengths.update(length for length in range(1, longest + 1) if length in lengths)
+    return tuple(sorted(wanted_lengths))
 
 
 def _radius(threshold: float | None, n_bits: int, lenience: float) -> int:
@@ -751,12 +753,15 @@ def rerank_neighbours(
     >>> sorted(one.phrase for one in again) == sorted(one.phrase for one in near)
     True
     """
-    values = measure.similarities([(phrase, one.phrase) for one in near])
+    values = measure.similarities([(phrase, neighbour.phrase) for neighbour in near])
     again = [
-        one._replace(similarity=math.nan if value is None else value)
-        for one, value in zip(near, values, strict=True)
+        neighbour._replace(similarity=math.nan if value is None else value)
+        for neighbour, value in zip(near, values, strict=True)
     ]
-    order = sorted(again, key=lambda one: (_last(one.similarity), -one.strength, one.phrase))
+    order = sorted(
+        again,
+        key=lambda neighbour: (_last(neighbour.similarity), -neighbour.strength, neighbour.phrase),
+    )
     return Results(order)
 
 
@@ -778,14 +783,17 @@ def neighbours_of_both(
     >>> [(one.of, one.phrase) for one in both]
     [('both', 'the gryphon'), ('both', 'the hatter')]
     """
-    found = [one.found(phrase, k=k) for one in (a, b)]
-    near = [[] if one is None else [row.phrase for row in one.neighbours] for one in found]
+    neighbour_lists = [search.found(phrase, k=k) for search in (a, b)]
+    near = [
+        [] if neighbour_list is None else [row.phrase for row in neighbour_list.neighbours]
+        for neighbour_list in neighbour_lists
+    ]
     phrases = list(dict.fromkeys(near[0] + near[1]))
     measured = [
-        EstimatedCosine(one.table, estimate=one.estimate).similarities(
+        EstimatedCosine(search.table, estimate=search.estimate).similarities(
             [(phrase, other) for other in phrases]
         )
-        for one in (a, b)
+        for search in (a, b)
     ]
     rows = []
     for other, similarity_a, similarity_b in zip(phrases, *measured, strict=True):
@@ -794,7 +802,7 @@ def neighbours_of_both(
 
     def order(row: SharedNeighbour) -> tuple[int, float, str]:
         values = {"both": row[2:], "a": row[2:3], "b": row[3:]}[row.of]
-        total = sum(one for one in values if one is not None)
+        total = sum(similarity for similarity in values if similarity is not None)
         return ("both", "a", "b").index(row.of), -total, row.phrase
 
     return Results(sorted(rows, key=order))

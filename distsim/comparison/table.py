@@ -242,22 +242,24 @@ class SignatureTable(StoredTable):
         """
         topn = whole_number(topn, "topn", 1)
         added, taken = _terms(positive), _terms(negative)
-        if any(isinstance(one, np.ndarray) for one in (*added, *taken)):
+        if any(isinstance(term, np.ndarray) for term in (*added, *taken)):
             return self._near_sum(added, taken, topn)
         positive, negative = (
-            one_or_many_texts(given, name)
-            for given, name in ((added, "positive"), (taken, "negative"))
+            one_or_many_texts(terms, name)
+            for terms, name in ((added, "positive"), (taken, "negative"))
         )
         _ = self[[*positive, *negative]]  # refuses what is not known
         near = nearest.NeighbourSearch(self).of_sum(positive, negative, k=topn) or ()
-        return [(one.phrase, one.similarity) for one in near]
+        return [(neighbour.phrase, neighbour.similarity) for neighbour in near]
 
     def _near_sum(self, added: list[Any], taken: list[Any], topn: int) -> list[tuple[str, float]]:
-        given = [(one, 1) for one in added] + [(one, -1) for one in taken]
-        vectors = [sign * (self[one] if isinstance(one, str) else one) for one, sign in given]
-        phrases = {self.normal_form(one) for one, _ in given if isinstance(one, str)}
+        signed_terms = [(term, 1) for term in added] + [(term, -1) for term in taken]
+        vectors = [
+            sign * (self[term] if isinstance(term, str) else term) for term, sign in signed_terms
+        ]
+        phrases = {self.normal_form(term) for term, _ in signed_terms if isinstance(term, str)}
         near = self.similar_by_vector(np.sum(vectors, axis=0), topn=topn + len(phrases))
-        return [one for one in near if one[0] not in phrases][:topn]
+        return [answer for answer in near if answer[0] not in phrases][:topn]
 
     def similar_by_vector(self, vector: NDArray[Any], *, topn: int = 10) -> list[tuple[str, float]]:
         """Return the phrases most similar to a vector, with their similarities; gensim's name.
@@ -276,7 +278,9 @@ class SignatureTable(StoredTable):
         """
         topn = whole_number(topn, "topn", 1)
         near = nearest.NeighbourSearch(self, distinct=False, min_strength=0)
-        return [(one.phrase, one.similarity) for one in near.of_vector(vector, k=topn)]
+        return [
+            (neighbour.phrase, neighbour.similarity) for neighbour in near.of_vector(vector, k=topn)
+        ]
 
     def n_similarity(self, first: Texts, second: Texts) -> float:
         """Return the similarity of the sums of two sets of phrases; gensim's name.
@@ -316,12 +320,12 @@ class SignatureTable(StoredTable):
 
     def _sum(self, phrases: Texts) -> tuple[Stored, Stored]:
         """Return what is stored of phrases, and of their sum."""
-        given = one_or_many_texts(phrases, "phrases")
-        if not given:
+        names = one_or_many_texts(phrases, "phrases")
+        if not names:
             raise ParameterError("no phrase is given: give at least one")
-        _ = self[given]  # refuses what is not known
-        stored = self.estimator().stored_phrases([self.normal_form(one) for one in given])
-        return stored, stored.sum(np.ones(len(given)))
+        _ = self[names]  # refuses what is not known
+        stored = self.estimator().stored_phrases([self.normal_form(name) for name in names])
+        return stored, stored.sum(np.ones(len(names)))
 
     @property
     def index_to_key(self) -> list[str]:
@@ -334,13 +338,13 @@ class SignatureTable(StoredTable):
         return {phrase: row for row, phrase in enumerate(self)}
 
 
-def _terms(given: Terms) -> list[Any]:
+def _terms(terms: Terms) -> list[Any]:
     """Return phrases or vectors, given as one or as several."""
-    if isinstance(given, str) or (
-        isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind == "f"
+    if isinstance(terms, str) or (
+        isinstance(terms, np.ndarray) and terms.ndim == 1 and terms.dtype.kind == "f"
     ):
-        return [given]
-    return list(given)
+        return [terms]
+    return list(terms)
 
 
 sign = SignatureTable.build
@@ -425,5 +429,5 @@ def group_senses(table: SignatureTable, phrases: Sequence[str]) -> list[str]:
         inside = cosines[np.ix_(group, group)].sum(axis=1)
         typical = [group[i] for i in np.argsort(-inside, kind="stable")[:2]]
         for i in group:
-            names[i] = ", ".join(phrases[one] for one in typical)
+            names[i] = ", ".join(phrases[member] for member in typical)
     return names

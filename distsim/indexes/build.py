@@ -162,8 +162,8 @@ class IndexOptions:
             raise ParameterError("`text_format` is 'text', annotated text wants lines")
         if self.dedup not in DEDUPS:
             raise ParameterError(f"`dedup` is {self.dedup!r}, choose one of {', '.join(DEDUPS)}")
-        for name, given in (("text_field", self.text_field), ("id_field", self.id_field)):
-            if given == "":
+        for name, field_name in (("text_field", self.text_field), ("id_field", self.id_field)):
+            if field_name == "":
                 raise ParameterError(f"`{name}` is empty: name a field, or leave it out")
         whole_number(self.shard_tokens, "`shard_tokens`", 2, MAX_TOKENS)
 
@@ -183,7 +183,7 @@ class IndexOptions:
     def _reading(self) -> dict[str, Any]:
         """Return the settings of reading that are not the usual ones."""
         values = {name: getattr(self, name) for name in _READING}
-        return {name: one for name, one in values.items() if one not in (None, False, "text")}
+        return {name: value for name, value in values.items() if value not in (None, False, "text")}
 
     @classmethod
     def from_manifest(cls, values: dict[str, Any]) -> "IndexOptions":
@@ -332,7 +332,7 @@ def line_hashes(corpus: Paths, options: IndexOptions) -> np.ndarray:
     """
     vocabulary = VocabularyBuilder()
     numbering = WordNumbering(options.normaliser, vocabulary)
-    found = [np.empty(0, np.uint64)]
+    hashes_of_shards = [np.empty(0, np.uint64)]
     sources = find_sources(one_or_many_paths(corpus, "corpus"))
     for block in read_blocks(sources, longest=TEXT_LINE_BYTES):
         tokens = cut(block.text, options.text_format)
@@ -341,8 +341,8 @@ def line_hashes(corpus: Paths, options: IndexOptions) -> np.ndarray:
             frozen(words), frozen(tokens.line_stops), frozen(vocabulary.hashes()),
             np.uint32(DROPPED),
         )  # fmt: skip
-        found.append(np.unique(hashes[hashes != 0]))
-    return np.unique(np.concatenate(found))
+        hashes_of_shards.append(np.unique(hashes[hashes != 0]))
+    return np.unique(np.concatenate(hashes_of_shards))
 
 
 def add_to_index(
@@ -402,17 +402,17 @@ def _parted(known: KnownTexts, sources: list[Source]) -> tuple[list[Source], lis
     """Return (sources to be read, sources whose text is in the index already)."""
     new, repeated = [], []
     for source in sources:
-        found = known.find(source)
-        if isinstance(found, Grown):
+        known_text = known.find(source)
+        if isinstance(known_text, Grown):
             raise InputError(
-                f"{found.label}: has grown: its first {found.n_bytes:,} bytes are in the index "
-                f"already: add only what is new (tail -c +{found.n_bytes + 1} of the unpacked "
-                "text), or ask for the whole once more with `again`"
+                f"{known_text.label}: has grown: its first {known_text.n_bytes:,} bytes are in the "
+                f"index already: add only what is new (tail -c +{known_text.n_bytes + 1} of the "
+                "unpacked text), or ask for the whole once more with `again`"
             )
-        if found is None:
+        if known_text is None:
             new.append(source)
         else:
-            repeated.append(found)
+            repeated.append(known_text)
     return new, repeated
 
 
@@ -605,8 +605,8 @@ class IndexBuilder:
         self.digests += [
             digest_of(source)
             if source.documents and source.path and is_regular(source.path)
-            else one.digest()
-            for source, one in zip(sources, digests, strict=True)
+            else digest.digest()
+            for source, digest in zip(sources, digests, strict=True)
         ]
         if self._tokens_read() == before:
             names = ", ".join(source.label for source in sources[:3])
@@ -712,8 +712,8 @@ class IndexBuilder:
         """Return how many tokens have each analysis, uint64[n]."""
         counts = np.zeros(n, np.uint64)
         for number in range(self._n_shards):
-            found = self._writer.read(f"shard-{number}/analyses")
-            counts += np.bincount(found, minlength=n).astype(np.uint64)
+            analyses = self._writer.read(f"shard-{number}/analyses")
+            counts += np.bincount(analyses, minlength=n).astype(np.uint64)
         return counts
 
     def _add(self, block: Block, tokens: Cut, source: int) -> None:
@@ -788,12 +788,14 @@ class IndexBuilder:
         kept = np.flatnonzero(words != DROPPED)
         n_layers = len(self._layers.names)
         columns = [
-            self._layers.number(words[kept], [annotations[one][:n_layers] for one in kept.tolist()])
+            self._layers.number(
+                words[kept], [annotations[number][:n_layers] for number in kept.tolist()]
+            )
         ]
         if n_layers == len(LAYERS):
-            heads = np.array([one[n_layers] for one in annotations], np.int64) + np.arange(
-                words.size
-            )
+            heads = np.array(
+                [annotation[n_layers] for annotation in annotations], np.int64
+            ) + np.arange(words.size)
             ranks = np.cumsum(words != DROPPED) - 1
             distances = np.where(words[heads] == DROPPED, 0, ranks[heads] - ranks)
             columns.append(folded_distances(distances[kept]))
@@ -847,10 +849,10 @@ class IndexBuilder:
         """Return (the id of a file that is a document, its other fields)."""
         column = self._options.id_field or ID_FIELD
         others = dict(fields)
-        given = others.pop(column, None)
+        id_value = others.pop(column, None)
         if column == NO_ID:
             return None, without_id(others)
-        return (name if given in (None, "") else str(given)), others
+        return (name if id_value in (None, "") else str(id_value)), others
 
     def _tokens_read(self) -> int:
         return self._counts["tokens"] + self._counts["dropped_tokens"]

@@ -40,8 +40,8 @@ def mutual_information(
         total: number of places in the corpus.
     """
     with np.errstate(divide="ignore"):
-        found: np.ndarray = np.log2(both / expected(both, of_node, of_word, total))
-    return found
+        information: np.ndarray = np.log2(both / expected(both, of_node, of_word, total))
+    return information
 
 
 def cubic_mutual_information(
@@ -69,8 +69,10 @@ def t_score(both: np.ndarray, of_node: float, of_word: np.ndarray, total: float)
         of_word: float64[n], counts of the words in the corpus.
         total: number of places in the corpus.
     """
-    found = both - expected(both, of_node, of_word, total)
-    score: np.ndarray = np.divide(found, np.sqrt(both), out=np.zeros_like(found), where=both > 0)
+    differences = both - expected(both, of_node, of_word, total)
+    score: np.ndarray = np.divide(
+        differences, np.sqrt(both), out=np.zeros_like(differences), where=both > 0
+    )
     return score
 
 
@@ -145,8 +147,8 @@ def _signed(observed: np.ndarray, chances: np.ndarray) -> np.ndarray:
     from scipy.special import xlogy  # a slow import
 
     ratios = np.divide(observed, chances, out=np.ones_like(chances), where=chances > 0)
-    found: np.ndarray = 2 * xlogy(observed, ratios).sum(axis=0)
-    signed: np.ndarray = np.where(observed[0] < chances[0], -1, 1) * np.maximum(found, 0.0)
+    magnitudes: np.ndarray = 2 * xlogy(observed, ratios).sum(axis=0)
+    signed: np.ndarray = np.where(observed[0] < chances[0], -1, 1) * np.maximum(magnitudes, 0.0)
     return signed
 
 
@@ -237,12 +239,12 @@ class Documents:
         """
         ids = np.concatenate([np.empty(0, np.int64), *phrases]).astype(np.int64)
         stops = np.cumsum([phrase.size for phrase in phrases], dtype=np.int64)
-        found, owners = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        places_of_shards, owners = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for shard in self._index.shards:
             positions, numbers = shard.occurrences(ids, stops)
-            found.append(positions + shard.first_position)
+            places_of_shards.append(positions + shard.first_position)
             owners.append(numbers)
-        return self._spreads(np.concatenate(found), np.concatenate(owners), len(phrases))
+        return self._spreads(np.concatenate(places_of_shards), np.concatenate(owners), len(phrases))
 
     def _spreads(self, positions: np.ndarray, owners: np.ndarray, n: int) -> list[Spread]:
         documents = np.searchsorted(self._begins, positions, "right") - 1
@@ -257,10 +259,10 @@ class Documents:
         largest = 1 - float(self.shares.min())
         ranges = np.bincount(phrases, minlength=n).tolist()
         return [
-            Spread(number, one, one / largest if largest else 0.0)
+            Spread(number, deviation, deviation / largest if largest else 0.0)
             if number
             else Spread(0, None, None)
-            for number, one in zip(ranges, dp.tolist(), strict=True)
+            for number, deviation in zip(ranges, dp.tolist(), strict=True)
         ]
 
 
@@ -384,7 +386,9 @@ def collocate_spreads(
     beside = np.concatenate([left.ravel(), right.ravel()])
     ids = index.vocabulary.find(hash_texts([word.encode() for word in words]))
     documents = Documents(index)
-    return [documents.of_positions(np.unique(places[beside == one])) for one in ids.tolist()]
+    return [
+        documents.of_positions(np.unique(places[beside == word_id])) for word_id in ids.tolist()
+    ]
 
 
 def window_counts(index: CorpusIndex, spans: np.ndarray, window: int) -> tuple[np.ndarray, int]:

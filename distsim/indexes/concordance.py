@@ -72,7 +72,7 @@ def parse_context(text: str) -> ConcordanceContext:
     if text in ("s", "p"):
         return ConcordanceContext(text)
     numbers = _TOKENS.fullmatch(text)
-    if numbers is None or max(int(one) for one in numbers.groups() if one) > _MOST_TOKENS:
+    if numbers is None or max(int(number) for number in numbers.groups() if number) > _MOST_TOKENS:
         raise ParameterError(
             f"`context` {text!r}: give s (the sentence), p (the paragraph), a number of tokens, or "
             "two, such as 5:10"
@@ -130,7 +130,7 @@ class ContextReader:
         sentence = self._sentence_at(begin)
         pieces = self._pieces(sentence)
         first, stop = begin - sentence.begin, end - sentence.begin
-        before, after = (max(0, one) for one in self._context[1:])
+        before, after = (max(0, n_tokens) for n_tokens in self._context[1:])
         left, right = pieces[max(0, first - before) : first], pieces[stop : stop + after]
         if self._context.unit != "s":
             low, high = edges[document : document + 2].tolist()
@@ -183,11 +183,11 @@ class ContextReader:
         if written is not None:
             try:
                 text, _ = written.passage(sentence.number, sentence.number + 1)
-                found = find_words(text, words, self._index.options)
+                text_and_spans = find_words(text, words, self._index.options)
             except ValueError:
                 raise damaged(self._index.path) from None
-            if found is not None:
-                whole, spans = found
+            if text_and_spans is not None:
+                whole, spans = text_and_spans
                 edges = [begin for begin, _ in spans] + [spans[-1][1]]
                 pieces = [whole[a:b] for a, b in pairwise(edges)]
                 pieces[-1] += " "

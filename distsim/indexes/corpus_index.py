@@ -352,7 +352,7 @@ class CorpusIndex(IndexedText):
         Arguments:
             phrase: words separated by spaces, or a sequence of phrases.
         """
-        return _each(phrase, lambda one: self._phrase_spans(one)[:, 0])
+        return _each(phrase, lambda text: self._phrase_spans(text)[:, 0])
 
     @overload
     def gapped(self, pattern: str, *, longest_gap: int = ...) -> np.ndarray: ...
@@ -377,7 +377,7 @@ class CorpusIndex(IndexedText):
         whole_number(longest_gap, "`longest_gap`", 1)
         return _each(
             pattern,
-            lambda one: self.query(gapped_query(one, longest_gap), matching="all"),
+            lambda text: self.query(gapped_query(text, longest_gap), matching="all"),
             "pattern",
         )
 
@@ -481,9 +481,9 @@ class CorpusIndex(IndexedText):
             whole_number(k, "`k`", 0)
         return _each(
             phrase,
-            lambda one: self.lines(
+            lambda text: self.lines(
                 self.spans(
-                    one,
+                    text,
                     k=k,
                     width=10 if isinstance(width, str) else width,
                     order=order,
@@ -518,7 +518,7 @@ class CorpusIndex(IndexedText):
         """
         whole_number(before, "`before`", 0, _WIDEST)
         whole_number(after, "`after`", 0, _WIDEST)
-        return _each(phrase, lambda one: self._neighbourhoods(one, before, after))
+        return _each(phrase, lambda text: self._neighbourhoods(text, before, after))
 
     def beside(
         self, phrase: str, window: int, *, sides: bool = False, narrow: int = 0
@@ -676,7 +676,7 @@ class CorpusIndex(IndexedText):
                 before, text, after = reader.sides(begin, end)
             else:
                 sides = left[row].tolist(), node.tolist(), right[row].tolist()
-                parts = [[word(one) for one in side if one] for side in sides]
+                parts = [[word(word_id) for word_id in side if word_id] for side in sides]
                 before, text, after = self._written(shard, first, parts, word)
             source, line = self.source(int(sources[row])), int(line_numbers[row])
             lines[row] = ConcordanceLine(source, line, before, text, after, documents[row])
@@ -716,15 +716,15 @@ class CorpusIndex(IndexedText):
         sentence = int(np.searchsorted(shard.sentence_starts, at, "right")) - 1
         begin = int(shard.sentence_starts[sentence])
         shown = first - len(parts[0])
-        earlier = [word(one) for one in shard.words_at(begin, shown).tolist()]
+        earlier = [word(word_id) for word_id in shard.words_at(begin, shown).tolist()]
         try:
             text, _ = shard.written.passage(sentence, sentence + 1)
-            found = find_words(text, [*earlier, *chain(*parts)], self.options)
+            text_and_spans = find_words(text, [*earlier, *chain(*parts)], self.options)
         except ValueError:
             raise damaged(self.path) from None
-        if found is None:
+        if text_and_spans is None:
             return plain
-        written, spans = found
+        written, spans = text_and_spans
         place = first - begin
         edges = (
             spans[shown - begin][0], spans[place][0],
@@ -837,13 +837,13 @@ class CorpusIndex(IndexedText):
 
 
 @overload
-def _each(given: str, answer: Callable[[str], T], argument: str = ...) -> T: ...
+def _each(texts: str, answer: Callable[[str], T], argument: str = ...) -> T: ...
 @overload
-def _each(given: Iterable[str], answer: Callable[[str], T], argument: str = ...) -> list[T]: ...
-def _each(given: Texts, answer: Callable[[str], T], argument: str = "phrase") -> T | list[T]:
+def _each(texts: Iterable[str], answer: Callable[[str], T], argument: str = ...) -> list[T]: ...
+def _each(texts: Texts, answer: Callable[[str], T], argument: str = "phrase") -> T | list[T]:
     """Return the answer for one text, or a list of answers for many."""
-    answers = [answer(one) for one in one_or_many_texts(given, argument)]
-    return answers[0] if isinstance(given, str) else answers
+    answers = [answer(text) for text in one_or_many_texts(texts, argument)]
+    return answers[0] if isinstance(texts, str) else answers
 
 
 def sort_places(order: str) -> list[int] | None:
@@ -857,7 +857,7 @@ def sort_places(order: str) -> list[int] | None:
     """
     if re.fullmatch(r"[1-9]\d?[LR](,[1-9]\d?[LR]){0,2}", one_text(order, "`order`")) is None:
         return None
-    return [int(one[:-1]) * (-1 if one[-1] == "L" else 1) for one in order.split(",")]
+    return [int(place[:-1]) * (-1 if place[-1] == "L" else 1) for place in order.split(",")]
 
 
 def has_text_of(index: storage.Artifact, table: storage.Artifact) -> bool:
@@ -869,8 +869,8 @@ def has_text_of(index: storage.Artifact, table: storage.Artifact) -> bool:
         index: a corpus index.
         table: a table of signatures.
     """
-    sums = {sum_of_sentences(one.made_from) for one in (index, table)} - {None}
-    corpora: set[str] = {one.parameters["corpus"] for one in (index, table)}
+    sums = {sum_of_sentences(artifact.made_from) for artifact in (index, table)} - {None}
+    corpora: set[str] = {artifact.parameters["corpus"] for artifact in (index, table)}
     return len(corpora) == 1 and len(sums) < 2
 
 
@@ -889,18 +889,18 @@ def knows_text_of(index: storage.Artifact, table: storage.Artifact) -> bool:
     return corpus in index.parameters.get("earlier", (corpus,))
 
 
-def opened_index(given: CorpusIndex | AnyPath) -> CorpusIndex:
+def opened_index(index: CorpusIndex | AnyPath) -> CorpusIndex:
     """Return the index that is meant: itself, or that at a path.
 
     Arguments:
-        given: an index or its path.
+        index: an index or its path.
 
     Raises:
         ArtifactError: there is no index at the path.
         ParameterError: it is something else.
     """
-    if isinstance(given, CorpusIndex):
-        return given
-    if isinstance(given, str | PathLike) and given != "":
-        return CorpusIndex.open(given)
-    raise ParameterError(f"index: is {shown(given)}, wanted an index or the path of one")
+    if isinstance(index, CorpusIndex):
+        return index
+    if isinstance(index, str | PathLike) and index != "":
+        return CorpusIndex.open(index)
+    raise ParameterError(f"index: is {shown(index)}, wanted an index or the path of one")

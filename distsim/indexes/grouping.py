@@ -80,7 +80,7 @@ def counts_by(
     index = opened_index(index)
     if isinstance(spans, str):
         spans = index.spans(spans)
-    names = [by] if by in index.metadata.fields else [one.strip() for one in by.split(",")]
+    names = [by] if by in index.metadata.fields else [name.strip() for name in by.split(",")]
     if len(names) > 2 or not all(names):
         raise ParameterError(f"`by` {by!r}: give one grouping, or two with a comma: year,1R")
     parts = [_grouping(index, spans, name) for name in names]
@@ -103,12 +103,12 @@ def counts_by(
         counts = {key: counts.get(key, 0) for key in sizes}
     rows: Results[GroupCount] = Results()
     for key in sorted(counts):
-        one, other = divmod(key, width)
-        of_documents = (one if parts[0].of_documents is not None else 0) * width
+        first_key, other = divmod(key, width)
+        of_documents = (first_key if parts[0].of_documents is not None else 0) * width
         of_documents += other if parts[1].of_documents is not None else 0
         n_tokens, documents = sizes[of_documents]
         rate = counts[key] / n_tokens * 1e6
-        labels = parts[0].labels[one], parts[1].labels[other]
+        labels = parts[0].labels[first_key], parts[1].labels[other]
         rows.append(GroupCount(labels[0], counts[key], rate, n_tokens, documents, labels[1]))
     return rows
 
@@ -140,11 +140,15 @@ def _grouping(index: CorpusIndex, spans: np.ndarray, by: str) -> _Grouping:
         before, behind = layer.around(spans, place)
         words = before[:, 0] if beside[2] == "L" else behind[:, place - 1]
         ids, numbers = np.unique(words, return_inverse=True)
-        return _by_count([layer.vocabulary.word(one) or None for one in ids.tolist()], numbers)
+        return _by_count(
+            [layer.vocabulary.word(word_id) or None for word_id in ids.tolist()], numbers
+        )
     values, of_documents = index.field_groups(by)
     of_documents = np.where(of_documents < 0, len(values), of_documents)
     owners = np.searchsorted(index.document_edges, spans[:, 0], "right") - 1
-    whole = [int(one) if isinstance(one, float) and one.is_integer() else one for one in values]
+    whole = [
+        int(value) if isinstance(value, float) and value.is_integer() else value for value in values
+    ]
     return _Grouping([*whole, None], of_documents[owners], of_documents)
 
 

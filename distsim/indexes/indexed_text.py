@@ -270,7 +270,9 @@ class IndexedText:
             shard.tokens[shard.inside] if isinstance(shard, SelectedShard) else shard.tokens
             for shard in self.shards
         )  # fmt: skip
-        return text_checksum(sum(int(hash_sentences(frozen(one), hashes)) for one in tokens))
+        return text_checksum(
+            sum(int(hash_sentences(frozen(shard_tokens), hashes)) for shard_tokens in tokens)
+        )
 
     @cached_property
     def layers(self) -> Layers | None:
@@ -350,9 +352,9 @@ class IndexedText:
         if not self.has_line_paragraphs:
             return self.document_edges
         starts = np.concatenate(
-            [one.sentence_starts.astype(np.int64) + one.first_position for one in self.shards]
+            [shard.sentence_starts.astype(np.int64) + shard.first_position for shard in self.shards]
         )
-        lines = np.concatenate([one.sentence_lines for one in self.shards])
+        lines = np.concatenate([shard.sentence_lines for shard in self.shards])
         begins = starts[np.diff(lines.astype(np.int64), prepend=-1) != 0]
         return np.union1d(begins, self.document_edges)
 
@@ -429,7 +431,7 @@ class IndexedText:
         mask: bool, by document. filters: how they were asked for, for the message.
         """
         if not mask.any():
-            fields = dict.fromkeys(one.partition("=")[0].strip() for one in filters)
+            fields = dict.fromkeys(condition.partition("=")[0].strip() for condition in filters)
             described = "; ".join(filter(None, map(self.metadata.described, fields)))
             raise ParameterError(
                 f"{self.path}: no document fits {', '.join(filters) or '`documents`'}"
@@ -469,16 +471,16 @@ class IndexedText:
         mask = metadata.where(filters) if filters else np.ones(len(metadata), bool)
         if documents is None:
             return mask
-        given = np.asarray(documents)
-        if given.dtype == bool:
-            if given.shape != mask.shape:
+        listed = np.asarray(documents)
+        if listed.dtype == bool:
+            if listed.shape != mask.shape:
                 raise ParameterError(
-                    f"`documents`: a mask of {given.size:,} values, the index has "
+                    f"`documents`: a mask of {listed.size:,} values, the index has "
                     f"{mask.size:,} documents: give one for each"
                 )
-            mask &= given
+            mask &= listed
             return mask
-        ids = [str(one) for one in documents]
+        ids = [str(document) for document in documents]
         numbers = metadata.numbers(ids)
         if np.any(numbers < 0):
             unknown = ids[int(np.flatnonzero(numbers < 0)[0])]
@@ -604,11 +606,13 @@ class IndexedText:
                 at = f" (number {number + 1} of {len(phrases)})" if len(phrases) > 1 else ""
                 raise ParameterError(f"the phrase is empty{at}: give at least one word")
             if all(map(lookup.only_itself, split)):
-                found = [np.array([self._id_of_piece[piece] for piece in split], np.int64)]
+                readings_of_phrase = [
+                    np.array([self._id_of_piece[piece] for piece in split], np.int64)
+                ]
             else:
-                found = self._id_readings(phrase)
-            readings += found
-            owners += [number] * len(found)
+                readings_of_phrase = self._id_readings(phrase)
+            readings += readings_of_phrase
+            owners += [number] * len(readings_of_phrase)
         total = np.zeros(len(phrases), np.int64)
         np.add.at(total, owners, self._counts_of(readings))
         return total
@@ -625,7 +629,7 @@ class IndexedText:
         """Return how often each row of word ids occurs, int64."""
         total = np.zeros(len(readings), np.int64)
         if readings:
-            ids, stops = np.concatenate(readings), np.cumsum([one.size for one in readings])
+            ids, stops = np.concatenate(readings), np.cumsum([reading.size for reading in readings])
             for shard in self.shards:
                 total += shard.counts(ids, stops)
         return total
@@ -642,13 +646,13 @@ class IndexedText:
         for shard in self.shards:
             if first is not None and n >= first:
                 break
-            found = [np.empty((0, 2), np.int64)]
+            spans_of_shards = [np.empty((0, 2), np.int64)]
             for ids in readings:
                 begins = shard.positions(ids)
                 if first is not None and first - n < begins.size:
                     begins = np.partition(begins, first - n)[: first - n]
-                found.append(np.column_stack([begins, begins + ids.size]))
-            of_shard = np.concatenate(found)
+                spans_of_shards.append(np.column_stack([begins, begins + ids.size]))
+            of_shard = np.concatenate(spans_of_shards)
             of_shard = of_shard[np.argsort(of_shard[:, 0], kind="stable")]
             of_shard = of_shard[: None if first is None else first - n]
             n += len(of_shard)

@@ -53,7 +53,7 @@ class Layers:
         self.names = tuple(
             layer for layer in LAYERS if layer in ALWAYS or has(f"analyses/{PLURALS[layer]}")
         )
-        self.words, self.counts = (frozen(read(f"analyses/{one}")) for one in ("words", "counts"))
+        self.words, self.counts = (frozen(read(f"analyses/{name}")) for name in ("words", "counts"))
         self._ids = {layer: frozen(read(f"analyses/{PLURALS[layer]}")) for layer in self.names} | {
             "word": self.words
         }
@@ -109,7 +109,7 @@ class LayersBuilder:
         self._rows: dict[tuple[str, ...], int] = defaultdict(lambda: len(self._rows))
         if known is not None:
             columns = (
-                [known.texts[layer][one] for one in known.of(layer)[1:].tolist()]
+                [known.texts[layer][number] for number in known.of(layer)[1:].tolist()]
                 for layer in self.names
             )
             self._numbering.number(self._keys(known.words[1:], [*zip(*columns, strict=True)]))
@@ -145,12 +145,12 @@ class LayersBuilder:
             ids = self._texts[layer].add([text.encode() for text in normal])
             columns[PLURALS[layer]] = ids[of_keys]
         zero = np.zeros(1, np.uint32)
-        found = {
+        arrays = {
             f"analyses/{part}": np.concatenate([zero, column.astype(np.uint32)])
             for part, column in columns.items()
         }
-        found["analyses/counts"] = counts
+        arrays["analyses/counts"] = counts
         for layer, builder in self._texts.items():
             part = PLURALS[layer]
-            found |= {f"{part}/{name}": values for name, values in builder.arrays().items()}
-        return found
+            arrays |= {f"{part}/{name}": values for name, values in builder.arrays().items()}
+        return arrays

@@ -91,8 +91,8 @@ class MetadataWriter:
         }
         if id_ is not None:
             values = without_id(values)
-        elif (given := values.pop(ID_FIELD, None)) is not None:
-            id_ = str(given)
+        elif (id_value := values.pop(ID_FIELD, None)) is not None:
+            id_ = str(id_value)
         for name, value in values.items():
             if name not in self._possible:
                 self._learn(name)
@@ -207,8 +207,8 @@ class MetadataWriter:
     ) -> Iterator[list[Value]]:
         """Yield the rows of the table; values that do not fit are missing and counted."""
         # Numbers that are given as ids are below those of documents without one.
-        given = (id_ for id_, _ in self._read_rows() if id_ and _PLAIN_WHOLE.fullmatch(id_))
-        last = max(map(int, given), default=0) if self._has_ids else 0
+        whole_ids = (id_ for id_, _ in self._read_rows() if id_ and _PLAIN_WHOLE.fullmatch(id_))
+        last = max(map(int, whole_ids), default=0) if self._has_ids else 0
         for number, (id_, values) in enumerate(self._read_rows()):
             if id_ is None:
                 last = max(number, last) + 1
@@ -297,20 +297,20 @@ class Metadata:
     def numbers(self, ids: Sequence[str]) -> np.ndarray:
         """Return the numbers of documents with these ids, int64, -1 where there is none."""
         if self._file is None:
-            whole = [int(one) if _PLAIN_WHOLE.fullmatch(one) else 0 for one in ids]
+            whole = [int(id_) if _PLAIN_WHOLE.fullmatch(id_) else 0 for id_ in ids]
             numbers = np.array(whole, np.int64) - 1
             return np.where((numbers >= 0) & (numbers < self._n), numbers, -1)
         known: dict[str, int] = {}
         with self._opened() as database:
             for first in range(0, len(ids), _MOST_VALUES):
-                block = [one for one in ids[first : first + _MOST_VALUES] if _is_utf8(one)]
+                block = [id_ for id_ in ids[first : first + _MOST_VALUES] if _is_utf8(id_)]
                 marks = ", ".join("?" * len(block))
                 known.update(
                     database.execute(
                         f"SELECT id, number FROM documents WHERE id IN ({marks})", block
                     )
                 )
-        return self._checked(np.array([known.get(one, -1) for one in ids], np.int64))
+        return self._checked(np.array([known.get(id_, -1) for id_ in ids], np.int64))
 
     def ids(self, numbers: np.ndarray) -> list[str]:
         """Return the ids of documents, given by number, int64.
@@ -439,7 +439,7 @@ class Metadata:
             ParameterError: there is no such field, or a value does not fit its type.
         """
         mask = np.zeros(self._n, bool)
-        compiled = [self._compile(one) for one in filters]
+        compiled = [self._compile(condition) for condition in filters]
         clauses = " AND ".join(clause for clause, _ in compiled) or "1"
         values = [value for _, values_of_condition in compiled for value in values_of_condition]
         with self._opened() as database:
@@ -492,16 +492,20 @@ class Metadata:
             raise ParameterError(f"`where` {text!r}: wanted FIELD=VALUES: {remedy}")
         field = _folded(field)
         column, kind = self._column(field), self.fields.get(field, "text")
-        alternatives = [one.strip() for one in re.split(r"(?<!\\)\|", values)]
+        alternatives = [alternative.strip() for alternative in re.split(r"(?<!\\)\|", values)]
         if len(alternatives) > _MOST_VALUES:
             raise ParameterError(f"`where` {field}: over {_MOST_VALUES} values: give ranges")
         clauses, marked = [], []
-        for one in alternatives:
-            is_quoted = one[:1] in ('"', "'") and one[-1] == one[0] and len(one) > 2
-            if is_quoted and _is_utf8(one) and not self._has(column, one):
-                one = one[1:-1]  # the marks are none of the value
-            clause, values_of_condition = _condition(column, field, kind, one)
-            if field == ID_FIELD and one != "*":
+        for alternative in alternatives:
+            is_quoted = (
+                alternative[:1] in ('"', "'")
+                and alternative[-1] == alternative[0]
+                and len(alternative) > 2
+            )
+            if is_quoted and _is_utf8(alternative) and not self._has(column, alternative):
+                alternative = alternative[1:-1]  # the marks are none of the value
+            clause, values_of_condition = _condition(column, field, kind, alternative)
+            if field == ID_FIELD and alternative != "*":
                 clause, values_of_condition = self._of_id(str(values_of_condition[0]))
             clauses.append(clause)
             marked += values_of_condition
@@ -509,8 +513,8 @@ class Metadata:
 
     def _has(self, column: str, text: str) -> bool:
         with self._opened() as database:
-            found = database.execute(f"SELECT 1 FROM documents WHERE {column} = ? LIMIT 1", [text])
-            return found.fetchone() is not None
+            rows = database.execute(f"SELECT 1 FROM documents WHERE {column} = ? LIMIT 1", [text])
+            return rows.fetchone() is not None
 
     def _of_id(self, id_: str) -> tuple[str, list[Value]]:
         """Return the condition of an id; where none has it, of a file's name without its ending."""

@@ -83,9 +83,9 @@ class NearestSpellings:
         rows = np.flatnonzero(begins & (self._counts > 0))
         share = prefixes[rows] / long[rows]
         ranked = rows[np.lexsort((rows, -self._counts[rows], -share))]
-        seen = {word, *(one.word for one in nearest)}
+        seen = {word, *(word_form.word for word_form in nearest)}
         stems = self._rows(ranked[: k + len(seen)], "stem")
-        return nearest + [one for one in stems if one.word not in seen][:k]
+        return nearest + [word_form for word_form in stems if word_form.word not in seen][:k]
 
     def _compared(self, word: str) -> tuple[np.ndarray, np.ndarray]:
         """Return (edits from a word, up to 3; shared first letters), uint8 by word id."""
@@ -104,11 +104,13 @@ class NearestSpellings:
         for edits in range(1, _MOST_EDITS + 1 if len(word) >= _SHORTEST else 2):
             rows = np.flatnonzero((distances == edits) & (self._counts > 0))
             ranked = rows[np.lexsort((rows, -self._counts[rows]))]
-            found = self._rows(ranked[: 8 * k + 64], "spelling")
+            word_forms = self._rows(ranked[: 8 * k + 64], "spelling")
             if any(map(str.isalpha, word)):
-                found = [one for one in found if _is_spelt_with(one.word, word)]
-            if found:
-                return found[:k]
+                word_forms = [
+                    word_form for word_form in word_forms if _is_spelt_with(word_form.word, word)
+                ]
+            if word_forms:
+                return word_forms[:k]
         return []
 
     def _rows(self, ids: np.ndarray, by: str) -> list[LikeSpelling]:
@@ -122,7 +124,9 @@ def _bits(letters: np.ndarray) -> np.ndarray:
     return bits
 
 
-def _is_spelt_with(word: str, given: str) -> bool:
+def _is_spelt_with(word: str, asked_word: str) -> bool:
     """Return whether a word has letters, and no other characters than these and those given."""
-    allowed = {*given, "'", "-"}
-    return any(map(str.isalpha, word)) and all(one.isalpha() or one in allowed for one in word)
+    allowed = {*asked_word, "'", "-"}
+    return any(map(str.isalpha, word)) and all(
+        letter.isalpha() or letter in allowed for letter in word
+    )

@@ -101,7 +101,7 @@ def keywords(
         raise ParameterError(f"{index.layer}s are compared with {against.layer}s: take one of them")
     of_other = against.vocabulary.find(index.vocabulary.word_hashes()[1:])
     only_there = np.setdiff1d(np.arange(1, against.n_words), of_other)
-    counts, other_counts = (one.word_counts().astype(np.float64) for one in (index, against))
+    counts, other_counts = (text.word_counts().astype(np.float64) for text in (index, against))
     n_here = np.concatenate([counts[1:], np.zeros(only_there.size)])
     shared = np.where(of_other < 0, 0.0, other_counts[np.maximum(of_other, 0)])
     n_there = np.concatenate([shared, other_counts[only_there]])
@@ -114,7 +114,7 @@ def keywords(
     order = (ratios if measure == "log-ratio" else likelihood) * (-1 if negative else 1)
     wanted = np.flatnonzero((order > 0) & (p <= max_p))
     if words_only:
-        here_only, there_only = (one.vocabulary.without_letters() for one in (index, against))
+        here_only, there_only = (text.vocabulary.without_letters() for text in (index, against))
         others = np.flatnonzero(np.isin(only_there, there_only)) + index.n_words
         wanted = wanted[~np.isin(tested[wanted] + 1, np.append(here_only, others))]
     best = wanted[np.lexsort((tested[wanted], -order[wanted]))[:k]]
@@ -195,7 +195,11 @@ def list_phrases(
     )
     if k is not None:
         whole_number(k, "`k`", 0)
-    stopped = [piece for one in one_or_many_texts(stop, "stop") for piece in index.words(one)]
+    stopped = [
+        piece
+        for stop_phrase in one_or_many_texts(stop, "stop")
+        for piece in index.words(stop_phrase)
+    ]
     left_out = index.vocabulary.find(hash_texts([piece.encode() for piece in stopped]))
     if words_only:
         left_out = np.append(left_out, index.vocabulary.without_letters())
@@ -211,11 +215,11 @@ def list_phrases(
         best = stays[np.argsort(-counts[stays], kind="stable")[:needed]]
         best_of_parts.append((rows[best], counts[best]))
         n_all += stays.size
-    rows, counts = (np.concatenate(one) for one in zip(*best_of_parts, strict=True))
+    rows, counts = (np.concatenate(arrays) for arrays in zip(*best_of_parts, strict=True))
     order = np.argsort(-counts, kind="stable")[:needed]
-    found = _listed(index, rows[order], counts[order], min_documents, k)
-    found.total = n_all if needed is not None else None
-    return found
+    listed_phrases = _listed(index, rows[order], counts[order], min_documents, k)
+    listed_phrases.total = n_all if needed is not None else None
+    return listed_phrases
 
 
 def _listed(
@@ -231,9 +235,9 @@ def _listed(
     """
     documents = Documents(index)
     lengths = np.count_nonzero(rows, axis=1)
-    found: Results[ListedPhrase] = Results()
+    listed_phrases: Results[ListedPhrase] = Results()
     first = 0
-    while first < counts.size and (k is None or len(found) < k):
+    while first < counts.size and (k is None or len(listed_phrases) < k):
         within = int(np.searchsorted(np.cumsum(counts[first:]), _BATCH))
         batch = np.arange(first, min(counts.size, first + max(1, within)))
         first = int(batch[-1]) + 1
@@ -245,8 +249,10 @@ def _listed(
         ):
             phrase, begin = written[begin:end].decode(errors="replace"), end
             if spread.documents >= min_documents:
-                found.append(ListedPhrase(phrase, count, count / index.n_tokens * 1e6, *spread))
-    return found[:k]
+                listed_phrases.append(
+                    ListedPhrase(phrase, count, count / index.n_tokens * 1e6, *spread)
+                )
+    return listed_phrases[:k]
 
 
 _Counted = Iterator[tuple[np.ndarray, np.ndarray]]
@@ -296,7 +302,7 @@ def _clusters(
         places = np.unique(np.concatenate(within))
         places = places[places >= 0]
         rows = index.around(np.column_stack([places, places]), length)[1]
-        found, counts = np.unique(rows[rows.all(axis=1)], axis=0, return_counts=True)
-        padded = np.zeros((len(found), longest), np.uint32)
-        padded[:, :length] = found
+        distinct, counts = np.unique(rows[rows.all(axis=1)], axis=0, return_counts=True)
+        padded = np.zeros((len(distinct), longest), np.uint32)
+        padded[:, :length] = distinct
         yield padded[counts >= least], counts[counts >= least]

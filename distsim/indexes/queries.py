@@ -71,8 +71,8 @@ class CompiledQuery(NamedTuple):
     @property
     def n_queries(self) -> int:
         """Number of queries: this one and those of its filters."""
-        inner = [one.inner for one in self.filters if isinstance(one.inner, CompiledQuery)]
-        return 1 + sum(one.n_queries for one in inner)
+        inner = [part.inner for part in self.filters if isinstance(part.inner, CompiledQuery)]
+        return 1 + sum(inner_query.n_queries for inner_query in inner)
 
 
 def gapped_query(pattern: str, longest_gap: int = LONGEST_GAP) -> str:
@@ -117,19 +117,19 @@ def matches(
     """
     which = MATCHINGS.index(matching)
     changes = [
-        one for one in query.filters
-        if isinstance(one.inner, CompiledQuery)
-        and (one.negated or one.contains != (matching == "longest"))
+        condition for condition in query.filters
+        if isinstance(condition.inner, CompiledQuery)
+        and (condition.negated or condition.contains != (matching == "longest"))
     ]  # fmt: skip
     spans = of_shards(query, kernel.ALL if changes else which)
-    for one in query.filters:
-        if isinstance(one.inner, CompiledQuery):
-            shortest = "shortest" if one.contains else "longest"
-            inner = matches(one.inner, shortest, of_shards, document_edges)
-            holds = _contain(spans, inner) if one.contains else _within(spans, inner)
+    for condition in query.filters:
+        if isinstance(condition.inner, CompiledQuery):
+            shortest = "shortest" if condition.contains else "longest"
+            inner = matches(condition.inner, shortest, of_shards, document_edges)
+            holds = _contain(spans, inner) if condition.contains else _within(spans, inner)
         else:
-            holds = one.inner[np.searchsorted(document_edges, spans[:, 0], "right") - 1]
-        spans = spans[holds != one.negated]
+            holds = condition.inner[np.searchsorted(document_edges, spans[:, 0], "right") - 1]
+        spans = spans[holds != condition.negated]
     return one_of_each_start(spans, which)
 
 

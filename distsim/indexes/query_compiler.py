@@ -82,20 +82,20 @@ def _compiled(
         raise ParameterError(f"{text!r}: matches any words: name one")
     states.check_edges(whole)
     longest, filters = _ANY_LENGTH, []
-    for one in query.filters:
-        if isinstance(one.inner, int):
-            longest = min(longest, one.inner)
-        elif isinstance(one.inner, Query):
-            inner = _compiled(index, text, one.inner, search_time)
-            filters.append(CompiledFilter(one.contains, one.negated, inner))
-        elif one.inner.structure in ("s", "p"):
-            if one.inner.fields:
+    for condition in query.filters:
+        if isinstance(condition.inner, int):
+            longest = min(longest, condition.inner)
+        elif isinstance(condition.inner, Query):
+            inner = _compiled(index, text, condition.inner, search_time)
+            filters.append(CompiledFilter(condition.contains, condition.negated, inner))
+        elif condition.inner.structure in ("s", "p"):
+            if condition.inner.fields:
                 raise ParameterError(f"{text!r}: sentences and paragraphs have no fields")
-            if one.negated:
+            if condition.negated:
                 raise ParameterError(f"{text!r}: every match is within a sentence: leave it out")
         else:
-            documents = conditions.documents(one.inner)
-            filters.append(CompiledFilter(one.contains, one.negated, documents))
+            documents = conditions.documents(condition.inner)
+            filters.append(CompiledFilter(condition.contains, condition.negated, documents))
     reads_all = whole.anchor & states.edges or whole.cost > conditions.n_tokens / _RARE
     anchor_words = None if reads_all else conditions.words_of(whole.anchor, states.sets)
     return CompiledQuery(
@@ -145,7 +145,7 @@ class _States:
     @property
     def names_a_word(self) -> bool:
         """Whether a state is an edge, or not every word."""
-        return any(isinstance(one, Edge) or not one[1:].all() for one in self.sets)
+        return any(isinstance(word_set, Edge) or not word_set[1:].all() for word_set in self.sets)
 
     def build(self, node: Any) -> _Part:
         """Return a part of the automaton, its states added."""
@@ -188,15 +188,15 @@ class _States:
             if last >> state & 1:
                 self._follow[state] |= first
 
-    def _then(self, one: _Part, other: _Part) -> _Part:
-        self._join(one.last, other.first)
-        rarer = one if one.cost <= other.cost else other
-        unlimited = one.length is None or other.length is None
+    def _then(self, first: _Part, other: _Part) -> _Part:
+        self._join(first.last, other.first)
+        rarer = first if first.cost <= other.cost else other
+        unlimited = first.length is None or other.length is None
         return _Part(
-            one.nullable and other.nullable,
-            one.first | (other.first if one.nullable else 0),
-            other.last | (one.last if other.nullable else 0),
-            None if unlimited else (one.length or 0) + (other.length or 0),
+            first.nullable and other.nullable,
+            first.first | (other.first if first.nullable else 0),
+            other.last | (first.last if other.nullable else 0),
+            None if unlimited else (first.length or 0) + (other.length or 0),
             rarer.cost,
             rarer.anchor,
         )
@@ -223,7 +223,7 @@ class _States:
     def check_edges(self, whole: _Part) -> None:
         """Raise where a sentence begins or ends inside of matches, or a part is only edges."""
         begins = sum(
-            1 << n for n, one in enumerate(self.sets) if isinstance(one, Edge) and not one.is_end
+            1 << n for n, edge in enumerate(self.sets) if isinstance(edge, Edge) and not edge.is_end
         )
         if whole.last & begins:
             raise ParameterError(f"{self._text!r}: a match has a token: write [] behind <s> or <p>")
@@ -232,7 +232,7 @@ class _States:
             if not isinstance(edge, Edge):
                 continue
             if (self._follow[state] if edge.is_end else follows >> state & 1) or (
-                edge.is_end and not any(one >> state & 1 for one in self._follow)
+                edge.is_end and not any(state_bit >> state & 1 for state_bit in self._follow)
             ):
                 raise ParameterError(
                     f"{self._text!r}: a match stays within a sentence: <s> and <doc> stand before "
@@ -254,7 +254,11 @@ class _States:
             else:
                 places[matching.is_end].append((conditions.edges(matching), bit))
         before = [
-            sum(1 << one for one in range(n_states) if self._follow[one] >> state & 1)
+            sum(
+                1 << following
+                for following in range(n_states)
+                if self._follow[following] >> state & 1
+            )
             for state in range(n_states)
         ]
         each_follow = np.zeros(64, np.uint64)
@@ -300,12 +304,14 @@ class _Conditions:
         self._index = index
         self._text = text
         self._search_time = search_time
-        self.layered = any(one.attribute != "word" for one in _regexes(query._replace(filters=())))
+        self.layered = any(
+            regex.attribute != "word" for regex in _regexes(query._replace(filters=()))
+        )
         self._layers = index.layers if self.layered else None
         self._evaluated: dict[Any, np.ndarray] = {}  # repeated tokens are evaluated once
         if self.layered:
-            for one in _regexes(query):
-                self._check_attribute(one.attribute)
+            for regex in _regexes(query):
+                self._check_attribute(regex.attribute)
         self._counts = index.word_counts() if self._layers is None else self._layers.counts
         self.n_types = self._counts.size
 
@@ -367,13 +373,13 @@ class _Conditions:
 
     def _fulfil(self, condition: Any) -> np.ndarray:
         if isinstance(condition, Regex):
-            found: np.ndarray = self._of_regex(condition)
+            is_fulfilled: np.ndarray = self._of_regex(condition)
             if self._layers is not None:
-                found = found[self._layers.of(condition.attribute)]
-            return found
+                is_fulfilled = is_fulfilled[self._layers.of(condition.attribute)]
+            return is_fulfilled
         if isinstance(condition, language.Not):
             return np.asarray(np.logical_not(self._fulfil(condition.condition)))
-        parts = [self._fulfil(one) for one in condition.conditions]
+        parts = [self._fulfil(inner_condition) for inner_condition in condition.conditions]
         if isinstance(condition, language.Either):
             return np.asarray(np.logical_or.reduce(parts))
         return np.asarray(np.logical_and.reduce([np.ones(self.n_types, np.bool_), *parts]))
@@ -383,16 +389,17 @@ class _Conditions:
         index, attribute = self._index, regex.attribute
         self._check_attribute(attribute)
         if regex.exact:
-            found = np.zeros(index.n_words, np.bool_)
+            is_fulfilled = np.zeros(index.n_words, np.bool_)
             number = int(index.vocabulary.find(hash_texts([regex.pattern.encode()]))[0])
-            found[number if number > 0 else []] = True
-            return found
+            is_fulfilled[number if number > 0 else []] = True
+            return is_fulfilled
         pattern = regex.pattern
         if regex.glob:
             pieces = re.split(r"(\\.|\*|\?)", index.options.normaliser.characters(pattern))
             signs = {"*": ".*", "?": "."}
             pattern = "".join(
-                signs[one] if one in signs else re.escape(language.plain(one)) for one in pieces
+                signs[piece] if piece in signs else re.escape(language.plain(piece))
+                for piece in pieces
             )
         elif "l" in regex.flags:
             pattern = re.escape(pattern)
@@ -468,20 +475,25 @@ class _Conditions:
             columns.append(values.astype(np.uint32))
             return len(columns) - 1
 
-        def add(one: Any) -> None:
-            if isinstance(one, language.SameText):
-                first, second = self._comparable(one.one[1], one.other[1])
-                places = (label(one.one[0]), column(first), label(one.other[0]), column(second))
+        def add(condition: Any) -> None:
+            if isinstance(condition, language.SameText):
+                first, second = self._comparable(condition.one[1], condition.other[1])
+                places = (
+                    label(condition.one[0]),
+                    column(first),
+                    label(condition.other[0]),
+                    column(second),
+                )
                 program.append((kernel.SAME, *places))
-            elif isinstance(one, language.OfLabel):
-                fits = column(self._fulfil(one.regex))
-                program.append((kernel.HOLDS, label(one.label), fits, 0, 0))
-            elif isinstance(one, language.Not):
-                add(one.condition)
+            elif isinstance(condition, language.OfLabel):
+                fits = column(self._fulfil(condition.regex))
+                program.append((kernel.HOLDS, label(condition.label), fits, 0, 0))
+            elif isinstance(condition, language.Not):
+                add(condition.condition)
                 program.append((kernel.NOT, 0, 0, 0, 0))
             else:
-                joins = kernel.EITHER if isinstance(one, language.Either) else kernel.BOTH
-                for number, inner in enumerate(one.conditions):
+                joins = kernel.EITHER if isinstance(condition, language.Either) else kernel.BOTH
+                for number, inner in enumerate(condition.conditions):
                     add(inner)
                     program.extend([(joins, 0, 0, 0, 0)] * (number > 0))
 
@@ -491,19 +503,19 @@ class _Conditions:
         width = self.n_types if columns else 1
         return labels, of_program, np.array(columns, np.uint32).reshape(-1, width)
 
-    def _comparable(self, one: str, other: str) -> tuple[np.ndarray, np.ndarray]:
+    def _comparable(self, first: str, other: str) -> tuple[np.ndarray, np.ndarray]:
         """Return two attributes by word or analysis, as numbers that are equal for equal texts."""
-        for attribute in (one, other):
+        for attribute in (first, other):
             self._check_attribute(attribute)
-        if one == other:
-            values = self._ids(one)
+        if first == other:
+            values = self._ids(first)
             return values, values
         numbers: dict[str, int] = {}
         by_id = [
             np.array([numbers.setdefault(text, len(numbers)) for text in self._texts(attribute)])
-            for attribute in (one, other)
+            for attribute in (first, other)
         ]
-        return by_id[0][self._ids(one)], by_id[1][self._ids(other)]
+        return by_id[0][self._ids(first)], by_id[1][self._ids(other)]
 
     def _ids(self, attribute: str) -> np.ndarray:
         if self._layers is None:
@@ -540,5 +552,5 @@ def _regexes(node: Any) -> list[Regex]:
     if isinstance(node, language.SameText):
         return [Regex(attribute, "") for _, attribute in node]
     if isinstance(node, tuple):
-        return [one for part in node for one in _regexes(part)]
+        return [regex for part in node for regex in _regexes(part)]
     return []

@@ -199,8 +199,8 @@ class QueryParser:
             ParameterError: it is outside the query language; the text and the place are told.
         """
         for command, remedy in _COMMANDS.items():
-            if self._is_cql and (found := re.search(command, self._query)) is not None:
-                self._refuse(remedy, found.start() + 1)
+            if self._is_cql and (command_match := re.search(command, self._query)) is not None:
+                self._refuse(remedy, command_match.start() + 1)
         query = self._parsed()
         if not self._ends():
             self._refuse()
@@ -245,7 +245,7 @@ class QueryParser:
     def _phrase(self, words: list[Word]) -> Any:
         phrase = " ".join(plain(word.text) for word in words)
         rows = [
-            Sequence(tuple(Token(Regex("word", one, exact=True)) for one in words))
+            Sequence(tuple(Token(Regex("word", word, exact=True)) for word in words))
             for words in self._readings(phrase)
         ]
         if not all(row.parts for row in rows):
@@ -374,16 +374,16 @@ class QueryParser:
         if repeat is None:
             return part
         if repeat[0] in "?*+":
-            least, most = {"?": (0, 1), "*": (0, None), "+": (1, None)}[repeat[0]]
+            least, max_times = {"?": (0, 1), "*": (0, None), "+": (1, None)}[repeat[0]]
         else:
             if not (repeat[1] or repeat[3]):
                 self._at = begin
                 self._refuse()
             least = int(repeat[1] or 0)
-            most = int(repeat[3]) if repeat[3] else None if repeat[2] else least
-        if most is not None and (least > most or most == 0):
+            max_times = int(repeat[3]) if repeat[3] else None if repeat[2] else least
+        if max_times is not None and (least > max_times or max_times == 0):
             raise self.fault(f"{repeat[0].strip()!r}: repeat it {{from,to}}, upwards from 0")
-        return self._repeated(Repeat(part, least, most))
+        return self._repeated(Repeat(part, least, max_times))
 
     def _flags(self) -> str:
         names = ""
@@ -455,7 +455,7 @@ class QueryParser:
 
     def _near(self) -> Alternatives:
         """Return what stands in near(a, b, 10) as two alternatives."""
-        one = self._alternatives(",)")
+        first = self._alternatives(",)")
         self._want(",")
         other = self._alternatives(",)")
         self._want(",")
@@ -464,7 +464,9 @@ class QueryParser:
             raise self.fault("near takes two patterns and a number of tokens: near(a, b, 10)")
         self._want(")")
         between = [Repeat(Token(All()), 0, int(distance[0]) - 1)] if int(distance[0]) > 1 else []
-        return Alternatives((Sequence((one, *between, other)), Sequence((other, *between, one))))
+        return Alternatives(
+            (Sequence((first, *between, other)), Sequence((other, *between, first)))
+        )
 
     def _edge(self, edge: re.Match[str]) -> Any:
         structure = self._structure(edge[2])
@@ -486,7 +488,7 @@ class QueryParser:
 
     def _fields(self, text: str) -> tuple[tuple[str, str, bool], ...]:
         pairs = re.finditer(r"(\w+)\s*(!?=)\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')", text)
-        return tuple((one[1], one[3][1:-1], one[2] == "!=") for one in pairs)
+        return tuple((pair[1], pair[3][1:-1], pair[2] == "!=") for pair in pairs)
 
     # Conditions.
 
@@ -509,32 +511,32 @@ class QueryParser:
             self._refuse()
         return slashed[1]
 
-    def _either(self, one: Callable[[], Any]) -> Any:
+    def _either(self, parse_condition: Callable[[], Any]) -> Any:
         """Return conditions with |, & and ! between them."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise self.fault(f"has over {MAX_DEPTH} brackets inside brackets: write fewer")
-        conditions = [self._both(one)]
+        conditions = [self._both(parse_condition)]
         while self._takes("|"):
-            conditions.append(self._both(one))
+            conditions.append(self._both(parse_condition))
         self._depth -= 1
         return conditions[0] if len(conditions) == 1 else Either(tuple(conditions))
 
-    def _both(self, one: Callable[[], Any]) -> Any:
-        conditions = [self._negated(one)]
+    def _both(self, parse_condition: Callable[[], Any]) -> Any:
+        conditions = [self._negated(parse_condition)]
         while self._takes("&"):
-            conditions.append(self._negated(one))
+            conditions.append(self._negated(parse_condition))
         return conditions[0] if len(conditions) == 1 else All(tuple(conditions))
 
-    def _negated(self, one: Callable[[], Any]) -> Any:
+    def _negated(self, parse_condition: Callable[[], Any]) -> Any:
         odd = False
         while self._takes("!"):
             odd = not odd
         if self._takes("("):
-            condition = self._either(one)
+            condition = self._either(parse_condition)
             self._want(")")
         else:
-            condition = one()
+            condition = parse_condition()
         return Not(condition) if odd else condition
 
     def _about_token(self) -> Any:
@@ -547,13 +549,13 @@ class QueryParser:
             self._refuse_condition()
         return self._compared(lambda pattern, flags: Regex(_attribute(name[0]), pattern, flags))
 
-    def _compared(self, made: Callable[[str, str], Any]) -> Any:
+    def _compared(self, make_condition: Callable[[str, str], Any]) -> Any:
         negated = self._takes("!=")
         if not negated and not self._takes("="):
             self._refuse_condition()
         if self._rest[:1] not in ('"', "'"):
             self._refuse_condition()
-        condition = made(self._pattern(), self._flags())
+        condition = make_condition(self._pattern(), self._flags())
         return Not(condition) if negated else condition
 
     def _refuse_condition(self) -> NoReturn:
@@ -615,7 +617,7 @@ def _flagged(part: Any, flags: str) -> Any:
     if isinstance(part, Repeat):
         return part._replace(part=_flagged(part.part, flags))
     if isinstance(part, Sequence | Alternatives):
-        return type(part)(tuple(_flagged(one, flags) for one in part.parts))
+        return type(part)(tuple(_flagged(inner_part, flags) for inner_part in part.parts))
     return part
 
 
@@ -626,7 +628,11 @@ def _flagged_condition(condition: Any, flags: str) -> Any:
         return condition._replace(flags=condition.flags + flags)
     if isinstance(condition, Not):
         return Not(_flagged_condition(condition.condition, flags))
-    return type(condition)(tuple(_flagged_condition(one, flags) for one in condition.conditions))
+    return type(condition)(
+        tuple(
+            _flagged_condition(inner_condition, flags) for inner_condition in condition.conditions
+        )
+    )
 
 
 def plain(text: str) -> str:

@@ -44,8 +44,8 @@ def read_filters(path: Path) -> dict[str, Any]:
         return {}
     try:
         known = json.loads(file.read_bytes())
-        for one in known.values():
-            if not all(isinstance(text, str) for text in [*one["where"], *one["ids"]]):
+        for saved in known.values():
+            if not all(isinstance(text, str) for text in [*saved["where"], *saved["ids"]]):
                 raise TypeError
     except (ValueError, LookupError, TypeError, AttributeError):
         raise ArtifactError(f"{file}: is damaged: remove it and save subcorpora again") from None

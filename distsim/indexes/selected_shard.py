@@ -128,7 +128,9 @@ class SelectedShard(Shard):
             ids: integers, word ids of all phrases end to end.
             stops: int64, where each phrase ends.
         """
-        pairs = zip(*(one.tolist() for one in self._whole.intervals(ids, stops)), strict=True)
+        pairs = zip(
+            *(numbers.tolist() for numbers in self._whole.intervals(ids, stops)), strict=True
+        )
         counts_inside = [np.count_nonzero(self._keeps(self._whole.suffixes[a:b])) for a, b in pairs]
         return np.array(counts_inside, np.int64)
 
@@ -148,10 +150,12 @@ class SelectedShard(Shard):
         is_inside = self._keeps(everywhere)
         return everywhere[is_inside], owners[is_inside]
 
-    def query(self, query: CompiledQuery, which: int, most: int, steps: int) -> np.ndarray | None:
-        """Return the spans that match a query, int64[m, 2]; m is above `most` if there are more."""
-        spans = self._whole.query(query, which, most, steps)
-        if spans is None or len(spans) > most:
+    def query(
+        self, query: CompiledQuery, which: int, max_spans: int, steps: int
+    ) -> np.ndarray | None:
+        """Return the spans that match a query, int64[m, 2]; m > `max_spans` if there are more."""
+        spans = self._whole.query(query, which, max_spans, steps)
+        if spans is None or len(spans) > max_spans:
             return spans
         inside: np.ndarray = spans[self._keeps(spans[:, 0])]
         return inside

@@ -146,7 +146,7 @@ class Shard:
         if f"shard-{number}/{WRITTEN[0]}" in artifact:
             of_text = zip(WRITTEN, (np.uint8, np.uint32, np.uint64), (1, 1, 2), strict=True)
             written = WrittenText(
-                *(artifact.array(f"shard-{number}/{one}", dtype, n) for one, dtype, n in of_text)
+                *(artifact.array(f"shard-{number}/{name}", dtype, n) for name, dtype, n in of_text)
             )
         shard = cls(
             **arrays, first_position=first_position, analyses=analyses, heads=heads, written=written
@@ -154,7 +154,7 @@ class Shard:
         starts = shard.word_starts
         sound = (
             0 < shard.tokens.size == shard.suffixes.size
-            and all(one is None or one.size == shard.tokens.size for one in (analyses, heads))
+            and all(array is None or array.size == shard.tokens.size for array in (analyses, heads))
             and (written is None or written.is_sound(shard.sentence_starts.size))
             and starts.size > 0
             and int(starts[-1]) == shard.tokens.size
@@ -180,8 +180,8 @@ class Shard:
         """
         if 0 < stops.size <= _FEW:
             phrases = np.split(ids, stops[:-1])
-            found = np.array([self._interval(phrase.tolist()) for phrase in phrases], np.int64)
-            return found[:, 0], found[:, 1]
+            intervals = np.array([self._interval(phrase.tolist()) for phrase in phrases], np.int64)
+            return intervals[:, 0], intervals[:, 1]
         lows = np.empty(stops.size, np.int64)
         highs = np.empty(stops.size, np.int64)
         state = kernel.find_intervals(
@@ -324,8 +324,8 @@ class Shard:
         )
         if n == kernel.DAMAGED:
             raise damaged()
-        found = np.sort(features[:n])
-        return found, seen[found]
+        distinct = np.sort(features[:n])
+        return distinct, seen[distinct]
 
     def beside_words(
         self, words: np.ndarray, wide: int, narrow: int, n_words: int, seen: np.ndarray
@@ -359,15 +359,17 @@ class Shard:
             raise damaged()
         return row_starts, features, counts
 
-    def query(self, query: CompiledQuery, which: int, most: int, steps: int) -> np.ndarray | None:
+    def query(
+        self, query: CompiledQuery, which: int, max_spans: int, steps: int
+    ) -> np.ndarray | None:
         """Return the spans that match a query, int64[m, 2], half-open, in no order, some twice.
 
-        m > most if there are more; None where matching takes too many steps.
+        m > max_spans if there are more; None where matching takes too many steps.
 
         Arguments:
             query: a compiled query.
             which: the kernel's SHORTEST, LONGEST or ALL.
-            most: number of spans that are expected.
+            max_spans: number of spans that are expected.
             steps: that matching may take.
         """
         tokens = self.tokens
@@ -383,7 +385,7 @@ class Shard:
             )
         reach = self.n_positions if query.reach is None else query.reach
         n, spans = match_query(
-            tokens, frozen(self._anchors(query)), reach, automaton, which, query.longest, most,
+            tokens, frozen(self._anchors(query)), reach, automaton, which, query.longest, max_spans,
             steps,
         )  # fmt: skip
         if n == DAMAGED:

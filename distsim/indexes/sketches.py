@@ -169,12 +169,12 @@ def sketch(
         whole_number(k, "`k`", 0)
     rows: Results[SketchRow] = Results()
     nodes = _nodes(index, phrase, query)
-    for one in relations or read_relations():
-        found = [row for row in _rows(index, one, nodes) if row.times >= min_count]
+    for relation in relations or read_relations():
+        frequent_rows = [row for row in _rows(index, relation, nodes) if row.times >= min_count]
         lists: dict[str, list[SketchRow]] = {}
-        for row in found:
+        for row in frequent_rows:
             lists.setdefault(row.relation, []).append(row)
-        for listed in sorted(lists.values(), key=lambda some: -some[0].of_word):
+        for listed in sorted(lists.values(), key=lambda rows: -rows[0].of_word):
             rows += sorted(listed, key=lambda row: (-row.score, row.word))[:k]
     return rows
 
@@ -211,10 +211,10 @@ def sketch_difference(
         for row in sketch(index, word, relations=relations, min_count=1, k=None):
             both.setdefault((row.relation, row.word), [None, None])[place] = row
     lists: dict[str, list[SketchDifference]] = {}
-    for (relation, word), (one, two) in both.items():
-        times = one.times if one else 0, two.times if two else 0
+    for (relation, word), (of_first, two) in both.items():
+        times = of_first.times if of_first else 0, two.times if two else 0
         if sum(times) >= min_count:
-            scores = one.score if one else None, two.score if two else None
+            scores = of_first.score if of_first else None, two.score if two else None
             lists.setdefault(relation, []).append(SketchDifference(relation, word, *times, *scores))
     rows: Results[SketchDifference] = Results()
     for listed in lists.values():
@@ -259,18 +259,18 @@ def sketch_spans(
     nodes = _nodes(index, phrase, query)
     known = list(relations or read_relations())
     spans = [np.empty((0, 2), np.int64)]
-    fitting = [one for one in known if _named(one, relation)]
+    fitting = [known_relation for known_relation in known if _named(known_relation, relation)]
     if not fitting:
-        names = ", ".join(one.name for one in known)
+        names = ", ".join(known_relation.name for known_relation in known)
         raise ParameterError(f"there is no relation {relation!r}: choose one of {names}")
     lemmas = _layers(index).texts["lemma"]
-    for one in fitting:
-        for pairs in _pairs(index, one, nodes):
+    for fitting_relation in fitting:
+        for pairs in _pairs(index, fitting_relation, nodes):
             numbers = [
                 number
                 for number in np.flatnonzero(pairs.spans[:, 0] >= 0).tolist()
                 if lemmas[pairs.lemmas[number]] == collocate
-                and _name(one, lemmas[pairs.cases[number]]) == relation
+                and _name(fitting_relation, lemmas[pairs.cases[number]]) == relation
             ]
             spans.append(pairs.spans[numbers])
     return np.unique(np.concatenate(spans), axis=0)
@@ -439,5 +439,5 @@ def _matching(layers: Layers, layer: str, pattern: str) -> np.ndarray:
         return np.ones(layers.counts.size, np.bool_)
     texts = layers.texts[layer]
     fits = np.array([bool(text) and re.fullmatch(pattern, text) is not None for text in texts])
-    found: np.ndarray = fits[layers.of(layer)]
-    return found
+    is_fitting: np.ndarray = fits[layers.of(layer)]
+    return is_fitting

@@ -96,13 +96,13 @@ def passage(index: CorpusIndex | AnyPath, position: int, sentences: int = 2) -> 
         if position >= shard.first_position
     )  # the sentences of the document up to that of the position
     low, high = before - 1 - sentences, before + sentences
-    found = []
+    texts = []
     for shard, first, stop in pieces:
         positions = first + max(0, low), min(stop, first + high)
         if positions[0] < positions[1]:
-            found.append(_text(index, shard, *positions)[0])
+            texts.append(_text(index, shard, *positions)[0])
         low, high = low - (stop - first), high - (stop - first)
-    return "".join(found).strip("\n")
+    return "".join(texts).strip("\n")
 
 
 def remove_documents(
@@ -130,7 +130,7 @@ def remove_documents(
     path = one_path(path)
     with storage.change(path, storage.INDEX) as writer:
         index = CorpusIndex(storage.Artifact(path, storage.INDEX))
-        numbers = [_document_number(index, one) for one in one_or_many_texts(ids, "ids")]
+        numbers = [_document_number(index, id_) for id_ in one_or_many_texts(ids, "ids")]
         kept = np.ones(len(index.metadata), bool)
         kept[numbers] = False
         without_text = not all(shard.written for shard in index.shards)
@@ -176,9 +176,12 @@ def _document_number(index: CorpusIndex, id_: str) -> int:
             for source, first, stop in zip(
                 shard.source_numbers.tolist(), shard.source_starts.tolist(), stops, strict=True
             ):
-                found = np.flatnonzero(shard.sentence_lines[first:stop] == line)
-                if found.size and index.source(source) == name:
-                    at = int(shard.sentence_starts[first + found[0]]) + shard.first_position
+                sentences_of_line = np.flatnonzero(shard.sentence_lines[first:stop] == line)
+                if sentences_of_line.size and index.source(source) == name:
+                    at = (
+                        int(shard.sentence_starts[first + sentences_of_line[0]])
+                        + shard.first_position
+                    )
                     return int(np.searchsorted(index.document_edges, at, "right")) - 1
     if number < 0:
         raise ParameterError(
@@ -209,7 +212,7 @@ def _text(index: CorpusIndex, shard: Shard, first: int, stop: int) -> tuple[str,
                 strict=True,
             )
         ]
-        words = (map(index.vocabulary.word, one.tolist()) for one in sentences)
+        words = (map(index.vocabulary.word, sentence.tolist()) for sentence in sentences)
         return "\n".join(map(" ".join, words)) + "\n", numbers
     try:
         written, starts = shard.written.passage(first, stop)
@@ -248,9 +251,11 @@ def _documents(index: CorpusIndex, numbers: np.ndarray, source: Source) -> Itera
         if not rows or number >= first + len(rows):
             first, rows = number, index.metadata.rows(number, number + _BATCH)
         begin, end = index.document_edges[number : number + 2].tolist()
-        texts, lines = zip(*(_text(index, *one) for one in _pieces(index, begin, end)), strict=True)
+        texts, lines = zip(
+            *(_text(index, *piece) for piece in _pieces(index, begin, end)), strict=True
+        )
         id_, fields = rows[number - first]
         # The last line of a piece, perhaps empty, goes on in the next one.
-        joined = np.concatenate([*(one[:-1] for one in lines[:-1]), lines[-1]])
+        joined = np.concatenate([*(ends[:-1] for ends in lines[:-1]), lines[-1]])
         text = "".join(texts).rstrip("\n")  # a blank line is put between documents
         yield Document(text, id_, fields, joined[: text.count("\n") + 1].tolist())

@@ -76,7 +76,9 @@ def list_subcorpora(index: CorpusIndex) -> Results[Subcorpus]:
     ['first']
     """
     saved = read_filters(index.path)
-    return Results(_described(index, name, one, True) for name, one in saved.items())
+    return Results(
+        _described(index, name, saved_filter, True) for name, saved_filter in saved.items()
+    )
 
 
 def remove_subcorpus(path: AnyPath, name: str) -> None:
@@ -98,14 +100,18 @@ def remove_subcorpus(path: AnyPath, name: str) -> None:
 
 
 def _described(
-    index: CorpusIndex, name: str, one: Mapping[str, Any], may_be_empty: bool = False
+    index: CorpusIndex, name: str, saved_filter: Mapping[str, Any], may_be_empty: bool = False
 ) -> Subcorpus:
     try:
-        part = index.whole.select(where=one["where"], documents=one["ids"] or None)
+        part = index.whole.select(
+            where=saved_filter["where"], documents=saved_filter["ids"] or None
+        )
     except ParameterError:
         if not may_be_empty:
             raise
-        return Subcorpus(name, tuple(one["where"]), tuple(one["ids"]), 0, 0)
+        return Subcorpus(name, tuple(saved_filter["where"]), tuple(saved_filter["ids"]), 0, 0)
     kept = part.kept_documents
     n = 0 if kept is None else int(kept.sum())
-    return Subcorpus(name, tuple(one["where"]), tuple(one["ids"]), n, part.n_tokens)
+    return Subcorpus(
+        name, tuple(saved_filter["where"]), tuple(saved_filter["ids"]), n, part.n_tokens
+    )

@@ -121,12 +121,12 @@ def trace(
         stop = first + int(lengths[first])
         times, begins = _occurrences(index, spellings[longest_of[first], first:stop], places)
         shown = index.lines(np.column_stack([begins, begins + stop - first]), width=0)
-        given = written(first, stop)
+        original = written(first, stop)
         spans.append(TracedSpan(
             first - int(np.count_nonzero(ids[:first] == 0)), stop - first, times,
-            " ".join(words[first:stop]), tuple(f"{one.source}:{one.line}" for one in shown),
-            tuple(dict.fromkeys(one.document for one in shown)),
-            any(one.node == given for one in shown) if keeps_text and shown else None,
+            " ".join(words[first:stop]), tuple(f"{line.source}:{line.line}" for line in shown),
+            tuple(dict.fromkeys(line.document for line in shown)),
+            any(line.node == original for line in shown) if keeps_text and shown else None,
         ))  # fmt: skip
     shares = [_share_found(ids, lengths, n) for n in CHECKED_LENGTHS]
     return Trace(int(np.count_nonzero(ids)), shares[0], shares[1], spans)
@@ -140,12 +140,15 @@ def _occurrences(index: CorpusIndex, phrase: np.ndarray, places: int) -> tuple[i
         places: maximum number of positions.
     """
     count = 0
-    found = np.empty(0, np.int64)
+    places_of_phrase = np.empty(0, np.int64)
     for shard in index.shards:
         positions = shard.positions(phrase)
         count += positions.size
-        found = np.append(found, np.sort(positions)[: places - found.size] + shard.first_position)
-    return count, found
+        places_of_phrase = np.append(
+            places_of_phrase,
+            np.sort(positions)[: places - places_of_phrase.size] + shard.first_position,
+        )
+    return count, places_of_phrase
 
 
 def _share_found(ids: np.ndarray, lengths: np.ndarray, n: int) -> float | None:
@@ -179,7 +182,7 @@ def _sentences(
     for stop in pieces.sentence_stops.tolist():
         of_sentence = [data[a:b].decode() for a, b in spans[first:stop]]
         for n, readings in index.looked_up(of_sentence):
-            best = [one for one in readings if len(one) == len(readings[0])]
+            best = [reading for reading in readings if len(reading) == len(readings[0])]
             for number, row in enumerate(rows):
                 row += best[min(number, len(best) - 1)]
             tokens += [first + min(k, n - 1) for k in range(len(best[0]))]
@@ -223,10 +226,10 @@ def continuations(
     if not words:
         return Continuations(0, 0, Results())
     after = opened.neighbourhoods(" ".join(words), 0, 1)[:, 0]
-    found, counts = np.unique(after, return_counts=True)
-    best = np.lexsort((found, -counts))[:k]
+    following_words, counts = np.unique(after, return_counts=True)
+    best = np.lexsort((following_words, -counts))[:k]
     total = int(after.size)
-    listed = zip(opened.vocabulary.words(found[best]), counts[best].tolist(), strict=True)
+    listed = zip(opened.vocabulary.words(following_words[best]), counts[best].tolist(), strict=True)
     return Continuations(
         len(words), total, Results(Continuation(word, n, n / total) for word, n in listed)
     )

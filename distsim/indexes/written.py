@@ -120,7 +120,7 @@ class WrittenText:
         Raises:
             ValueError: the text is damaged.
         """
-        found, starts, n = [], [], 0
+        texts, starts, n = [], [], 0
         frame = int(np.searchsorted(self._firsts, first, "right")) - 1
         while first < stop:
             of_next = self._firsts[frame + 1 : frame + 2].tolist()
@@ -129,11 +129,11 @@ class WrittenText:
             last = min(stop, end)
             until = int(self._starts[last]) if last < end else len(text)
             begins = self._starts[first:last].astype(np.int64)
-            found.append(text[int(begins[0]) : until])
+            texts.append(text[int(begins[0]) : until])
             starts.append(begins - begins[0] + n)
-            n += len(found[-1])
+            n += len(texts[-1])
             first, frame = last, frame + 1
-        return b"".join(found), np.concatenate(starts)
+        return b"".join(texts), np.concatenate(starts)
 
     def samples(self, n_bytes: int) -> Iterator[bytes]:
         """Yield frames of the text, evenly spaced, of about so many bytes in all.

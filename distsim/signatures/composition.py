@@ -169,7 +169,7 @@ class PartWords:
             np.empty(0, np.uint64), np.empty(0), np.empty(0, np.uint64),
             np.empty((0, n_dimensions), np.float16), np.empty(0, np.uint8), np.empty(0, np.int64),
         )  # fmt: skip
-        columns = zip(*(vars(one).values() for one in (none, *parts)), strict=True)
+        columns = zip(*(vars(part_words).values() for part_words in (none, *parts)), strict=True)
         return cls(*map(np.concatenate, columns))
 
     def at(self, rows: np.ndarray) -> "PartWords":
@@ -185,15 +185,15 @@ class PartWords:
             text, self.text_lengths[rows],
         )  # fmt: skip
 
-    def most_frequent(self, most: int) -> "PartWords":
+    def most_frequent(self, max_words: int) -> "PartWords":
         """Return the most frequent of the words that have a vector, in order of hashes.
 
         Arguments:
-            most: the number of words.
+            max_words: the number of words.
         """
         with_vector = np.flatnonzero(self.vectors.any(axis=1))
         frequent = np.lexsort((self.hashes[with_vector], -self.shares[with_vector]))
-        chosen = with_vector[frequent[:most]]
+        chosen = with_vector[frequent[:max_words]]
         return self.at(chosen[np.argsort(self.hashes[chosen], kind="stable")])
 
 

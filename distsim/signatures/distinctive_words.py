@@ -82,12 +82,12 @@ class DistinctiveWords:
         text, *edges = self._table.edges(rows)
         starts, hashes, begins, ends = kernel.hash_tokens(text, *edges, n_tokens)
         bases, is_word, is_distinctive = map(frozen, self._told(hashes, text, begins, ends))
-        found = kernel.gather_cores(frozen(starts), frozen(hashes), is_distinctive, is_word)
+        arrays = kernel.gather_cores(frozen(starts), frozen(hashes), is_distinctive, is_word)
         if self._inflections is not None:
             by_base = kernel.gather_cores(frozen(starts), bases, is_distinctive, is_word)
-            found = (*by_base[:2], *found[2:])
+            arrays = (*by_base[:2], *arrays[2:])
         strengths = self._table.strengths[rows].astype(np.int64)
-        return Cores(*map(frozen, (*found, strengths, n_tokens)))
+        return Cores(*map(frozen, (*arrays, strengths, n_tokens)))
 
     def _told(
         self, hashes: np.ndarray, text: np.ndarray, begins: np.ndarray, ends: np.ndarray
@@ -151,7 +151,7 @@ class DistinctiveWords:
         """Find the words of which tokens are forms: the most frequent that is like the form."""
         assert self._inflections is not None
         new = [token for token in tokens if token not in self._bases]
-        rules, found = self._inflections, {form: form for form in new}
+        rules, bases = self._inflections, {form: form for form in new}
         pairs = [(form, base) for form in new for base in rules.candidates(form, bool)]
         numbers = {word: number for number, word in enumerate(dict.fromkeys(chain(*pairs)))}
         rows = self._table.find_normal(list(numbers))
@@ -165,11 +165,13 @@ class DistinctiveWords:
             alike = self._are_alike(
                 [form for _, form, _ in fitting], [base for *_, base in fitting]
             )
-            fitting = [one for one, fits in zip(fitting, alike.tolist(), strict=True) if fits]
-        for _, form, base in sorted(fitting, key=lambda one: -one[0]):
-            if found[form] == form:
-                found[form] = base
-        self._bases |= found
+            fitting = [
+                candidate for candidate, fits in zip(fitting, alike.tolist(), strict=True) if fits
+            ]
+        for _, form, base in sorted(fitting, key=lambda candidate: -candidate[0]):
+            if bases[form] == form:
+                bases[form] = base
+        self._bases |= bases
 
     def _are_alike(self, forms: list[str], bases: list[str]) -> np.ndarray:
         """Return whether two words may be forms of one; bool, True where it is unknown."""
@@ -178,8 +180,8 @@ class DistinctiveWords:
             return np.ones(len(forms), bool)
         first, second = parts.find(forms), parts.find(bases)
         a, b = (parts.unit_vectors(rows) for rows in (first, second))
-        found: np.ndarray = ((a * b).sum(axis=1) >= _LEAST_ALIKE) | (first < 0) | (second < 0)
-        return found
+        are_alike: np.ndarray = ((a * b).sum(axis=1) >= _LEAST_ALIKE) | (first < 0) | (second < 0)
+        return are_alike
 
     def _are_distinctive(self, tokens: list[str]) -> np.ndarray:
         """Return whether each is rare enough in the text; uint8."""

@@ -280,18 +280,18 @@ class Estimator:
         Raises:
             ParameterError: it is of another shape, 0 or no number in places.
         """
-        given, width = np.asarray(vector), self._table.n_bits
+        floats, width = np.asarray(vector), self._table.n_bits
         if self.name != "bits":
             width = self._table.n_dimensions
-        if given.shape != (width,) or not np.issubdtype(given.dtype, np.number):
+        if floats.shape != (width,) or not np.issubdtype(floats.dtype, np.number):
             raise ParameterError(
-                f"vector: is {given.dtype}{list(given.shape)}, wanted float[{width}], as "
+                f"vector: is {floats.dtype}{list(floats.shape)}, wanted float[{width}], as "
                 "table.vectors gives them"
             )
-        length = float(np.linalg.norm(given.astype(float)))
+        length = float(np.linalg.norm(floats.astype(float)))
         if not 0.0 < length < np.inf:
             raise ParameterError(f"vector: has length {length:g}, wanted one above 0")
-        unit = (given / length).astype(np.float32)
+        unit = (floats / length).astype(np.float32)
         bits = np.packbits(unit[: self._table.n_bits] > 0, bitorder="little").view(np.uint64)
         vectors = np.empty((0, width), np.float32) if self.name == "bits" else unit[None, :]
         return Stored(

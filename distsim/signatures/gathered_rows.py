@@ -197,10 +197,10 @@ class GatheredRows:
         if self._rows:
             self._write_run()
         sizes = np.diff(np.sum([run.edges for run in self._runs], axis=0))
-        most = max(1, self._most // (self._file_bytes() // self._n_rows + 1))
+        max_rows = max(1, self._most // (self._file_bytes() // self._n_rows + 1))
         first = 0
         for stop in range(1, _PREFIXES + 1):
-            if stop == _PREFIXES or sizes[first : stop + 1].sum() > most:
+            if stop == _PREFIXES or sizes[first : stop + 1].sum() > max_rows:
                 yield _in_order([run.read(first, stop) for run in self._runs])
                 first = stop
 

@@ -48,11 +48,11 @@ def merge(
         _require_mergeable(first, other)
     sums = [KeptSums(table.artifact) for table in opened]
     counts = dict.fromkeys(("tokens", "sentences"), 0)
-    for one in opened:
-        with storage.understood(one.path):
+    for opened_part in opened:
+        with storage.understood(opened_part.path):
             for name in counts:
-                counts[name] += int(one.parameters["sums"][name])
-            int(one.parameters["min_count"])
+                counts[name] += int(opened_part.parameters["sums"][name])
+            int(opened_part.parameters["min_count"])
     if min_count is None:
         min_count = _agreed_min_count(opened)
     source = AddedSums(
@@ -67,10 +67,10 @@ def merge(
 
 def _require_mergeable(a: StoredTable, b: StoredTable) -> None:
     a.fingerprint.require_same(b.fingerprint, str(a.path), str(b.path))
-    for name, what in (("max_length", "`max_length`"), ("format", "`text_format`")):
+    for name, setting in (("max_length", "`max_length`"), ("format", "`text_format`")):
         if a.parameters[name] != b.parameters[name]:
             raise IncompatibleError(
-                f"{a.path} and {b.path} were not made alike: {what} is {a.parameters[name]} and "
+                f"{a.path} and {b.path} were not made alike: {setting} is {a.parameters[name]} and "
                 f"{b.parameters[name]}; sign both with the same settings"
             )
 

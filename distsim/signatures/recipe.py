@@ -150,7 +150,7 @@ class Fingerprint:
     def fields(self) -> dict[str, str]:
         """Return every setting as text, by name, and the short name last."""
         composition = {f"compose-{name}": v for name, v in (self.composition or {}).items()}
-        found = {
+        settings_of_parts = {
             "model": self.model["name"],
             **{name: value for name, value in self.model.items() if name != "name"},
             "weights": self.weights["scheme"],
@@ -161,7 +161,7 @@ class Fingerprint:
             **composition,
             "fingerprint": self.short,
         }
-        return {name.replace("_", "-"): _shown(value) for name, value in found.items()}
+        return {name.replace("_", "-"): _shown(value) for name, value in settings_of_parts.items()}
 
     def require_same(self, other: "Fingerprint", name: str, other_name: str) -> None:
         """Refuse to compare signatures that were made differently.
@@ -202,7 +202,7 @@ def _first_difference(a: Any, b: Any, path: str = "") -> str:
 
 
 FEWEST_BITS, MOST_BITS = 64, 1024
-_MODELS: dict[str, Any] = {one.name: one for one in (NgramModel, SyntaxModel, VectorModel)}
+_MODELS: dict[str, Any] = {model.name: model for model in (NgramModel, SyntaxModel, VectorModel)}
 
 
 @dataclass(frozen=True)
@@ -372,4 +372,4 @@ DEFAULT = PRESETS["learned"]
 SYNTAX = PRESETS["syntax"]
 VECTORS = PRESETS["vectors"]
 # By the model that a source names, where nothing is said.
-USUAL: dict[Any, Recipe] = {type(one.model): one for one in (DEFAULT, SYNTAX, VECTORS)}
+USUAL: dict[Any, Recipe] = {type(recipe.model): recipe for recipe in (DEFAULT, SYNTAX, VECTORS)}

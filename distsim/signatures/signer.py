@@ -85,13 +85,13 @@ class Signer:
         assert self._composer is not None
         bits = np.empty((own.size, self._projection.n_bits // 64), np.uint64)
         shares = np.zeros(own.size, np.uint8)
-        some = self._composer.cut_made_of_words(batch, bits)
+        has_signature = self._composer.cut_made_of_words(batch, bits)
         if own.any():
             others = batch.where(own)
             signed = self.cut(others, *self.composed(others, self.sums(others)))
-            bits[own], some[own], shares[own] = signed.bits, signed.some, signed.shares
-            return SignedBatch(batch, bits, some, shares, signed.own)
-        return SignedBatch(batch, bits, some, shares)
+            bits[own], has_signature[own], shares[own] = signed.bits, signed.some, signed.shares
+            return SignedBatch(batch, bits, has_signature, shares, signed.own)
+        return SignedBatch(batch, bits, has_signature, shares)
 
     def cut(self, batch: PhraseBatch, vectors: np.ndarray, shares: np.ndarray) -> SignedBatch:
         """Return a batch with the bits of its vectors.
@@ -196,16 +196,16 @@ class Signer:
             vectors, shares = self.composed(batch, sums)
             return self.cut(batch, vectors, shares), vectors.astype(np.float16)
 
-        found = []
+        vectors_of_batches = []
         for batch, vectors in batch_results(text, words, signed, work, "words", text.total()):
             phrases, shares = batch.phrases, batch.phrases.shares
             if shares is None:
                 shares = phrases.strengths.astype(np.float64) / max(1, text.n_tokens)
-            found.append(PartWords(
+            vectors_of_batches.append(PartWords(
                 phrases.hashes, shares, phrases.strengths, vectors, phrases.text,
                 phrases.text_lengths,
             ))  # fmt: skip
             if keep is not None:
                 contexts = no_counts(phrases.hashes.size)
                 keep(replace(batch, phrases=replace(phrases, contexts=contexts)))
-        return PartWords.joined(found, self._projection.n_dimensions)
+        return PartWords.joined(vectors_of_batches, self._projection.n_dimensions)

@@ -164,26 +164,26 @@ def sign(
 
 
 def source_to_sign(
-    given: PhraseSource | CorpusIndex | Iterable[Any],
+    source: PhraseSource | CorpusIndex | Iterable[Any],
     path: str | Path | None,
     options: SignOptions,
 ) -> PhraseSource | CorpusIndex:
     """Return what is given, or the index of it where it is texts.
 
     Arguments:
-        given: an index, another source of phrases, or texts.
+        source: an index, another source of phrases, or texts.
         path: folder of the index of texts.
         options: how the work is done.
 
     Raises:
         ParameterError: there is no path for the index.
     """
-    if isinstance(given, CorpusIndex | PhraseSource):
-        return given
+    if isinstance(source, CorpusIndex | PhraseSource):
+        return source
     if path is None:
         raise ParameterError("`path`: give the folder of the index that is made of the texts")
     return CorpusIndex.from_texts(
-        given, path, force=options.force, jobs=options.jobs, progress=options.progress,
+        source, path, force=options.force, jobs=options.jobs, progress=options.progress,
         memory=options.memory,
     )  # fmt: skip
 
@@ -294,11 +294,13 @@ def require_rows(parameters: dict[str, Any]) -> None:
     """
     if parameters["phrases"]:
         return
-    least, most = parameters["min_count"], parameters["max_phrases"]
+    least, max_phrases = parameters["min_count"], parameters["max_phrases"]
     lone = parameters["phrases_without_context"]
     if lone:
         limits = (
-            f"`min_count` {least}" if most is None else f"`min_count` {least}, `max_phrases` {most}"
+            f"`min_count` {least}"
+            if max_phrases is None
+            else f"`min_count` {least}, `max_phrases` {max_phrases}"
         )
         raise ParameterError(
             f"no phrase has a signature: {limits}: of the {lone:,} left none has a context that "
@@ -502,9 +504,9 @@ class Signing:
 
 def _cut_again(words: SignedBatch, parts: PartVectors) -> SignedBatch:
     """Return words with the bits of the vectors that they have as parts."""
-    found = find_sorted(frozen(parts.hashes), frozen(words.phrases.hashes))
-    is_known = found >= 0
-    vectors = parts.vectors[found[is_known]].astype(np.float64)
+    places_of_parts = find_sorted(frozen(parts.hashes), frozen(words.phrases.hashes))
+    is_known = places_of_parts >= 0
+    vectors = parts.vectors[places_of_parts[is_known]].astype(np.float64)
     bits = np.empty((len(vectors), words.bits.shape[1]), np.uint64)
     cut_bits(frozen(vectors), bits)
     words.bits[is_known] = bits

@@ -128,12 +128,12 @@ class ProjectionStore:
         self,
         folder: Path,
         work: Work,
-        given: str | Path | None = None,
+        path: str | Path | None = None,
         known: Sequence[Path] = (),
         may_replace: bool = True,
     ) -> None:
         self._folder, self._work = folder, work
-        self._given, self._known, self._may_replace = given, known, may_replace
+        self._given, self._known, self._may_replace = path, known, may_replace
         self.is_new = False
         self.training_rows: TrainingRows | None = None
 
@@ -183,9 +183,9 @@ class ProjectionStore:
             with suppress(DistsimError):
                 if not training.content or storage.Artifact(path).made_from != training.content:
                     continue
-                found = SpectralProjection.open(path)
-                if found.answers(training.settings) and not found.artifact.damaged():
-                    return found
+                projection = SpectralProjection.open(path)
+                if projection.answers(training.settings) and not projection.artifact.damaged():
+                    return projection
         return None
 
 
@@ -208,8 +208,8 @@ def clear_projections(folder: Path) -> None:
     """Remove projections not named in a table's manifest, of interrupted or older writers."""
     kept = None
     with suppress(DistsimError, LookupError, TypeError):
-        made = storage.Artifact(folder, storage.SIGNATURES).parameters["fingerprint"]
-        kept = folder_of(folder, made["projection"][CHECKSUM_KEY]).name
+        fingerprint_owner = storage.Artifact(folder, storage.SIGNATURES).parameters["fingerprint"]
+        kept = folder_of(folder, fingerprint_owner["projection"][CHECKSUM_KEY]).name
     for inside in folder.iterdir():
         ours = _OUR_FOLDERS.fullmatch(inside.name) and not inside.is_symlink()
         if ours and inside.is_dir() and inside.name != kept:

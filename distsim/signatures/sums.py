@@ -107,9 +107,9 @@ def add_terms(
         counts: beside them.
         n_rows: the number of rows.
     """
-    given = [frozen(values.astype(np.uint64)) for values in (rows, terms, counts)]
-    ordered = [np.empty(rows.size, np.uint64) for _ in given]
-    sort_triples(*given, *ordered)
+    columns = [frozen(values.astype(np.uint64)) for values in (rows, terms, counts)]
+    ordered = [np.empty(rows.size, np.uint64) for _ in columns]
+    sort_triples(*columns, *ordered)
     n = sum_equal(*ordered)
     rows, terms, counts = (values[:n] for values in ordered)
     return np.searchsorted(rows, np.arange(n_rows + 1, dtype=np.uint64)), terms, counts

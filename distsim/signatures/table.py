@@ -139,21 +139,23 @@ class StoredTable:
         >>> learned.recipe.composition == PRESETS["learned"].composition.in_language("english")
         True
         """
-        made = Recipe.from_fingerprint(self.fingerprint)
+        of_fingerprint = Recipe.from_fingerprint(self.fingerprint)
         if not self.fingerprint.is_learned:
-            return made
+            return of_fingerprint
         learned = SpectralProjection.of_table(self.path, self.fingerprint.projection[CHECKSUM_KEY])
         with storage.understood(learned.path):
             learning = Learning.from_manifest(learned.parameters["learning"])
         if learning.rank == replace(learning, rank=None).directions(self.n_bits):
             learning = replace(learning, rank=None)
-        return replace(made, learning=learning)
+        return replace(of_fingerprint, learning=learning)
 
     @property
     def selection(self) -> Selection:
         """Which phrases were signed."""
         with storage.understood(self.path):
-            return Selection(**{one.name: self.parameters[one.name] for one in fields(Selection)})
+            return Selection(
+                **{field.name: self.parameters[field.name] for field in fields(Selection)}
+            )
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
@@ -385,11 +387,15 @@ class StoredTable:
         ((2, 512), (1, 256))
         """
         if of_words:
-            in_words = isinstance(phrases, list) and all(isinstance(one, tuple) for one in phrases)
+            in_words = isinstance(phrases, list) and all(
+                isinstance(phrase, tuple) for phrase in phrases
+            )
             words = (
                 cast(Sequence[Words], phrases)
                 if in_words
-                else [tuple(self.words(one)) for one in one_or_many_texts(cast(Texts, phrases))]
+                else [
+                    tuple(self.words(phrase)) for phrase in one_or_many_texts(cast(Texts, phrases))
+                ]
             )
             return self.require_word_vectors().compose(words)
         stored, numbers = self.estimator().look_up(one_or_many_texts(cast(Texts, phrases)))
@@ -496,11 +502,11 @@ class StoredTable:
         return self._phrases.find(text, offsets)
 
 
-def opened_table(given: TableLike, argument: str = "table") -> StoredTable:
+def opened_table(table: TableLike, argument: str = "table") -> StoredTable:
     """Return the table that is meant: itself, the one signed into an index, or that at a path.
 
     Arguments:
-        given: a table, an index that was signed, or the path of either.
+        table: a table, an index that was signed, or the path of either.
         argument: its name, for messages.
 
     Raises:
@@ -510,17 +516,17 @@ def opened_table(given: TableLike, argument: str = "table") -> StoredTable:
     >>> opened_table(index).path == opened_table(index.path).path == table.path
     True
     """
-    if isinstance(given, StoredTable):
-        return given
-    if isinstance(given, CorpusIndex):
-        if given.home is None:
+    if isinstance(table, StoredTable):
+        return table
+    if isinstance(table, CorpusIndex):
+        if table.home is None:
             raise ParameterError(
                 f"{argument}: is a selection of documents, which has no signatures: name the table"
             )
-        return StoredTable.open(given.home)
-    if isinstance(given, str | PathLike) and given != "":
-        return StoredTable.open(Path(given))
+        return StoredTable.open(table.home)
+    if isinstance(table, str | PathLike) and table != "":
+        return StoredTable.open(Path(table))
     raise ParameterError(
-        f"{argument}: is {shown(given)}, wanted a table, an index that was signed, or the path of "
+        f"{argument}: is {shown(table)}, wanted a table, an index that was signed, or the path of "
         "either"
     )

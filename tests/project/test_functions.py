@@ -12,6 +12,9 @@ MAX_LINES = 60  # without docstring
 MAX_PARAMETERS = 8
 CAMEL_CASE = re.compile(r"_?[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)*$")
 UNNAMED = {"self", "args", "kwargs"}
+VAGUE = {"found", "one", "made", "most", "told", "some", "what", "given"}
+# Functions that have a local or a parameter of these names: the number only goes down.
+VAGUE_FUNCTIONS = 683
 
 
 def functions() -> Iterator[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef, str]]:
@@ -107,6 +110,32 @@ def test_class_names_are_unique():
             places[name.lstrip("_")].append(path.relative_to(PROJECT).as_posix())
     twice = {name: paths for name, paths in places.items() if len(paths) > 1}
     assert twice == {}
+
+
+def bound_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
+    """Return a function's parameters and what it assigns, without the functions inside it."""
+    arguments, names = node.args, set()
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    names |= {argument.arg for argument in [*every, arguments.vararg, arguments.kwarg] if argument}
+    rest = list(node.body) if isinstance(node.body, list) else [node.body]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            names.add(part.id)
+        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            rest += ast.iter_child_nodes(part)
+    return names
+
+
+def test_locals_and_parameters_say_what_they_hold():
+    vague = [
+        f"{path.relative_to(PROJECT)}:{node.lineno}"
+        for path in sorted((PROJECT / "distsim").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        and bound_names(node) & VAGUE
+    ]
+    assert len(vague) <= VAGUE_FUNCTIONS, f"say what these hold: {vague}"
 
 
 def test_one_spelling_of_learned():

@@ -158,19 +158,19 @@ class Matcher:
         """
         return self._found(parts)
 
-    def fillers(self, found: PatternMatches, slot: int, most: int) -> np.ndarray:
-        """Return the words in a gap of each match, uint32[n, most], 0 behind the last.
+    def fillers(self, matches: PatternMatches, slot: int, max_fillers: int) -> np.ndarray:
+        """Return the words in a gap of each match, uint32[n, m], 0 behind the last.
 
         Arguments:
-            most: words of each.
+            max_fillers: words of each.
             slot: 0 before the first part, then the gaps in order, then behind the last part;
                 before the first part and behind the last one the nearest words come first.
         """
-        rows = np.zeros((len(found.begins), most), np.uint32)
+        rows = np.zeros((len(matches.begins), max_fillers), np.uint32)
         step = 1 if slot else -1
-        firsts = found.ends[:, slot - 1] if slot else found.begins[:, 0] - 1
+        firsts = matches.ends[:, slot - 1] if slot else matches.begins[:, 0] - 1
         nowhere = np.full(len(firsts), -2, np.int64)
-        stops = found.begins[:, slot] if 0 < slot < found.begins.shape[1] else nowhere
+        stops = matches.begins[:, slot] if 0 < slot < matches.begins.shape[1] else nowhere
         for mine, shard in self._of_shards(firsts):
             here = shard.first_position
             part = rows[mine]

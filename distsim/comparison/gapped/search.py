@@ -94,7 +94,9 @@ def gapped_neighbours(
             neighbours.append(
                 (GappedNeighbour(other.text, mean, gaps, words, matches), distinctive)
             )
-    neighbours.sort(key=lambda one: (-one[0].similarity, -one[0].matches, one[0].pattern))
+    neighbours.sort(
+        key=lambda scored: (-scored[0].similarity, -scored[0].matches, scored[0].pattern)
+    )
     listed, seen = Results[GappedNeighbour](), set()
     for near, distinctive in neighbours:
         if distinctive not in seen and len(listed) < k:
@@ -138,8 +140,8 @@ def _of_words(
     cosine: GappedCosine, focal: GappedPattern
 ) -> Iterable[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Yield the phrases nearest to the pattern's words, with the gap behind or before them."""
-    for one in NeighbourSearch(cosine.table).nearest(focal.words, k=NEAR) or ():
-        words = tuple(one.phrase.split())
+    for neighbour in NeighbourSearch(cosine.table).nearest(focal.words, k=NEAR) or ():
+        words = tuple(neighbour.phrase.split())
         if not focal.gaps[0] or len(focal.parts) > 1:
             yield words, ()
         if focal.gaps[0] or len(focal.parts) > 1:
@@ -179,7 +181,7 @@ def _of_fillers(
         for key, times in seen.items()
         if len(times) >= _FEWEST_FILLERS
     ]
-    weighed.sort(key=lambda one: (-one[0], one[2]))
+    weighed.sort(key=lambda scored: (-scored[0], scored[2]))
     word = index.vocabulary.word
     texts = [
         tuple(tuple(word(number) for number in side) for side in key)
@@ -191,7 +193,7 @@ def _of_fillers(
         (rarity * log(1.0 + times * index.n_tokens / (max(1, count) * max(1, n_places))), text)
         for (rarity, times, _), count, text in zip(weighed, counts, texts, strict=False)
     ]
-    scored.sort(key=lambda one: (-one[0], one[1]))
+    scored.sort(key=lambda scored: (-scored[0], scored[1]))
     return [(text[0], text[1]) for _, text in scored[:COMPARED]]
 
 

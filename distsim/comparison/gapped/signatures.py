@@ -133,9 +133,9 @@ class GappedCosine:
             if name in second.gaps
         ]
         beside = [
-            _cosine(one, other)
-            for one, other in ((first.left, second.left), (first.right, second.right))
-            if one is not None and other is not None
+            _cosine(vector, other)
+            for vector, other in ((first.left, second.left), (first.right, second.right))
+            if vector is not None and other is not None
         ]
         means = [fmean(known) for known in (_known(inside), _known(beside)) if known]
         return fmean(means) if _known(inside) else None
@@ -165,8 +165,8 @@ class GappedCosine:
     def _slot_vector(
         self, pattern: GappedPattern, slot: int, whole: PatternMatches | None
     ) -> np.ndarray:
-        found, at = whole, slot
-        if found is None or len(found.begins) < _ENOUGH:
+        matches, at = whole, slot
+        if matches is None or len(matches.begins) < _ENOUGH:
             for before, behind in pattern.around(slot):
                 parts = tuple(part for part in (before, behind) if part)
                 if len(pattern.parts) > 1 and parts == pattern.parts:
@@ -175,18 +175,18 @@ class GappedCosine:
                 if other is None:
                     continue
                 enough = len(other.begins) >= _ENOUGH
-                if found is None or enough:
-                    found, at = other, 1 if before else 0
+                if matches is None or enough:
+                    matches, at = other, 1 if before else 0
                 if enough:
                     break
-        if found is None:
+        if matches is None:
             return np.zeros(self._parts.n_dimensions, np.float32)
-        inner = 0 < at < found.begins.shape[1]
-        most = self.matcher.longest_gap if inner else BESIDE
-        return self.vector(self.matcher.fillers(found, at, most))
+        inner = 0 < at < matches.begins.shape[1]
+        max_fillers = self.matcher.longest_gap if inner else BESIDE
+        return self.vector(self.matcher.fillers(matches, at, max_fillers))
 
     def vector(self, fillers: np.ndarray) -> np.ndarray:
-        """Return the unit vector of fillers, float32[n_dimensions]; uint32[n, most], 0 for none.
+        """Return the unit vector of fillers, float32[n_dimensions]; uint32[n, m], 0 for none.
 
         Arguments:
             fillers: of the pattern.
@@ -213,4 +213,4 @@ def _cosine(a: np.ndarray, b: np.ndarray) -> float | None:
 
 
 def _known(cosines: list[float | None]) -> list[float]:
-    return [one for one in cosines if one is not None]
+    return [cosine for cosine in cosines if cosine is not None]

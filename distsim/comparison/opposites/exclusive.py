@@ -134,28 +134,30 @@ class ExclusiveWords:
         is_name = self._names(facts[:, ID])
         names = is_name[first] & is_name[second]
         edges = (a[START] == b[START]) | (a[STOP] == b[STOP])
-        found = np.zeros(first.size, np.uint8)
+        grades_of_pairs = np.zeros(first.size, np.uint8)
         # Cosines are computed of the few pairs that anything else speaks for.
-        some = np.flatnonzero(names | edges | self._have_joins(a, b))
-        if some.size:
-            cosines = np.einsum("ij,ij->i", vectors[first[some]], vectors[second[some]])
-            a, b = a[:, some], b[:, some]
+        to_compare = np.flatnonzero(names | edges | self._have_joins(a, b))
+        if to_compare.size:
+            cosines = np.einsum("ij,ij->i", vectors[first[to_compare]], vectors[second[to_compare]])
+            a, b = a[:, to_compare], b[:, to_compare]
             grades = self._joined(a[ID], b[ID], cosines)
             alike = np.flatnonzero((grades < EXCLUSIVE) & (cosines >= LIKE))
             grades[alike[self._bases_joined(a[BASE_ID, alike], b[BASE_ID, alike])]] = EXCLUSIVE
-            found[some] = grades
-        for at in np.flatnonzero(found).tolist():
+            grades_of_pairs[to_compare] = grades
+        for at in np.flatnonzero(grades_of_pairs).tolist():
             if self._inflections.are_forms_of_one(words[first[at]], words[second[at]]):
-                found[at] = 0
+                grades_of_pairs[at] = 0
         places = facts[:, PLACE]
-        found[in_class] = np.where(places[first] != places[second], EXCLUSIVE, 0)[in_class]
-        if not some.size:
-            return found
-        rest = ((found < EXCLUSIVE) & ~in_class & (names | edges))[some]
-        for at in some[rest & (cosines >= LIKE)].tolist():
+        grades_of_pairs[in_class] = np.where(places[first] != places[second], EXCLUSIVE, 0)[
+            in_class
+        ]
+        if not to_compare.size:
+            return grades_of_pairs
+        rest = ((grades_of_pairs < EXCLUSIVE) & ~in_class & (names | edges))[to_compare]
+        for at in to_compare[rest & (cosines >= LIKE)].tolist():
             if self._are_opposed(words[first[at]], words[second[at]], bool(names[at])):
-                found[at] = EXCLUSIVE
-        return found
+                grades_of_pairs[at] = EXCLUSIVE
+        return grades_of_pairs
 
     def _facts_of(self, words: list[str]) -> np.ndarray:
         """Return what is known of words, int64[m, 6], columns ID to STOP.
@@ -240,15 +242,15 @@ class ExclusiveWords:
             else sorted(b for b in inflections.all_bases(word) if b != word and len(b) > 2)
             for word in words
         ]  # fmt: skip
-        found = self._ids([base for bases in of_word for base in bases])
-        counts = np.where(found > 0, self._counts[np.maximum(found, 0)], 0)
+        base_ids = self._ids([base for bases in of_word for base in bases])
+        counts = np.where(base_ids > 0, self._counts[np.maximum(base_ids, 0)], 0)
         own = self._counts[np.maximum(ids, 0)] * (ids > 0)
         result, start = ids.copy(), 0
         for n, bases in enumerate(of_word):
             if bases:
-                most = start + int(counts[start : start + len(bases)].argmax())
-                if counts[most] > BASE * own[n]:
-                    result[n] = found[most]
+                most_frequent = start + int(counts[start : start + len(bases)].argmax())
+                if counts[most_frequent] > BASE * own[n]:
+                    result[n] = base_ids[most_frequent]
                 start += len(bases)
         return result
 
@@ -267,11 +269,11 @@ class ExclusiveWords:
         share = contrasts / np.maximum(joined, 1)
         alike = cosines >= ALIKE
         grades[alike & (joined >= FEWEST_DOUBTFUL) & (more_joined >= DOUBTFUL_JOINED)] = DOUBTFUL
-        some = alike & ((share >= SOME) | (more >= OFTEN))
+        often_contrasted = alike & ((share >= SOME) | (more >= OFTEN))
         both = np.sqrt(occurrences[np.maximum(a, 0)] * occurrences[np.maximum(b, 0)])
         beside = _counts_between(a, b, joins)[:, 2]
         grades[(beside > 1) & (beside >= BESIDE * both) & (cosines >= LIKE)] = DOUBTFUL
-        exclusive = (contrasts > 1) & (more >= JOINED) & ((share >= CLEAR) | some)
+        exclusive = (contrasts > 1) & (more >= JOINED) & ((share >= CLEAR) | often_contrasted)
         single = (contrasts == 1) & (joined > 1) & (more_joined >= JOINED)
         grades[exclusive | (single & alike & (share >= SINGLE))] = EXCLUSIVE
         return grades
@@ -324,7 +326,7 @@ class ExclusiveWords:
         for shard in index.shards:
             tokens = shard.tokens[: max(1, _MOST_TOKENS // len(index.shards))]
             room = np.empty(tokens.size // 2, np.int64), np.empty(tokens.size // 2, np.uint8)
-            n = kernel.join_words(frozen(tokens), *(frozen(one) for one in arrays), *room)
+            n = kernel.join_words(frozen(tokens), *(frozen(array) for array in arrays), *room)
             keys.append(room[0][:n].copy())
             of.append(room[1][:n].copy())
             n_tokens += tokens.size

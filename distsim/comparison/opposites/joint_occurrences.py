@@ -49,12 +49,12 @@ def near_each(
     words, owners = rows.reshape(-1)[hits], hits // rows.shape[1]
     order = np.argsort(words, kind="stable")
     words, owners = words[order], owners[order]
-    found = []
+    places_of_phrases = []
     for own in edges:
         starts, stops = np.searchsorted(words, own), np.searchsorted(words, own, "right")
         parts = [owners[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
-        found.append(positions[np.unique(np.concatenate(parts))])
-    return found
+        places_of_phrases.append(positions[np.unique(np.concatenate(parts))])
+    return places_of_phrases
 
 
 class PositionMarks:
@@ -138,8 +138,8 @@ class JointOccurrences:
             count = self._count(own)
             return CountedForms(own[None, :], count, count)
         bases = self._inflections.bases(words[0], self._occurs)
-        found = dict.fromkeys([*words, *self._inflections.forms((bases or words)[0])])
-        ids = [number for number in map(self._number, found) if number > 0]
+        forms = dict.fromkeys([*words, *self._inflections.forms((bases or words)[0])])
+        ids = [number for number in map(self._number, forms) if number > 0]
         counts = [self._counts[number] for number in ids]
         return CountedForms(np.array(ids, np.int64)[:, None], counts[0], sum(counts))
 
@@ -180,11 +180,11 @@ class JointOccurrences:
             by_rare.setdefault(rare.key, []).append(i)
         shared = Counter(other.key for _, other in ordered)
         marks: dict[bytes, list[PositionMarks | None]] = {}
-        found: dict[int, np.ndarray] = {}
+        joins_of_pairs: dict[int, np.ndarray] = {}
         for numbers in by_rare.values():
             rare, others = ordered[numbers[0]][0], [ordered[i][1] for i in numbers]
             if len(others) >= _FEWEST_OTHERS:
-                found |= zip(numbers, self._joins_of_one(rare, others), strict=True)
+                joins_of_pairs |= zip(numbers, self._joins_of_one(rare, others), strict=True)
                 continue
             for i, other in zip(numbers, others, strict=True):
                 if other.key not in marks:
@@ -192,18 +192,18 @@ class JointOccurrences:
                     marks[other.key] = [
                         other.marks(shard) if is_shared else None for shard in self._index.shards
                     ]
-                found[i] = self._joins_near(rare, other, marks[other.key])
+                joins_of_pairs[i] = self._joins_near(rare, other, marks[other.key])
         rarer = [rare.total for rare, _ in ordered]
-        return [(found[i], total / min(total, _SAMPLE)) for i, total in enumerate(rarer)]
+        return [(joins_of_pairs[i], total / min(total, _SAMPLE)) for i, total in enumerate(rarer)]
 
     def _joins_of_one(self, rare: CountedForms, others: list[CountedForms]) -> list[np.ndarray]:
         """Return the joint occurrences of a phrase with each of some others."""
         length, parts = rare.forms.shape[1], [list[np.ndarray]() for _ in others]
-        forms = [one.forms for one in others]
+        forms = [counted_forms.forms for counted_forms in others]
         for shard, places in zip(self._index.shards, self._sample_of(rare), strict=True):
             near = near_each(shard, places, length, forms, WINDOW, self._index.n_words)
-            for part, places_of_part, one in zip(parts, near, forms, strict=True):
-                part.append(_joins_of(shard, places_of_part, length, one))
+            for part, places_of_part, counted_forms in zip(parts, near, forms, strict=True):
+                part.append(_joins_of(shard, places_of_part, length, counted_forms))
         return [np.concatenate(part) for part in parts]
 
     def _joins_near(

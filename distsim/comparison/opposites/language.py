@@ -145,15 +145,15 @@ class Language:
         Arguments:
             word: in normal form.
         """
-        found = [
+        bases = [
             word[len(prefix) :].removeprefix("-")
             for prefix in self.prefixes
             if word.startswith(prefix) and len(word) - len(prefix) >= _SHORTEST
         ]
         for ending, against in self.suffixes:
             if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
-                found.append(word.removesuffix(ending) + against)
-        return tuple(found)
+                bases.append(word.removesuffix(ending) + against)
+        return tuple(bases)
 
     def are_opposed(self, a: str, b: str) -> bool:
         """Return whether the affixes of two words alone make them opposites.
@@ -204,9 +204,9 @@ class Language:
 
 def _are_affixes(first: str, second: str) -> bool:
     """Tell whether two fields are both prefixes (`up-`) or both endings (`-on`)."""
-    one, other = first.strip(), second.strip()
-    before = one.endswith("-") and other.endswith("-")
-    return min(len(one), len(other)) > 1 and before != (one[0] == "-" and other[0] == "-")
+    affix, other = first.strip(), second.strip()
+    before = affix.endswith("-") and other.endswith("-")
+    return min(len(affix), len(other)) > 1 and before != (affix[0] == "-" and other[0] == "-")
 
 
 class PatternIds(NamedTuple):
@@ -232,11 +232,11 @@ def pattern_ids(index: CorpusIndex, language: Language, least: float) -> Pattern
 
     def ids(words: Iterable[str]) -> list[int]:
         hashes = hash_texts([word.encode() for word in words])
-        found: list[int] = index.vocabulary.find(hashes).tolist()
-        return found
+        word_ids: list[int] = index.vocabulary.find(hashes).tolist()
+        return word_ids
 
     passed = np.zeros(index.n_words, bool)
-    passed[[one for one in ids(sorted(language.passed)) if one > 0]] = True
+    passed[[word_id for word_id in ids(sorted(language.passed)) if word_id > 0]] = True
     befores, betweens, weights = [], [], []
     for pattern in language.patterns:
         before, between = ids([pattern.before] if pattern.before else []), ids(pattern.between)
@@ -266,13 +266,13 @@ class Contrasts:
         self._patterns = tuple(map(frozen, (roles, patterns.befores, patterns.betweens)))
 
     def count(
-        self, shard: Shard, places: np.ndarray, numbers: np.ndarray, found: np.ndarray
+        self, shard: Shard, places: np.ndarray, numbers: np.ndarray, counts: np.ndarray
     ) -> None:
         """Add to found how often each word is contrasted with the words at places.
 
         Arguments:
             shard: of the index. places: int64, in the shard.
             numbers: int32[n_words], the place of every word in found, -1 where it has none.
-            found: int64[n].
+            counts: int64[n].
         """
-        kernel.count_joins(shard.tokens, frozen(places), numbers, *self._patterns, found)
+        kernel.count_joins(shard.tokens, frozen(places), numbers, *self._patterns, counts)

@@ -129,20 +129,20 @@ class Opposites:
         Raises:
             ParameterError: a phrase is empty, or no text.
         """
-        given = checked_pairs(pairs)
-        phrases = list(dict.fromkeys(phrase for pair in given for phrase in pair))
+        checked = checked_pairs(pairs)
+        phrases = list(dict.fromkeys(phrase for pair in checked for phrase in pair))
         words = dict(zip(phrases, self.index.words(phrases), strict=True)) if phrases else {}
-        asked = [_key(*without_shared(words[a], words[b])) for a, b in given]
+        asked = [_key(*without_shared(words[a], words[b])) for a, b in checked]
         known = self._told
-        told = {key: known[key] for key in asked if key and key in known}
-        new = list(dict.fromkeys(key for key in asked if key and key not in told))
+        by_key = {key: known[key] for key in asked if key and key in known}
+        new = list(dict.fromkeys(key for key in asked if key and key not in by_key))
         for first in range(0, len(new), _AT_ONCE):
-            some = new[first : first + _AT_ONCE]
-            told |= zip(some, self._found(some), strict=True)
+            keys = new[first : first + _AT_ONCE]
+            by_key |= zip(keys, self._found(keys), strict=True)
         if len(known) + len(new) > _CACHED:
             known.clear()
-        known.update((key, told[key]) for key in new)
-        return [told[key] if key else None for key in asked]
+        known.update((key, by_key[key]) for key in new)
+        return [by_key[key] if key else None for key in asked]
 
     def scores(self, pairs: Iterable[Pair]) -> list[float | None]:
         """Return the score of each pair, the higher the likelier opposites.
@@ -152,16 +152,18 @@ class Opposites:
         Arguments:
             pairs: two phrases each, words separated by spaces.
         """
-        return [None if found is None else found.score for found in self.evidence(pairs)]
+        return [None if evidence is None else evidence.score for evidence in self.evidence(pairs)]
 
     def _found(self, pairs: list[WordsPair]) -> list[OppositeEvidence | None]:
         """Return the evidence of pairs of different words; None where the corpus lacks one."""
         counts = [[self._occurrences.of(words) for words in pair] for pair in pairs]
-        known = [i for i, both in enumerate(counts) if all(one.own for one in both)]
+        known = [
+            i for i, both in enumerate(counts) if all(counted_forms.own for counted_forms in both)
+        ]
         texts = [(" ".join(pairs[i][0]), " ".join(pairs[i][1])) for i in known]
         cosines = self._cosine.estimates(texts) if texts else []
         joins = self._occurrences.joint([counts[i] for i in known])
-        found: list[OppositeEvidence | None] = [None] * len(pairs)
+        evidence_of_pairs: list[OppositeEvidence | None] = [None] * len(pairs)
         for at, i in enumerate(known):
             near, factor = joins[at]
             kinds = dict.fromkeys(EVIDENCE, 0.0)
@@ -172,8 +174,8 @@ class Opposites:
             kinds["parallel"] = log1p(factor * n_parallel)
             kinds["joined"] = self._joined(near, factor)
             kinds["sim_whole"] = cosines[at].similarity or 0.0
-            found[i] = self._weighed(*pairs[i], kinds)
-        return found
+            evidence_of_pairs[i] = self._weighed(*pairs[i], kinds)
+        return evidence_of_pairs
 
     def _weighed(
         self, a: tuple[str, ...], b: tuple[str, ...], kinds: dict[str, float]
@@ -223,11 +225,11 @@ class Opposites:
         Arguments:
             words: ids of the forms.
         """
-        found = np.zeros(self.index.n_words, np.int64)
+        counts = np.zeros(self.index.n_words, np.int64)
         for shard, places in self._occurrences.every_nth(words):
-            self._contrasts.count(shard, places, self._own_places, found)
-        ids = np.flatnonzero(found)
-        return ContrastedWords(ids, found[ids], self._spelt[ids] & ~np.isin(ids, words))
+            self._contrasts.count(shard, places, self._own_places, counts)
+        ids = np.flatnonzero(counts)
+        return ContrastedWords(ids, counts[ids], self._spelt[ids] & ~np.isin(ids, words))
 
     @cached_property
     def _own_places(self) -> np.ndarray:
@@ -246,22 +248,24 @@ class Opposites:
         """Whether each word can be between the two of a pattern; bool[n_words], True at 0."""
         words = {word for _, between in self._patterns for word in between}
         ids = self._occurrences.ids(sorted(words | set(self.language.passed)))
-        found = np.zeros(self.index.n_words, bool)
-        found[np.maximum(ids, 0)] = found[0] = True
-        return found
+        may_stand_between = np.zeros(self.index.n_words, bool)
+        may_stand_between[np.maximum(ids, 0)] = may_stand_between[0] = True
+        return may_stand_between
 
     @cached_property
     def _names(self) -> tuple[dict[int, str], dict[int, str]]:
         """The words by id that may be between the two of a pattern, and those before; 0: none."""
         words = sorted({word for _, between in self._patterns for word in between})
         words = [word for word in words if word not in self.language.passed]
-        found = []
-        for some in (words, sorted(self._openers)):
-            ids = self._occurrences.ids(some).tolist() if some else []
-            found.append({i: word for i, word in zip(ids, some, strict=True) if i > 0})
+        words_by_id = []
+        for listed_words in (words, sorted(self._openers)):
+            ids = self._occurrences.ids(listed_words).tolist() if listed_words else []
+            words_by_id.append(
+                {i: word for i, word in zip(ids, listed_words, strict=True) if i > 0}
+            )
         if "" in self._openers:
-            found[1][0] = ""
-        return found[0], found[1]
+            words_by_id[1][0] = ""
+        return words_by_id[0], words_by_id[1]
 
     @cached_property
     def _contrasts(self) -> Contrasts:
@@ -275,13 +279,13 @@ class Opposites:
         """
         if not len(joins):
             return 0.0
-        told = joins[np.abs(joins[:, kernel.OFFSET]) <= kernel.BETWEEN + 1]
-        between = told[:, kernel.FIRST_BETWEEN : kernel.COLUMNS]
-        told = told[self._in_patterns[np.maximum(between, 0)].all(axis=1)]
-        if not len(told):
+        pattern_joins = joins[np.abs(joins[:, kernel.OFFSET]) <= kernel.BETWEEN + 1]
+        between = pattern_joins[:, kernel.FIRST_BETWEEN : kernel.COLUMNS]
+        pattern_joins = pattern_joins[self._in_patterns[np.maximum(between, 0)].all(axis=1)]
+        if not len(pattern_joins):
             return 0.0
         columns = [kernel.BEFORE, *range(kernel.FIRST_BETWEEN, kernel.COLUMNS)]
-        distinct = sorted(Counter(map(tuple, told[:, columns].tolist())).items())
+        distinct = sorted(Counter(map(tuple, pattern_joins[:, columns].tolist())).items())
         names, openers = self._names
         total: dict[tuple[str, tuple[str, ...]], float] = {}
         for (before, *between), count in distinct:
@@ -294,13 +298,13 @@ class Opposites:
 
     def _found_negated(self, word: str) -> tuple[str, ...]:
         """Return the words of the corpus that a word is the negation of."""
-        found = []
+        bases = []
         for base in self.language.negated(word):
             if self._occurrences.of((base,)).own >= _FEWEST:
                 alike = self._cosine.similarity(word, base)
                 if alike is not None and alike > 0.1:
-                    found.append(base)
-        return tuple(found)
+                    bases.append(base)
+        return tuple(bases)
 
 
 def _key(a: tuple[str, ...], b: tuple[str, ...]) -> WordsPair | None:
@@ -360,22 +364,28 @@ def opposites_last(
         target: the phrase that is asked for.
         k: maximum number of answers; None returns all.
     """
-    most = len(phrases) if k is None else min(k, len(phrases))
+    n_wanted = len(phrases) if k is None else min(k, len(phrases))
     if opposites is None:
-        return [Placed(place, False, False) for place in range(most)], 0
+        return [Placed(place, False, False) for place in range(n_wanted)], 0
     placed: list[Placed] = []
-    for some in (phrases[:most], phrases[most : most + SPARE]):
-        told = opposites.evidence([(target, one) for one in some])
+    for candidates in (phrases[:n_wanted], phrases[n_wanted : n_wanted + SPARE]):
+        evidence_of_candidates = opposites.evidence(
+            [(target, candidate) for candidate in candidates]
+        )
         placed += [
-            Placed(place, one is not None and one.contrasted, one is not None and one.opposite)
-            for place, one in enumerate(told, len(placed))
+            Placed(
+                place,
+                evidence is not None and evidence.contrasted,
+                evidence is not None and evidence.opposite,
+            )
+            for place, evidence in enumerate(evidence_of_candidates, len(placed))
         ]
-        if not any(one.contrasted for one in placed):  # nothing takes another's place
+        if not any(answer.contrasted for answer in placed):  # nothing takes another's place
             break
-    others = [one for one in placed if not one.contrasted]
-    last = [] if out else [one for one in placed[:most] if one.contrasted]
-    last = last[: max(most - SPARE, most - len(others), 0)]
-    ranked = [*others[: most - len(last)], *last]
-    if len(ranked) < most:
+    others = [answer for answer in placed if not answer.contrasted]
+    last = [] if out else [answer for answer in placed[:n_wanted] if answer.contrasted]
+    last = last[: max(n_wanted - SPARE, n_wanted - len(others), 0)]
+    ranked = [*others[: n_wanted - len(last)], *last]
+    if len(ranked) < n_wanted:
         return ranked, len(placed) - len(ranked)
-    return ranked, max((one.place + 1 for one in ranked), default=0) - len(ranked)
+    return ranked, max((answer.place + 1 for answer in ranked), default=0) - len(ranked)

@@ -190,10 +190,10 @@ def condition_holds(automaton, tokens, states, depth, first, places):
     for i in range(automaton.condition.shape[0]):
         kind = automaton.condition[i, 0]
         if kind == SAME or kind == HOLDS:
-            one = places[automaton.condition[i, 1]]
+            place = places[automaton.condition[i, 1]]
             value = False
-            if one >= 0:
-                a = automaton.columns[automaton.condition[i, 2], tokens[one]]
+            if place >= 0:
+                a = automaton.columns[automaton.condition[i, 2], tokens[place]]
                 if kind == HOLDS:
                     value = a != 0
                 else:
@@ -241,7 +241,7 @@ def labelled_ends(automaton, tokens, alive, left, right, first, begin, longest, 
         path: (uint64, int64, int64[64], bool of False), as long as `ends`, for the function's use.
         budget: steps.
     """
-    one = np.uint64(1)
+    unit = np.uint64(1)
     none = np.uint64(0)
     to_try, states, places, is_end = path
     to_try[0] = alive[first - left] & automaton.first[0]
@@ -253,15 +253,15 @@ def labelled_ends(automaton, tokens, alive, left, right, first, begin, longest, 
             depth -= 1
             continue
         steps += 6
-        lowest = to_try[depth] & (~to_try[depth] + one)
+        lowest = to_try[depth] & (~to_try[depth] + unit)
         to_try[depth] ^= lowest
         state = 0
-        while lowest > one:
-            lowest >>= one
+        while lowest > unit:
+            lowest >>= unit
             state += 1
         states[depth] = state
         place = first + depth
-        if (automaton.last[0] >> np.uint64(state)) & one != none:
+        if (automaton.last[0] >> np.uint64(state)) & unit != none:
             end = place if is_boundary(tokens, place) else place + 1
             fits = begin < end <= begin + longest and not is_end[end - left]
             steps += depth
@@ -280,12 +280,12 @@ def labelled_ends(automaton, tokens, alive, left, right, first, begin, longest, 
 
 
 @compiled
-def match_query(tokens, anchors, reach, automaton, which, longest, most, budget):
+def match_query(tokens, anchors, reach, automaton, which, longest, max_matches, budget):
     """Return (number of matches, spans int64[m, 2]); the number is negative where it cannot be.
 
     In each sentence with an anchor the states that lead to an end are found from right to left,
     then matches from left to right: both take a time linear in the sentence, the second for each
-    match. A match may be found twice. After `most` matches it stops.
+    match. A match may be found twice. After `max_matches` matches it stops.
 
     Arguments:
         tokens: uint32, of the shard, words or analyses.
@@ -294,7 +294,7 @@ def match_query(tokens, anchors, reach, automaton, which, longest, most, budget)
         automaton: of the query.
         which: SHORTEST, LONGEST or ALL matches of each first token.
         longest: tokens of a match at most.
-        most: matches.
+        max_matches: matches.
         budget: steps; TOO_LONG where they do not suffice.
     """
     none = np.uint64(0)
@@ -407,7 +407,7 @@ def match_query(tokens, anchors, reach, automaton, which, longest, most, budget)
                     spans[n, 0] = begin
                     spans[n, 1] = ends[i]
                     n += 1
-                if n > most:
+                if n > max_matches:
                     return n, spans[:n]
             if right >= high:
                 break

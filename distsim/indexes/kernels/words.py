@@ -6,7 +6,7 @@ from distsim.kernels.compiled import compiled
 
 
 @compiled
-def compare_spellings(letters, ends, near, word, most, distances, prefixes):
+def compare_spellings(letters, ends, near, word, max_distance, distances, prefixes):
     """Fill `distances` and `prefixes` for every word: edits from one word, shared first letters.
 
     An edit inserts, drops or replaces a letter, or exchanges two neighbours (Damerau-Levenshtein,
@@ -17,7 +17,7 @@ def compare_spellings(letters, ends, near, word, most, distances, prefixes):
         ends: int64[n], where each word ends in letters.
         near: bool[n], words that may be as few edits away; the others are not compared.
         word: uint32[m], code points of the one compared with.
-        most: edits that are told apart, below 255; more are most + 1.
+        max_distance: edits that are told apart, below 255; more are max_distance + 1.
         distances: uint8[n], filled.
         prefixes: uint8[n], filled; 255 stands for more, too.
     """
@@ -32,8 +32,8 @@ def compare_spellings(letters, ends, near, word, most, distances, prefixes):
         while shared < size and shared < m and letters[start + shared] == word[shared]:
             shared += 1
         prefixes[number] = min(shared, 255)
-        distances[number] = most + 1
-        if near[number] and abs(size - m) <= most:
+        distances[number] = max_distance + 1
+        if near[number] and abs(size - m) <= max_distance:
             for j in range(m + 1):
                 above[j] = j
             least = 0
@@ -50,9 +50,9 @@ def compare_spellings(letters, ends, near, word, most, distances, prefixes):
                     row[j] = best
                     least = min(least, best)
                 before, above, row = above, row, before
-                if least > most:
+                if least > max_distance:
                     break
-            if least <= most and above[m] <= most:
+            if least <= max_distance and above[m] <= max_distance:
                 distances[number] = above[m]
         start = stop
 

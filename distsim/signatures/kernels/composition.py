@@ -31,9 +31,9 @@ def word_grams(text, ends, chosen, shortest, longest):
         if not chosen[i]:
             continue
         begin, end = ends[i], ends[i + 1]
-        most = n + (end - begin + 2) * (longest - shortest + 1)
-        if most > hashes.size:
-            capacity = max(most, 2 * hashes.size)
+        max_hashes = n + (end - begin + 2) * (longest - shortest + 1)
+        if max_hashes > hashes.size:
+            capacity = max(max_hashes, 2 * hashes.size)
             hashes = grown(hashes, n, capacity)
             words = grown(words, n, capacity)
         for first in range(begin - 1, end + 1):
@@ -255,9 +255,9 @@ def cut_composed(text, ends, hashes, factors, vectors, bits):
             if not same:
                 before[n] = wanted
                 low = first_not_below(hashes, wanted, 0, hashes.size)
-                found = low < hashes.size and hashes[low] == wanted
-                factor = factors[low] if found else 0.0
-                row = vectors[low if found else 0]
+                is_known = low < hashes.size and hashes[low] == wanted
+                factor = factors[low] if is_known else 0.0
+                row = vectors[low if is_known else 0]
                 total = sums[n]
                 longer = sums[n + 1]
                 for k in range(n_bits):

@@ -271,9 +271,9 @@ def _bits_of_cores(core_starts, core_words):
 @compiled
 def choose_distinctive(
     distances, variants, strengths, tokens, keys, bare, core_starts, core_words, order, focal,
-    words, most,
+    words, max_words,
 ):  # fmt: skip
-    """Return which neighbours are listed, `most` at most: int64, their places, ascending.
+    """Return which neighbours are listed, `max_words` at most: int64, their places, ascending.
 
     Arguments:
         distances: int64[n], of n neighbours in their order.
@@ -284,7 +284,7 @@ def choose_distinctive(
         order: int64[n], of the neighbours by their keys; sorted outside, since numba compiles a
             sort in three seconds.
         focal, words: uint64 ascending, the focal phrase's core, and all its words.
-        most: how many are listed.
+        max_words: how many are listed.
     """
     usual = _usual_of_each(distances, strengths, tokens, keys, bare, order)
     sets = _bits_of_cores(core_starts, core_words)
@@ -293,7 +293,7 @@ def choose_distinctive(
     listed = np.empty(strengths.size, np.int64)
     for i in range(n_before):
         listed[i] = distances.size + i
-    chosen = np.empty(min(most, distances.size), np.int64)
+    chosen = np.empty(min(max_words, distances.size), np.int64)
     n = 0
     for i in range(distances.size):
         if n == chosen.size:

@@ -162,12 +162,12 @@ def nearest_rows(bits, among, query, k, radius):
     starts = np.zeros(n_bits + 2, np.int64)
     for distance in range(limit + 1):
         starts[distance + 1] = starts[distance] + at_distance[distance]
-    found = np.empty(starts[limit + 1], np.int64)
-    found_distances = np.empty(found.size, np.int64)
+    rows_in_order = np.empty(starts[limit + 1], np.int64)
+    found_distances = np.empty(rows_in_order.size, np.int64)
     for j in range(size):
         distance = np.int64(distances[j])
         if distance <= limit:
-            found[starts[distance]] = rows[j]
+            rows_in_order[starts[distance]] = rows[j]
             found_distances[starts[distance]] = distance
             starts[distance] += 1
-    return found, found_distances
+    return rows_in_order, found_distances

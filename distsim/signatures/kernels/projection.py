@@ -84,11 +84,11 @@ def project(row_starts, features, weights, offsets, vectors, unit, largest, sums
     """
     n_dimensions = sums.shape[1]
     in_a_line = _LINE_BYTES // vectors.itemsize
-    most = 0
+    max_features = 0
     for p in range(row_starts.size - 1):
-        most = max(most, row_starts[p + 1] - row_starts[p])
-    kept_weights = np.empty(most + 8, np.float64)
-    kept_offsets = np.empty(most + 8, np.uint32)
+        max_features = max(max_features, row_starts[p + 1] - row_starts[p])
+    kept_weights = np.empty(max_features + 8, np.float64)
+    kept_offsets = np.empty(max_features + 8, np.uint32)
     for p in range(row_starts.size - 1):
         begin = row_starts[p]
         stop = row_starts[p + 1]

@@ -80,9 +80,13 @@ def restore_vectors(
         row[:] = np.float32(0.0)
         fidelities[p] = 0.0
         if shares[p] > 0:
-            one = np.float32(1.0 / np.sqrt(n_bits))
+            positive = np.float32(1.0 / np.sqrt(n_bits))
             for k in range(n_bits):
-                row[k] = one if (bits[p, k // 64] >> np.uint64(k % 64)) & np.uint64(1) else -one
+                row[k] = (
+                    positive
+                    if (bits[p, k // 64] >> np.uint64(k % 64)) & np.uint64(1)
+                    else -positive
+                )
             fidelities[p] = FIDELITY_OF_BITS
 
 

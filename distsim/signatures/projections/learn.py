@@ -167,10 +167,10 @@ def _on_axes(spaces: list[_Space], axes: np.ndarray, jobs: int | None) -> np.nda
     return directions
 
 
-def _principal_axes(rows: np.ndarray, most: int, jobs: int | None) -> np.ndarray:
-    """Return the strongest principal axes of float32[n, k] about 0, float32[k, at most `most`]."""
+def _principal_axes(rows: np.ndarray, n_axes: int, jobs: int | None) -> np.ndarray:
+    """Return the strongest principal axes of float32[n, k] about 0, float32[k, up to `n_axes`]."""
     squares, axes = np.linalg.eigh(gram(rows, jobs))
-    strongest = np.argsort(-squares, kind="stable")[:most]
+    strongest = np.argsort(-squares, kind="stable")[:n_axes]
     directions = axes[:, strongest]
     peaks = directions[np.abs(directions).argmax(axis=0), range(strongest.size)]
     turned: np.ndarray = (directions * np.where(peaks < 0, -1.0, 1.0)).astype(np.float32)

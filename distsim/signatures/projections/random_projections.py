@@ -118,8 +118,8 @@ def learn_rotation(training: Training, writer: storage.ArtifactWriter, work: Wor
     )  # fmt: skip
 
 
-def _dense(rows: Iterable[WordRows], n_features: int, most: int) -> np.ndarray:
-    """Return the first `most` rows, float32[n, n_features]."""
+def _dense(rows: Iterable[WordRows], n_features: int, max_rows: int) -> np.ndarray:
+    """Return the first `max_rows` rows, float32[n, n_features]."""
     from scipy import sparse  # a slow import, which only learning needs
 
     blocks, n = [np.empty((0, n_features), np.float32)], 0
@@ -128,6 +128,6 @@ def _dense(rows: Iterable[WordRows], n_features: int, most: int) -> np.ndarray:
         shape = (batch.starts.size - 1, n_features)
         blocks.append(sparse.csr_matrix(values, shape=shape).toarray())
         n += shape[0]
-        if n >= most:
+        if n >= max_rows:
             break
-    return np.concatenate(blocks)[:most]
+    return np.concatenate(blocks)[:max_rows]

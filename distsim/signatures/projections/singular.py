@@ -314,9 +314,9 @@ def _roots(squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _left_singular(
-    wide: list[np.ndarray], most: int, jobs: int | None
+    wide: list[np.ndarray], n_vectors: int, jobs: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first `most` left singular vectors of float32[n, k], and all singular values.
+    """Return the first `n_vectors` left singular vectors of float32[n, k], and all singular values.
 
     By the eigenvectors of the small Gram matrix, summed in float64: many times faster than a
     QR decomposition, and exact enough for columns that are not nearly dependent.
@@ -332,7 +332,7 @@ def _left_singular(
 
     k = sum(piece.shape[1] for piece in wide)
     values, turned = _roots(_summed(len(wide[0]), gram, np.zeros((k, k)), jobs))
-    narrow = (turned[:, :most] / values[:most]).astype(np.float32)
+    narrow = (turned[:, :n_vectors] / values[:n_vectors]).astype(np.float32)
     widths = np.cumsum([piece.shape[1] for piece in wide])[:-1]
     return _turned(wide, np.split(narrow, widths), jobs), values
 

@@ -219,12 +219,14 @@ class Training:
 
     @cached_property
     def _grouped_features(self) -> list[np.ndarray]:
-        most, model = self.learning.features, self._text.model
+        max_features, model = self.learning.features, self._text.model
         by_sides = [n for n, name in enumerate(model.get("families", ())) if "-" in name]
         if model["name"] != "ngram" or len(by_sides) in (0, len(model["families"])):
-            return [self._text.frequent_features(most)]
+            return [self._text.frequent_features(max_features)]
         others = [n for n in range(len(model["families"])) if n not in by_sides]
-        return [self._text.frequent_features_of(group, most) for group in (by_sides, others)]
+        return [
+            self._text.frequent_features_of(group, max_features) for group in (by_sides, others)
+        ]
 
     def rows(self, work: Work) -> Iterator[WordRows]:
         """Yield the words that are rows, in batches, more frequent than others or not.
@@ -302,13 +304,15 @@ class TrainingMatrix(NamedTuple):
         return sparse.csr_matrix((along[2], along[1], along[0]), shape=shape), across
 
     @classmethod
-    def gather(cls, rows: Iterable[WordRows], n_features: int, most: int) -> "TrainingMatrix":
-        """Return the matrix of the `most` most frequent words.
+    def gather(
+        cls, rows: Iterable[WordRows], n_features: int, max_features: int
+    ) -> "TrainingMatrix":
+        """Return the matrix of the `max_features` most frequent words.
 
         Arguments:
             rows: words with their weighted features.
             n_features: columns of the matrix.
-            most: rows of the matrix, at most.
+            max_features: rows of the matrix, at most.
         """
         from scipy import sparse
 
@@ -328,7 +332,7 @@ class TrainingMatrix(NamedTuple):
             values.append(rounded)
         all_hashes, all_strengths = np.concatenate(hashes), np.concatenate(strengths)
         starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
-        order = np.lexsort((all_hashes, -all_strengths))[:most]
+        order = np.lexsort((all_hashes, -all_strengths))[:max_features]
         cells = starts, np.concatenate(columns), np.concatenate(values)
         del columns, values
         across = transposed_rows(*map(frozen, cells), frozen(order), n_features)
@@ -382,10 +386,10 @@ class TrainingRows:
         here = np.flatnonzero(places >= 0)
         if not here.size:
             return
-        found = np.empty((here.size, sums.shape[1]))
+        row_sums = np.empty((here.size, sums.shape[1]))
         vectors = projection.vectors.reshape(-1, sums.shape[1])
-        times_rows(self.weights, vectors, self.rows[places[here]], found)
-        sums[here] = found * projection.unit
+        times_rows(self.weights, vectors, self.rows[places[here]], row_sums)
+        sums[here] = row_sums * projection.unit
 
 
 Learn = Callable[[Training, storage.ArtifactWriter, Work], TrainingRows | None]
