@@ -4,7 +4,7 @@ A line is what ends at a newline; the newline, a carriage return before it and a
 the end all stay.
 """
 
-import logging
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,13 +14,14 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from distsim.base.errors import InputError
-from distsim.corpus.plain_text import wide_encoding
+from distsim.corpus.plain_text import likely_encoding
 from distsim.corpus.sources import Source, find_file, find_texts, open_source
 
 BLOCK_BYTES = 1 << 22
 LINE_BYTES = 4 << 20  # of a line of any format; readers hold several times as much
 TEXT_LINE_BYTES = 64 << 20  # of plain text, which may be a whole book in one line
 _SAMPLE_BYTES = 1 << 13  # on either side of a byte that is not UTF-8
+_SEPARATOR = re.compile(rb"[\x00-\x2f]")
 _PIECE_BYTES = 1 << 16  # so much at most of a damaged archive is not looked at
 
 
@@ -167,26 +168,17 @@ def decoded(text: bytes, label: str, line: int = 1) -> str:
     except UnicodeDecodeError as error:
         number = line + text.count(b"\n", 0, error.start)
         column = error.start - text.rfind(b"\n", 0, error.start)
-        around = text[max(0, error.start - _SAMPLE_BYTES) : error.start + _SAMPLE_BYTES]
-        encoding = _likely_encoding(around)
+        begin = max(0, error.start - _SAMPLE_BYTES)
+        if begin:  # behind a blank or a mark, which is no part of a longer character
+            separator = _SEPARATOR.search(text, begin, error.start)
+            begin = separator.end() if separator else error.start
+        encoding = likely_encoding(text[begin : error.start + _SAMPLE_BYTES])
         raise InputError(
             f"{label}, line {number}, byte {column}: not UTF-8 (found 0x{text[error.start]:02x}"
             + (f", looks like {encoding}" if encoding else "")
             + "): convert the file to UTF-8, or name its encoding with `encoding`"
             + (f" {encoding}" if encoding else "")
         ) from None
-
-
-def _likely_encoding(sample: bytes) -> str:
-    """Return the likely encoding of a text that is not UTF-8; empty where none fits."""
-    if wide := wide_encoding(sample):
-        return wide.lower()
-    from charset_normalizer import from_bytes
-
-    logging.getLogger("charset_normalizer").setLevel(logging.CRITICAL)
-    best = from_bytes(sample).best()
-    name = "" if best is None else best.encoding.replace("_", "-")
-    return "" if name in ("utf-8", "ascii") else name
 
 
 def decoded_line(line: bytes, place: str) -> str:

@@ -7,11 +7,18 @@ from line to line, brackets, braces and entities are all found in texts.
 import codecs
 import csv
 import json
+import logging
+import math
 import re
+import tomllib
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import filterfalse, pairwise
 
 from distsim.base.arguments import TextFormat
 from distsim.corpus.tokeniser import is_abbreviation
@@ -202,6 +209,7 @@ TAG_LINE = re.compile(
 )
 _VERTICAL_NAMES = {"s", "text", "doc", "document", "g", "p", "article", "sentence"}
 _SRT = re.compile(r"\s*\d+\s*\n\s*\d+:\d\d:\d\d[,.]\d+\s*-->\s*\d+:\d\d:\d\d")
+_ASS = re.compile(r"\[Script Info\]|\[(?:V4\+? Styles|Events)\].*?^Dialogue:", re.I | re.M | re.S)
 _CHAT = re.compile(r"@UTF8\s*\n|@Begin\s*\n")
 _CHAT_TIER = re.compile(r"^\*[A-Z][A-Z0-9]*:\t", re.M)
 _BEFORE = re.compile(r"(?:\s|<!--.*?-->)*", re.S)
@@ -342,6 +350,140 @@ def wide_encoding(head: bytes) -> str:
     return best if marked or ascii_shares.get(best, 0) >= _LEAST_ASCII else ""
 
 
+_ENCODINGS = (  # the most common ones first
+    "cp1252", "cp1251", "koi8-r", "koi8-u", "cp1250", "iso8859-2", "cp1253", "iso8859-7", "cp1254",
+    "cp1257", "cp1256", "iso8859-6", "cp1255", "cp874", "gb18030", "big5", "euc-kr", "cp949",
+    "euc-jp", "shift-jis", "cp932", "iso8859-5", "cp866", "mac-roman", "cp850", "cp852",
+    "mac-cyrillic",
+)  # fmt: skip
+_FREQUENT_HAN = {  # bytes of the first half of a table in order of use: the first byte's range
+    "gb18030": range(0xB0, 0xD8), "big5": range(0xA4, 0xC7), "euc-jp": range(0xB0, 0xD0),
+    "shift-jis": range(0x88, 0x98), "cp932": range(0x88, 0x98),
+}  # fmt: skip
+_WORD = re.compile(r"[^\W\d_]+")
+_SIGN = re.compile(r"[^\x00-\x7f]")
+_INSIDE = re.compile(r"(?<=[^\W\d_])[^\w\s\x00-\x7f’](?=[^\W\d_])")
+_USUAL_MARKS = frozenset("«»„“”‘’‚–—…\xa0¡¿·°§№、。，！？；：「」『』《》（）・\u3000؟،؛")
+_SCRIPTS = {"CJK": "HAN", "IDEOGRAPHIC": "HAN", "HIRAGANA": "KANA", "KATAKANA": "KANA"}
+_ONE_TEXT = dict.fromkeys(("HAN", "KANA", "HANGUL", "KATAKANA-HIRAGANA"), "HAN")
+# -ln of the probability of a character, about.
+_OF_ASCII, _OF_MARK, _OF_SIGN, _OF_CONTROL = 3.0, 5.0, 9.0, 5.0
+_OF_FOREIGN_LETTER, _OF_LATIN, _OF_LETTER = 10.0, 3.6, 2.1
+_OF_FREQUENT_HAN, _OF_HAN, _OF_HANGUL, _OF_KANA, _OF_FOREIGN_HAN = 7.5, 11.0, 6.5, 5.0, 12.0
+_OF_USUAL_HAN = 4.0
+_E_TIMES_LESS = 8.0  # frequent is a letter as many places further down in its alphabet
+# What is added where scripts change within a word, for a capital behind a letter, for all of these
+# at most, for one behind a small letter, and for marks between letters.
+_OTHER_SCRIPT, _CAPITAL, _CAPITALS, _CASE_CHANGE, _INNER_MARK = 6.0, 0.3, 8.0, 4.0, 4.0
+_OF_PLACE = 0.3  # of an encoding, for each that is more common
+_UNLIKELY = 9.5  # of a character that is not of ASCII, on average: in none of the languages
+
+
+def likely_encoding(sample: bytes) -> str:
+    """Return the likely encoding of a text that is not UTF-8; empty where none fits.
+
+    Of the encodings in which the text can be read, that in which its letters are most likely
+    those of one language in `data/alphabets.toml`; of other languages, what charset-normalizer
+    finds.
+
+    Arguments:
+        sample: lines or pieces of them.
+
+    >>> likely_encoding("Была тёмная ночь".encode("koi8-r"))
+    'koi8-r'
+    """
+    if wide := wide_encoding(sample):
+        return wide.lower()
+    best, likelihood = "", -math.inf
+    for place, encoding in enumerate(_ENCODINGS):
+        with suppress(UnicodeDecodeError):
+            text = codecs.getincrementaldecoder(encoding)().decode(sample)
+            signs = _SIGN.findall(text.lower())
+            of_signs = _likelihood(text, signs, encoding)
+            of_text = of_signs - _OF_ASCII * (len(text) - len(signs)) - _OF_PLACE * place
+            if of_text > likelihood and of_signs > -_UNLIKELY * len(signs):
+                best, likelihood = encoding, of_text
+    if best:
+        return best
+    from charset_normalizer import from_bytes
+
+    logging.getLogger("charset_normalizer").setLevel(logging.CRITICAL)
+    match = from_bytes(sample).best()
+    name = "" if match is None else match.encoding.replace("_", "-")
+    return "" if name in ("utf-8", "ascii") else name
+
+
+def _likelihood(text: str, signs: list[str], encoding: str) -> float:
+    """Return about the logarithm of the probability of a text, of ASCII aside, in one language.
+
+    Arguments:
+        text: as read in an encoding. signs: its characters that are not of ASCII, small letters.
+    """
+    inner = [unicodedata.category(sign) for sign in _INSIDE.findall(text)]
+    costs = _INNER_MARK * sum(category[0] != "M" for category in inner)
+    n_capitals = 0
+    for word in filterfalse(str.isascii, _WORD.findall(text)):
+        scripts = [_ONE_TEXT.get(_script(sign), _script(sign)) for sign in word]
+        costs += _OTHER_SCRIPT * sum(a != b for a, b in pairwise(scripts))
+        capitals = [before for before, sign in pairwise(word) if sign.isupper()]
+        n_capitals += len(capitals)
+        costs += _CASE_CHANGE * sum(map(str.islower, capitals))
+    costs += min(_CAPITAL * n_capitals, _CAPITALS)
+    letters: Counter[str] = Counter()
+    for sign in signs:
+        category = unicodedata.category(sign)[0]
+        if category in "LM":
+            letters[sign] += 1
+        else:
+            costs += _OF_MARK if sign in _USUAL_MARKS else _OF_SIGN
+            costs += _OF_CONTROL * (category == "C")
+    return -costs - min(
+        sum(n * _letter_cost(letter, language, encoding) for letter, n in letters.items())
+        for language in _alphabets()
+    )
+
+
+def _letter_cost(letter: str, language: str, encoding: str) -> float:
+    """Return about -ln of the probability of a letter in a language; Chinese by its encoding."""
+    ranks = _alphabets()[language]
+    script = _script(letter)
+    if language not in ("chinese", "japanese", "korean"):
+        if letter not in ranks:
+            return _OF_FOREIGN_LETTER
+        return ranks[letter] / _E_TIMES_LESS + (_OF_LATIN if script == "LATIN" else _OF_LETTER)
+    if letter in ranks:
+        return _OF_USUAL_HAN
+    if script == "HAN" and language != "korean":
+        return _OF_FREQUENT_HAN if _is_frequent(letter, encoding) else _OF_HAN
+    own = {"KANA": "japanese", "HANGUL": "korean"}.get(script)
+    return (_OF_KANA if script == "KANA" else _OF_HANGUL) if own == language else _OF_FOREIGN_HAN
+
+
+def _is_frequent(han: str, encoding: str) -> bool:
+    """Return whether a Chinese character is in the first half of a table in order of use."""
+    written = han.encode(encoding)
+    least = 0xA1 if encoding == "gb18030" else 0
+    is_first = written[0] in _FREQUENT_HAN.get(encoding, ())
+    return is_first and len(written) == 2 and written[1] >= least
+
+
+@cache
+def _script(letter: str) -> str:
+    """Return the script of a letter, the first word of its name."""
+    name = unicodedata.name(letter, "").partition(" ")[0]
+    return _SCRIPTS.get(name, name)
+
+
+@cache
+def _alphabets() -> dict[str, dict[str, int]]:
+    """Return the place of each letter among those of its language, the most frequent first."""
+    text = (files("distsim") / "data" / "alphabets.toml").read_text(encoding="utf-8")
+    return {
+        language: {letter: rank for rank, letter in enumerate(dict.fromkeys(letters))}
+        for language, letters in tomllib.loads(text).items()
+    }
+
+
 def remedy(found: str) -> str:
     """Return the remedy for a file of a format that looks_like names.
 
@@ -362,7 +504,7 @@ def _subtitles(start: str) -> str | None:
     """Return the kind of subtitles, None for other text."""
     if start.startswith("WEBVTT") and start[6:7] in ("", "\n", " ", "\t"):
         return "WebVTT subtitles"
-    if start.startswith("[Script Info]"):
+    if _ASS.match(start):
         return "ASS subtitles"
     return "SubRip subtitles" if _SRT.match(start) else None
 

@@ -13,7 +13,8 @@ import pytest
 
 from distsim import CorpusIndex, IndexOptions, InputError
 from distsim.corpus.annotating import annotate
-from distsim.corpus.plain_text import HEAD_BYTES, looks_like, wide_encoding
+from distsim.corpus.lines import decoded
+from distsim.corpus.plain_text import HEAD_BYTES, likely_encoding, looks_like, wide_encoding
 from distsim.paraphrase.unknown_words.words import unknown_phrases
 from tests.conftest import run_program
 
@@ -133,6 +134,50 @@ def test_wide_encodings_are_told_by_their_name(encoding, text):
     for n in range(len(head) - 3, len(head) + 1):  # a head may end within a character
         assert wide_encoding(head[:n]) == encoding.upper()
     assert not wide_encoding(text.encode())
+
+
+OTHER_ENCODINGS = {
+    "koi8-r": "Экспедиция изучала рыб, птиц и цветы тайги — всего 340 видов. Старик ждал письма.",
+    "koi8-u": "Єдність народу, її ґрунт і щастя — в освіті. Київ є столицею України з 1991 року.",
+    "cp1251": "Была тёмная ночь, и ветер гнал по улице сухие листья. «Завтра придёт», — сказал он.",
+    "iso8859-5": "Старик сидел у окна и ждал письма от сына, который уехал в город пять лет назад.",
+    "cp866": "Соседка принесла ему хлеба и молока, поставила на стол и ушла, не сказав ни слова.",
+    "cp1250": "Główne miasto województwa łódzkiego; „Książę” był jego twórcą, źródło ćwiczeń.",
+    "iso8859-2": "Praha leží na řece Vltavě a patří mezi nejkrásnější města Evropy, žije zde.",
+    "cp1252": "L’été dernier, nous avons visité l'île de Ré — un cœur déçu n’y résiste guère.",
+    "cp1253": "Ήταν μια σκοτεινή νύχτα και ο άνεμος έσπρωχνε τα ξερά φύλλα στον δρόμο.",
+    "cp1254": "Yaşlı adam beş yıl önce şehre giden oğlundan bir mektup bekliyordu. İğde açtı.",
+    "cp1255": "ירושלים היא עיר הבירה של מדינת ישראל והעיר הגדולה ביותר בה.",
+    "cp1256": "القاهرة عاصمة مصر وأكبر مدينة فيها، تأسست سنة 969 ميلادية.",
+    "cp874": "กรุงเทพมหานครเป็นเมืองหลวงของประเทศไทย มีประชากรมากกว่าสิบล้านคน",
+    "gb18030": "那是一个漆黑的夜晚,风把枯叶吹过街道。老人坐在窗前,等着儿子的来信。",
+    "big5": "那是一個漆黑的夜晚,風把枯葉吹過街道。老人坐在窗前,等著兒子的來信。",
+    "euc-kr": "서울특별시는 대한민국의 수도이자 최대 도시이다. 2020년 인구는 약 960만 명으로.",
+    "euc-jp": "暗い夜で、風が枯れ葉を通りに吹き飛ばしていた。老人は窓辺に座っていた。",
+    "shift-jis": "東京都は日本の首都である。ラーメンやカレーの店がたくさんある。",
+    "mac-roman": "¿Qué pasó el año pasado en España? La niña comió piña y después se durmió.",
+}
+
+
+@pytest.mark.parametrize("encoding", OTHER_ENCODINGS)
+@pytest.mark.parametrize("form", ["a line", "many lines", "within English", "capitals"])
+def test_the_likely_encoding_reads_the_text(encoding, form):
+    """It need not be the name given here: others read the same text."""
+    text = OTHER_ENCODINGS[encoding]
+    text = {
+        "a line": text, "many lines": f"{text}\n" * 300, "capitals": text.upper(),
+        "within English": f"The report says:\n{text}\nThe rest is of plain letters. " * 3,
+    }[form]  # fmt: skip
+    written = text.encode(encoding, "ignore")
+    assert written.decode(likely_encoding(written)) == written.decode(encoding)
+
+
+def test_the_sample_of_an_encoding_begins_with_a_whole_character():
+    line = ("那是一个漆黑的夜晚,".encode("gb18030") + b"a" * 2) * 999
+    for before in (b"", b"x", b"xy"):
+        text = b"plain text, " * 999 + before + line
+        with pytest.raises(InputError, match="looks like gb18030"):
+            decoded(text, "a.txt")
 
 
 @pytest.mark.parametrize(

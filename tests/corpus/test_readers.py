@@ -289,3 +289,36 @@ def test_drawings_of_subtitles_are_no_words(tmp_path):
     text = f"[Script Info]\nScriptType: v4.00+\n[V4+ Styles]\n[Events]\nFormat: {fields}\n{rows}\n"
     (document,), _ = read(write(tmp_path, "a.ass", text))
     assert document.text.split() == ["The", "ship,", "sailed.", "Away."]
+
+
+FIELDS = "Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text"
+
+
+@pytest.mark.parametrize(
+    ("before", "fields", "begin"),
+    [
+        ("[Script Info]\nTitle: x\n\n[Events]\n", FIELDS, "0,0:00:01,0:00:02,D,,0,0,0,,"),
+        ("[Events]\n", FIELDS, "Marked=0,0:00:01.00,0:00:02.00,D,,0,0,0,,"),
+        ("[script info]\n\n[V4 Styles]\nFormat: Name\nStyle: D\n[events]\n", FIELDS, "0,,,,,,,,,"),
+        ("[Script Info]\n[Events]\n", "", "0,0:00:01.00,0:00:02.00,D,,0,0,0,,"),
+        ("[Script Info]\n[Events]\n", "Start, End, Text", "0:00:01.00,0:00:02.00,"),
+    ],
+    ids=["no styles", "events alone", "small letters", "no format", "fewer fields"],
+)  # fmt: skip
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_ass_subtitles_without_styles(tmp_path, before, fields, begin, end):
+    said = ["{\\i1}The king,{\\i0} he\\Nsaid, is\\hhere.", "The queen, too."]
+    rows = [f"Dialogue: {begin}{one}" for one in said]
+    lines = [*before.split("\n")[:-1], *([f"Format: {fields}"] if fields else []), *rows]
+    lines.insert(-1, f"Comment: {begin}Not said.")
+    for name in ("a.ass", "b.txt"):
+        path = write(tmp_path, name, "".join(line + end for line in lines))
+        assert format_of(find_sources([path])[0]) == "subtitles"
+        (document,), _ = read(path)
+        assert document.text == "The king, he said, is here.\nThe queen, too."
+
+
+def test_a_subtitle_of_ass_with_few_fields_is_refused(tmp_path):
+    path = write(tmp_path, "a.ass", f"[Events]\nFormat: {FIELDS}\nDialogue: 0,0:00:01.00,Hi.\n")
+    with pytest.raises(InputError, match="a.ass, line 3: has 3 of the 10 fields"):
+        read(path)

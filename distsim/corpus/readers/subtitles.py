@@ -1,8 +1,9 @@
-"""Reads subtitles: SRT and WebVTT, and ASS and others by pysubs2; a file is a document.
+"""Reads subtitles: SRT, WebVTT and ASS, and others by pysubs2; a file is a document.
 
 A place in it is the number of a subtitle. A sentence that goes on in the next subtitle is one line;
 speakers behind dashes are lines each. Of SRT and WebVTT pysubs2 takes names of subtitles and notes
-for text, and passes over what stands behind a damaged line of times.
+for text, and passes over what stands behind a damaged line of times; of ASS it wants styles, and
+passes over the line that names the fields.
 """
 
 import re
@@ -26,6 +27,10 @@ _TIME = r"(?:\d+:)?\d{1,2}:\d{1,2}[.,:]\d{1,3}"
 _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}\s*(.*)")
 _SETTINGS = re.compile(r"(?:\s*[\w-]+:\S+)*\s*")  # of the place on the screen
 _BROKEN_TIMES = re.compile(r".*-->|.*\d[:.,]\d\d[:.,]\d.*\d[:.,]\d\d[:.,]\d")
+_EVENT = re.compile(r"^\s*Dialogue:.*,", re.M)  # of ASS
+_EVENT_FIELDS = [
+    *("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
+]  # fmt: skip
 _NOTES = ("NOTE", "STYLE", "REGION")
 _SAID_AT = re.compile(r"<\d+:[\d:.]+>")  # inside of a line, where each word is said
 _LONGEST = 20  # subtitles in one line
@@ -41,6 +46,8 @@ def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
     text = decoded(data, source.label)
     if text.lstrip().startswith("WEBVTT") or _first_times(text):
         subtitles = list(_cues(text.splitlines(), source.label, options))
+    elif _EVENT.search(text):
+        subtitles = list(_events(text.splitlines(), source.label, options))
     else:
         subtitles = _by_library(text, source, options)
     lines, numbers = _lines(subtitles)
@@ -69,9 +76,30 @@ def _by_library(text: str, source: Source, options: ReadOptions) -> list[str]:
             )
         )
         return []
-    for one in subtitles:
-        one.text = _DRAWING.sub("", one.text)
     return [one.plaintext for one in subtitles if not one.is_comment]
+
+
+def _events(lines: list[str], label: str, options: ReadOptions) -> Iterator[str]:
+    """Yield the text of each subtitle of ASS or SSA; comments and drawings are no text.
+
+    Its fields are in the order of the line `Format`, by default in that of the specification.
+    """
+    fields = _EVENT_FIELDS
+    in_styles = False
+    for number, line in enumerate(lines, 1):
+        kind, _, values = line.strip().partition(":")
+        if kind.startswith("["):
+            in_styles = "styles" in kind.lower()
+        elif kind == "Format" and not in_styles:
+            fields = [name.strip().lower() for name in values.split(",")]
+        elif kind == "Dialogue":
+            parts = values.split(",", len(fields) - 1)
+            if fields[-1] != "text" or len(parts) < len(fields):
+                fault = f"has {len(parts)} of the {len(fields)} fields of a subtitle, Text the last"
+                options.skip(InputError(f"{label}, line {number}: {fault}: correct the file"))
+                continue
+            said = _DRAWING.sub("", parts[-1])
+            yield said.replace("\\N", "\n").replace("\\n", "\n").replace("\\h", " ")
 
 
 def _cues(lines: list[str], label: str, options: ReadOptions) -> Iterator[str]:
