@@ -47,7 +47,7 @@ from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from distsim.grammar.pair_features import rule_order
 from distsim.grammar.pivot import PivotOptions
 from distsim.grammar.score_file import score_grammar
-from distsim.grammar.scoring import RuleScorer, ScoreOptions
+from distsim.grammar.scoring import NAMES, RuleScorer, ScoreOptions
 from distsim.storage import checksum_of_settings, open_output
 from distsim.storage.folders import locked
 from distsim.storage.manifest import checksum_of_file
@@ -77,7 +77,7 @@ class MakeOptions:
             other side, over English, with the labels of English trees (thesis 6.5).
         inflections: of that language, which tell kinds: as PackOptions has them; what ships for
             the language, or `none`, where empty.
-        names: `ppdb`: the lines of PPDB 1.0, with all its features and names.
+        names: `ppdb`: the lines of PPDB 1.0, with all its features and the names of its scores.
         compose: a phrase that the table lacks is made of its words, where the table can.
         sizes: which packs are written as text; the index holds all. compression: of text, `gz`
             or `zst`.
@@ -210,9 +210,9 @@ def make_grammar(
     options = options or MakeOptions()
     if not bitexts:
         raise ParameterError("no bitext: give at least one")
-    tables = [("sim_ngram", SignatureTable.open(index))]
-    if syntax is not None:
-        tables.append(("sim_syn", SignatureTable.open(syntax)))
+    names = NAMES["ppdb" if options.names == "ppdb" else "distsim"]
+    paths = (index, syntax) if syntax is not None else (index,)
+    tables = [(name, SignatureTable.open(path)) for name, path in zip(names, paths, strict=False)]
     if options.text is None:
         options = replace(options, text=BitextOptions(_text_format(bitexts)))
     made = [_opened_or_named(one) for one in bitexts]

@@ -21,11 +21,12 @@ from distsim.grammar.fields import (
 from distsim.grammar.formats.grammar_format import GrammarFormat
 from distsim.grammar.kernels import packs as kernel_text
 from distsim.grammar.kernels import rules as kernel
-from distsim.grammar.scoring import BlockScores
+from distsim.grammar.scoring import NAMES, BlockScores
 from distsim.kernels.compiled import frozen
 
 FEATURE_STYLES: tuple[str, ...] = get_args(FeatureStyle)
 NOT_AVAILABLE = "NA"
+RELEASED = tuple(sorted(NAMES["ppdb"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +39,7 @@ class OutputOptions:
         coverage: write, too, the share of the words of both sides that stand in a phrase pair with
             a similarity of its own.
         missing: what is written for a missing score, among bare values; named
-            features are left out.
+            features are left out, those of PPDB 1.0 are 0, as there.
         explain: a file for the phrase pairs behind the scores, a line each, and the words in no
             pair; its first line names the columns.
 
@@ -115,6 +116,8 @@ def text_with_scores(
         columns[name] = table.means
         if options.coverage and table.coverage is not None:
             columns[f"{name}_coverage"] = table.coverage
+    if named:
+        columns = _as_released(columns)
     absent = b"" if named else b" " + options.missing.encode()
     fine = block.status == 0
     text, ends = kernel_text.write_values(
@@ -122,11 +125,10 @@ def text_with_scores(
         *texts_of([f" {name}=".encode() if named else b" " for name in columns]),
         frozen(np.frombuffer(absent, np.uint8)),
     )  # fmt: skip
-    in_order = named and not {"AGigaSim", "GoogleNgramSim"}.isdisjoint(names)
     begins = {name[:4] for name in columns} if named else ()
     may_stand = any(begin.encode() in block.text for begin in begins)  # one search for most
     standing = may_stand and any(f"{name}=".encode() in block.text for name in columns)
-    if block.written is None and not in_order and not standing:
+    if block.written is None and not standing:
         whole = kernel_text.insert_texts(
             frozen(np.frombuffer(block.text, np.uint8)), frozen(block.line_starts),
             frozen(block.features[:, 1]), frozen(text), frozen(ends), frozen(fine | (not drops)),
@@ -136,8 +138,6 @@ def text_with_scores(
     added = [written_values[start:stop] for start, stop in pairwise(stops)]
     written = lines_with_features(block, added, list(columns) if named else (), options.missing)
     lines, valid = written.lines, fine.tolist()
-    if in_order:
-        lines = [_in_order(line) if valid[n] else line for n, line in enumerate(lines)]
     kept = [line for n, line in enumerate(lines) if valid[n] or not drops]
     return ScoredText(b"".join(kept), written.replaced)
 
@@ -181,25 +181,14 @@ def lines_with_features(
     return WrittenLines(lines, replaced)
 
 
-def _in_order(line: bytes) -> bytes:
-    """Return a line with its named features in order of their names, as PPDB's releases have them.
-
-    A line whose features had another order keeps it, with the scores at its end.
+def _as_released(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return scores with those of PPDB first, on each line, 0 where there is none, as in 1.0.
 
     Arguments:
-        line: with label, sides and features, and others behind them.
+        columns: float64 by name, NaN where there is none.
     """
-    fields = split_fields(line)
-    features = fields[3].strip()
-    tokens = features.split()
-    names = [token.rpartition(b"=")[0] for token in tokens]
-    while names and names[-1].startswith((b"AGigaSim", b"GoogleNgramSim", b"sim_")):
-        names.pop()
-    if names == sorted(names) and all(b"=" in token for token in tokens):
-        before, after = fields[3].split(features)
-        in_order = sorted(tokens, key=lambda token: token.rpartition(b"=")[0])
-        fields[3] = before + b" ".join(in_order) + after
-    return join_fields(fields)
+    released = {name: np.nan_to_num(columns[name]) for name in RELEASED if name in columns}
+    return released | {name: values for name, values in columns.items() if name not in released}
 
 
 def _with_features(field: bytes, pattern: re.Pattern[bytes], added: bytes, missing: bytes) -> bytes:

@@ -7,7 +7,6 @@ import pytest
 
 from distsim import pivot_grammar
 from distsim.grammar import PivotOptions
-from distsim.grammar.score_writer import _in_order
 from tests.grammar.test_grammar_scoring import GRAMMARS
 from tests.naive.pivot import types
 
@@ -109,15 +108,30 @@ def test_scores_stand_where_the_releases_have_them(tmp_path, run, small_index):
     before = (tmp_path / "out").read_text().splitlines()
     for old, line in zip(before, (tmp_path / "scored").read_text().splitlines(), strict=True):
         names = [token.rpartition("=")[0] for token in line.split("|||")[3].split()]
-        assert names == sorted(names)
-        assert set(names) >= set(TABLE_66.split())
-        assert re.sub(r" (AGigaSim|GoogleNgramSim|sim_rule)(_\w+)?=[-.\dNA]+", "", line) == old
+        scores = ["AGigaSim", "GoogleNgramSim"]
+        shares = [f"{name}_coverage" for name in reversed(scores)]
+        assert names == [*TABLE_66.split(), *scores, *shares, "sim_rule"]
+        assert re.sub(r" (AGigaSim|GoogleNgramSim|sim_rule)(_\w+)?=[-.\d]+", "", line) == old
 
 
-def test_scores_are_put_in_order_of_their_names():
-    line = b"[X] ||| a ||| b ||| Abstract=0 GlueRule=0 Identity=1 %s |||\n"
-    assert _in_order(line % b"GoogleNgramSim=.5 AGigaSim=.4") == (
-        b"[X] ||| a ||| b ||| AGigaSim=.4 Abstract=0 GlueRule=0 GoogleNgramSim=.5 Identity=1 |||\n"
+def test_scores_that_stand_in_a_line_keep_their_places(tmp_path, run, small_index):
+    from distsim import PRESETS, sign
+
+    table = sign(small_index, tmp_path / "t", recipe=PRESETS["thesis"])
+    (tmp_path / "rules").write_text(
+        "[X] ||| king ||| queen ||| AGigaSim=NA Abstract=0 GlueRule=0 Identity=1 ||| 0-0\n"
+        "[X] ||| zzqq ||| zzqqq ||| Abstract=0 Identity=1 ||| 0-0\n"
     )
-    bare = b"[X] ||| a ||| b ||| 2 AGigaSim=1 ||| 0\n"
-    assert _in_order(bare) == bare
+    out, _ = run(
+        "score", tmp_path / "rules", "--ngram", table.path, "--syntax", table.path, "--set",
+        "names=ppdb", "--set", "coverage=false", "--set", "rule=false", "-o", "-",
+    )  # fmt: skip
+    first, second = out.splitlines()
+    assert re.search(
+        r"AGigaSim=-?[.\d]+ Abstract=0 GlueRule=0 Identity=1 GoogleNgramSim=-?[.\d]+ \|\|\| 0-0$",
+        first,
+    )
+    assert second == (
+        "[X] ||| zzqq ||| zzqqq ||| Abstract=0 Identity=1 AGigaSim=0.00000 "
+        "GoogleNgramSim=0.00000 ||| 0-0"
+    )  # as in the release where a phrase has no similarity
