@@ -297,7 +297,7 @@ def rules(
         scorer = RuleScorer([("sim_ngram", table)], options=options, rule=True)
     for asked in asked_phrases(sources, batch):
         if tree is None and by is None:
-            found = index.rules(asked.phrase, label=label, size=size, most=most)
+            found = index.rules(asked.phrase, label=label, size=size, k=most)
         else:
             found = labelled_rules(index, asked.phrase, tree, by or "best", size=size)[:most]
         for rule in found:

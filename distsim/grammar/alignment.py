@@ -117,9 +117,9 @@ class RuleAligner:
         Arguments:
             block: the parsed rules. words: their distinct words; found here where None.
         """
-        lacking, made = self.wanted(block)
-        if not made.any():
-            return Alignment(block.link_stops, block.links, lacking, made)
+        lacking, tried = self.wanted(block)
+        if not tried.any():
+            return Alignment(block.link_stops, block.links, lacking, tried)
         numbers, texts = words or distinct_words(block)
         folded = [fold(text) for text in texts]
         number_of = {text: number for number, text in enumerate(dict.fromkeys(folded))}
@@ -130,7 +130,7 @@ class RuleAligner:
         stops, links, unfinished, linked = kernel.link_by_evidence(
             frozen(block.token_stops), frozen(block.gaps), frozen(same),
             frozen(np.frombuffer(b"".join(encoded), np.uint8)), frozen(offsets),
-            frozen(made), SHORTEST_PREFIX,
+            frozen(tried), SHORTEST_PREFIX,
         )  # fmt: skip
         rules = np.empty(0, np.int64)
         extra = np.empty((0, 2), np.int64)
@@ -139,12 +139,12 @@ class RuleAligner:
                 self.learned, block, same, list(number_of), unfinished, linked
             )
         own = _owners(block.link_stops)
-        kept = ~made[own]
+        kept = ~tried[own]
         owners = np.concatenate([own[kept], _owners(stops), rules])
         merged = np.concatenate([block.links[kept], links, extra])
         order = np.argsort(owners, kind="stable")
         merged_stops = np.cumsum(np.bincount(owners, minlength=len(block)))
-        return Alignment(merged_stops, merged[order], lacking, made)
+        return Alignment(merged_stops, merged[order], lacking, tried)
 
     def _learned_links(
         self, learned: LinkModel, block: RuleBlock, words: np.ndarray, texts: list[str],
@@ -158,9 +158,9 @@ class RuleAligner:
         """
         rules = np.flatnonzero(wanted)
         sources, targets = _sides(block, rules, words, texts)
-        found = learned.links(sources, targets)
-        owners = rules[_owners(found.starts[1:].astype(np.int64))]
-        source_words, target_words = found.pairs.astype(np.int64).T
+        learned_pairs = learned.links(sources, targets)
+        owners = rules[_owners(learned_pairs.starts[1:].astype(np.int64))]
+        source_words, target_words = learned_pairs.pairs.astype(np.int64).T
         begins = np.concatenate([[0], block.token_stops[:-1, 1]])[owners]
         middles = block.token_stops[owners, 0]
         free = ~linked[begins + source_words] & ~linked[middles + target_words]

@@ -147,8 +147,8 @@ class Spool:
         def packed(piece: np.ndarray) -> bytes:
             return out.pack(gather_lines(lines, starts, stops, frozen(piece)).tobytes())
 
-        for one in ordered_map(packed, pieces, jobs):
-            out.write_packed(one)
+        for packed_lines in ordered_map(packed, pieces, jobs):
+            out.write_packed(packed_lines)
 
 
 _MOST_KEYS = 1 << 62
@@ -170,9 +170,9 @@ def numbers_of(*keys: np.ndarray) -> np.ndarray:
             new[1:] |= np.diff(key[order]) != 0
         numbers[order] = np.cumsum(new)
         return numbers
-    most = int(joined.max(initial=0))
-    if most <= _DENSE * joined.size:
-        seen = np.zeros(most + 1, bool)
+    largest = int(joined.max(initial=0))
+    if largest <= _DENSE * joined.size:
+        seen = np.zeros(largest + 1, bool)
         seen[joined] = True
         numbers = (np.cumsum(seen) - 1)[joined]
         return numbers

@@ -258,7 +258,7 @@ class FeatureNames(NamedTuple):
 
 
 def feature_names(
-    block: RuleBlock, rows: np.ndarray, known: Sequence[str] = (), most: int = 1000
+    block: RuleBlock, rows: np.ndarray, known: Sequence[str] = (), max_names: int = 1000
 ) -> FeatureNames:
     """Return what features some lines of a block have.
 
@@ -267,7 +267,7 @@ def feature_names(
     """
     places, most_bare, fewest_bare = pack_kernel.new_names(
         frozen(np.frombuffer(block.text, np.uint8)), frozen(block.features[rows]),
-        *texts_of([name.encode() for name in known]), most,
+        *texts_of([name.encode() for name in known]), max_names,
     )  # fmt: skip
     named = [block.text[start:stop].decode() for start, stop in places.tolist()]
     return FeatureNames(named, most_bare, fewest_bare)
@@ -349,11 +349,11 @@ def decompose_block(
     in the block and length, of the source span and of the target span.
     """
     stops, links = alignment or (block.link_stops, block.links)
-    found: tuple[np.ndarray, np.ndarray] = pair_kernel.decompose(
+    owners_and_links: tuple[np.ndarray, np.ndarray] = pair_kernel.decompose(
         frozen(block.token_stops), frozen(block.gaps), frozen(stops), frozen(links), longest,
         pairs == "reference",
     )  # fmt: skip
-    return found
+    return owners_and_links
 
 
 def span_text(block: RuleBlock, span: Sequence[int]) -> str:

@@ -92,11 +92,11 @@ def settle(
     free: list[np.ndarray | None] = []
     lhs_given: list[np.ndarray | None] = []
     first_of_pair = first_rows(rules.pair)
-    for own, free_name, lhs_name, given, written, drawn in (
+    for own, free_name, lhs_name, owner, written, drawn in (
         (E_GIVEN_F_LHS, E_GIVEN_F, LHS_GIVEN_F, rules.source, rules.source, "e"),
         (F_GIVEN_E_LHS, F_GIVEN_E, LHS_GIVEN_E, rules.target, rules.written, "f"),
     ):
-        within = rules.within(given)
+        within = rules.within(owner)
         name = own if own in columns else free_name
         lhs = columns.get(lhs_name)
         joint: np.ndarray | None = None
@@ -106,12 +106,12 @@ def settle(
         else:
             values = columns[name]
             called = names[name]
-            found, note = _kind(rules, values, written, drawn, called, kind)
+            kind_of_numbers, note = _kind(rules, values, written, drawn, called, kind)
             notes.append(note)
             sums = np.bincount(within, values)[within]
-            if found == "joint":
+            if kind_of_numbers == "joint":
                 conditional = np.divide(values, sums, out=np.zeros_like(values), where=sums > 0)
-                scale = np.maximum(np.bincount(given, values)[given], 1.0)
+                scale = np.maximum(np.bincount(owner, values)[owner], 1.0)
                 joint = values / scale
                 lhs = sums / scale if lhs is None else lhs
             else:
@@ -129,15 +129,15 @@ def settle(
         else:
             free.append(None)
             continue
-        sums = np.bincount(given[first_of_pair], known[first_of_pair], given.max(initial=0) + 1)
-        free.append(known / np.where(sums > 1.0 + _SLACK, sums, 1.0)[given])
+        sums = np.bincount(owner[first_of_pair], known[first_of_pair], owner.max(initial=0) + 1)
+        free.append(known / np.where(sums > 1.0 + _SLACK, sums, 1.0)[owner])
     return Probabilities(settled[0], settled[1], free[0], free[1], lhs_given[1], notes)
 
 
 def _kind(
     rules: Numbered,
     values: np.ndarray,
-    given: np.ndarray,
+    owner: np.ndarray,
     drawn: str,
     called: str,
     wanted: Kind | None,
@@ -154,19 +154,19 @@ def _kind(
     """
     side = "f" if drawn == "e" else "e"
     if rules.n_labels == 1:
-        return "conditional", _note_of_one_label(values, given, drawn, side, called)
-    within = rules.within(given)
-    over_labels = np.bincount(given, values)
+        return "conditional", _note_of_one_label(values, owner, drawn, side, called)
+    within = rules.within(owner)
+    over_labels = np.bincount(owner, values)
     inside = np.bincount(within, values)
     side_of = np.zeros(inside.size, np.int64)
-    side_of[within] = given
+    side_of[within] = owner
     n_labels = np.bincount(side_of, minlength=over_labels.size)
     several = n_labels > 1
     of_several = over_labels[several]
     several_inside = inside[several[side_of]]
     first_of_pair = first_rows(rules.pair)
     summed_out = np.bincount(
-        given[first_of_pair], values[first_of_pair], minlength=over_labels.size
+        owner[first_of_pair], values[first_of_pair], minlength=over_labels.size
     )[several]
     reached, over = _shares(of_several)
     reached_inside, over_inside = _shares(several_inside)
@@ -178,43 +178,43 @@ def _kind(
     )
     looks_joint = of_several.size > 0 and over <= _MOST_OVER and reached >= _LEAST_REACHED
     if wanted is not None:
-        found = wanted
+        kind_of_numbers = wanted
         if wanted == "conditional" and looks_joint:
             sums += "; warning: these are the sums of joint columns, give `columns` joint"
     elif not of_several.size:
-        found = "conditional"
+        kind_of_numbers = "conditional"
     elif looks_joint:
-        found = "joint"
+        kind_of_numbers = "joint"
     elif over > _MOST_OVER and reached_alone >= max(_LEAST_REACHED, reached_inside):
         raise ParameterError(
             f"{sums}; over the distinct {drawn} alone it reaches 1: it is p({drawn}|{side}), "
             f"labels summed out: name the feature that holds p({drawn}|{side},LHS)"
         )
     elif over > _MOST_OVER and over_inside <= _MOST_OVER and reached_inside >= _LEAST_REACHED:
-        found = "conditional"
+        kind_of_numbers = "conditional"
     else:
         raise ParameterError(
             f"{sums}: this does not tell what it is: say so by `columns`, joint or conditional"
         )
-    if found == "joint":
-        return found, (
+    if kind_of_numbers == "joint":
+        return kind_of_numbers, (
             f"{sums}, on average {several_inside.mean() if of_several.size else 1.0:.3f}: it is "
             f"the joint p({drawn},LHS|{side}), renormalised within (LHS, {side})"
         )
-    return found, f"{sums}: it is p({drawn}|{side},LHS)"
+    return kind_of_numbers, f"{sums}: it is p({drawn}|{side},LHS)"
 
 
 def _note_of_one_label(
-    values: np.ndarray, given: np.ndarray, drawn: str, side: str, called: str
+    values: np.ndarray, owner: np.ndarray, drawn: str, side: str, called: str
 ) -> str:
     """Return the note on a column of a grammar with one label.
 
     Arguments:
         values: float64[n], the column.
-        given: int64[n], the condition of each rule.
+        owner: int64[n], the condition of each rule.
         drawn, side, called: what sums to 1, the condition, and the column's name.
     """
-    reached, over = _shares(np.bincount(given, values))
+    reached, over = _shares(np.bincount(owner, values))
     return (
         f"feature {called}: its sum over {drawn} reaches 1 for {reached:.0%} of {side} and "
         f"exceeds it for {over:.1%}: it is p({drawn}|{side}); there is one label"

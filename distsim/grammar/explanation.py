@@ -147,7 +147,9 @@ def explain_rule(
     ['identical', 'unknown', 'unknown']
     """
     block = single_rule(source, target, links or ())
-    tables = list(zip(scorer.names, (one.table for one in scorer.tables), strict=False))
+    tables = list(
+        zip(scorer.names, (table_scorer.table for table_scorer in scorer.tables), strict=False)
+    )
     return explain_block(block, scorer.score_block(block), tables, SIM_RULE in scorer.names)[0]
 
 

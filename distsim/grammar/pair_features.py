@@ -70,24 +70,28 @@ class LearnedWeights:
             names: of the columns of the matrix. matrix: float64[n, len(names)], NaN for no value.
         """
         total = np.zeros(len(matrix))
-        for name, one in self.weights.items():
+        for name, weight in self.weights.items():
             column = matrix[:, names.index(_plain(name))]
             if name.startswith(_LOGARITHM):
                 with np.errstate(divide="ignore"):
                     column = np.log(np.maximum(column, 0.0))
-            part = one.weight * (np.clip(column, one.low, one.high) - one.mean) / one.scale
-            total += np.where(np.isnan(column), one.missing, part)
+            part = (
+                weight.weight
+                * (np.clip(column, weight.low, weight.high) - weight.mean)
+                / weight.scale
+            )
+            total += np.where(np.isnan(column), weight.missing, part)
         return total
 
     def slopes(self) -> dict[str, float]:
         """Return the slope of each feature: contribution per unit, between its bounds."""
-        return {name: one.weight / one.scale for name, one in self.weights.items()}
+        return {name: weight.weight / weight.scale for name, weight in self.weights.items()}
 
     def text(self) -> str:
         """Return the text of the weights' file: notes, a header, a line for each feature."""
         lines = [f"# {printable(note)}" for note in self.notes] + ["\t".join(_COLUMNS)]
-        for name, one in self.weights.items():
-            lines.append("\t".join([name, *(f"{number:.6g}" for number in one)]))
+        for name, weight in self.weights.items():
+            lines.append("\t".join([name, *(f"{number:.6g}" for number in weight)]))
         return "\n".join(lines) + "\n"
 
     @classmethod
@@ -123,8 +127,12 @@ class LearnedWeights:
                 header = True
                 continue
             numbers = [plain_number(field) for field in fields[1:]]
-            found = [one for one in numbers if one is not None]
-            if len(fields) != len(_COLUMNS) or len(found) != len(numbers) or found[2] <= 0:
+            known_numbers = [number for number in numbers if number is not None]
+            if (
+                len(fields) != len(_COLUMNS)
+                or len(known_numbers) != len(numbers)
+                or known_numbers[2] <= 0
+            ):
                 raise InputError(
                     f"{path}, line {number}: expected a feature and six numbers separated by tabs, "
                     "the scale above 0: mend the line or learn the weights again"
@@ -133,7 +141,7 @@ class LearnedWeights:
                 raise InputError(
                     f"{path}, line {number}: {fields[0]} has a weight already: delete one line"
                 )
-            weights[fields[0]] = LearnedWeight(*found)
+            weights[fields[0]] = LearnedWeight(*known_numbers)
         if not weights:
             raise InputError(f"{path}: contains no weights: learn them with distsim rank --learn")
         return cls(weights, notes=tuple(notes))
@@ -207,7 +215,8 @@ def _all_paired(left: list[str], right: list[str], language: Inflections) -> boo
     free = list(right)
     for word in left:
         other = next(
-            (one for one in free if language.are_forms_of_one(word.lower(), one.lower())), None
+            (other for other in free if language.are_forms_of_one(word.lower(), other.lower())),
+            None,
         )
         if other is None:
             return False
@@ -311,10 +320,10 @@ class PairFeatures:
             evidence = [NOTHING_TOLD] * len(texts)
             filled_pairs = [n for n, (a, b) in enumerate(texts) if a and b]
             said = self._opposites.evidence([texts[n] for n in filled_pairs])
-            for n, one in zip(filled_pairs, said, strict=True):
-                evidence[n] = one or NOTHING_TOLD
-            return {"opposite": np.array([one.score for one in evidence])} | {
-                kind: np.array([getattr(one, kind) for one in evidence])
+            for n, opposite_evidence in zip(filled_pairs, said, strict=True):
+                evidence[n] = opposite_evidence or NOTHING_TOLD
+            return {"opposite": np.array([told_evidence.score for told_evidence in evidence])} | {
+                kind: np.array([getattr(told_evidence, kind) for told_evidence in evidence])
                 for kind in OF_OPPOSITES[1:]
             }
         if is_of_vectors(name) and self._table is not None:
@@ -350,7 +359,7 @@ def _turned(n_dimensions: int) -> np.ndarray:
     """Return random rotations side by side, float32[n_dimensions, _TURNS * n_dimensions]."""
     drawn = np.random.Generator(np.random.PCG64(1))
     turns = drawn.standard_normal((_TURNS, n_dimensions, n_dimensions))
-    return np.hstack([np.linalg.qr(one)[0] for one in turns]).astype(np.float32)
+    return np.hstack([np.linalg.qr(turn)[0] for turn in turns]).astype(np.float32)
 
 
 def _source_of(name: str) -> str:
@@ -379,7 +388,7 @@ def _estimated(measure: Similarity, texts: list[Pair]) -> np.ndarray:
     values = np.full(len(texts), np.nan)
     filled = [n for n, (a, b) in enumerate(texts) if a and b]
     cosines = measure.similarities([texts[n] for n in filled])
-    values[filled] = [np.nan if one is None else one for one in cosines]
+    values[filled] = [np.nan if cosine is None else cosine for cosine in cosines]
     return values
 
 

@@ -227,21 +227,21 @@ def paired_rules(
         label, source, target, numbers_of(target, gap_order),
         numbers_of(source, target, gap_order), max(1, label_order.size),
     )  # fmt: skip
-    found = settle(
+    translation = settle(
         numbers, columns, translations.column_names, options.columns or translations.kind
     )
-    report.notes += found.notes
-    columns[E_GIVEN_F_LHS], columns[F_GIVEN_E_LHS] = found.forward, found.backward
+    report.notes += translation.notes
+    columns[E_GIVEN_F_LHS], columns[F_GIVEN_E_LHS] = translation.forward, translation.backward
     for name, values in (
-        (E_GIVEN_F, found.free_forward), (F_GIVEN_E, found.free_backward),
-        (LHS_GIVEN_E, found.lhs_given_e),
+        (E_GIVEN_F, translation.free_forward), (F_GIVEN_E, translation.free_backward),
+        (LHS_GIVEN_E, translation.lhs_given_e),
     ):  # fmt: skip
         columns.pop(name, None)
         if values is not None:
             columns[name] = values
-    keep = np.minimum(found.forward, found.backward) >= options.min_translation
+    keep = np.minimum(translation.forward, translation.backward) >= options.min_translation
     if options.max_translations:
-        keep[keep] = _most_probable(numbers, found.forward, keep, options.max_translations)
+        keep[keep] = _most_probable(numbers, translation.forward, keep, options.max_translations)
     report.rules_pruned = order.size - int(np.count_nonzero(keep))
     numbers = Numbered(
         label[keep], source[keep], target[keep], numbers.written[keep], numbers.pair[keep],
@@ -261,8 +261,10 @@ def _in_byte_order(translations: Translations) -> tuple[np.ndarray, int]:
     return rank[number], order.size
 
 
-def _most_probable(rules: Numbered, forward: np.ndarray, keep: np.ndarray, most: int) -> np.ndarray:
-    """Return which of the rules in keep are among the `most` most probable of their group, bool.
+def _most_probable(
+    rules: Numbered, forward: np.ndarray, keep: np.ndarray, max_translations: int
+) -> np.ndarray:
+    """Return which rules in keep are of the `max_translations` most probable of their group, bool.
 
     Arguments:
         forward: float64[n], the probability of each rule.
@@ -270,11 +272,13 @@ def _most_probable(rules: Numbered, forward: np.ndarray, keep: np.ndarray, most:
     """
     group = numbers_of(rules.label[keep], rules.source[keep])
     among = np.ones(group.size, bool)
-    many = np.flatnonzero(np.bincount(group)[group] > most)
+    many = np.flatnonzero(np.bincount(group)[group] > max_translations)
     kept = np.flatnonzero(keep)[many]
     order = np.lexsort((rules.pair[kept], rules.target[kept], -forward[kept], group[many]))
     of_group = group[many][order]
-    among[many[order]] = np.arange(order.size) - np.searchsorted(of_group, of_group) < most
+    among[many[order]] = (
+        np.arange(order.size) - np.searchsorted(of_group, of_group) < max_translations
+    )
     return among
 
 
@@ -432,11 +436,11 @@ class Pairing:
             choices.append(f"{RARITY}: the least of the links")
         return choices
 
-    def chunks(self, most: int) -> Iterator[np.ndarray]:
-        """Yield rules by source side, about `most` pairs, one side's together.
+    def chunks(self, max_links: int) -> Iterator[np.ndarray]:
+        """Yield rules by source side, about `max_links` pairs, one side's together.
 
         Arguments:
-            most: number of pairs of a chunk, approximately.
+            max_links: number of pairs of a chunk, approximately.
         """
         by_source, numbers = self._by_source, self._rules.numbers
         label, target = numbers.label[by_source], numbers.target[by_source]
@@ -445,7 +449,7 @@ class Pairing:
         total = np.concatenate([[0], np.cumsum(self._pairs_of)])
         begin = 0
         while begin < by_source.size:
-            enough = np.searchsorted(total[ends], total[begin] + most)
+            enough = np.searchsorted(total[ends], total[begin] + max_links)
             end = int(ends[min(enough, ends.size - 1)])
             yield by_source[begin:end]
             begin = end
@@ -464,11 +468,11 @@ class Pairing:
         )
         if not links.sizes.size:
             return ParaphraseLines(b"", 0, links_pruned, 0, 0, 0, 0)
-        found = self._sums(groups, links, self._bitexts)
-        stops, by_line, best = found.stops, found.by_line, found.best
+        sums = self._sums(groups, links, self._bitexts)
+        stops, by_line, best = sums.stops, sums.by_line, sums.best
         begins = stops - links.sizes
         first_rules, second_rules = by_line[begins].T
-        values = self._values(links, found, first_rules, second_rules, runs, sources)
+        values = self._values(links, sums, first_rules, second_rules, runs, sources)
         n_links, n_sums = len(by_line), stops.size
         lines = kernel.PivotLines(
             frozen(first_rules), frozen(second_rules), frozen(numbers.label[first_rules]),
@@ -539,7 +543,7 @@ class Pairing:
         return kernel.Sums(*kernel.sum_links(links, groups, bitexts))
 
     def _values(
-        self, links: kernel.RulePairs, found: kernel.Sums, first_rules: np.ndarray,
+        self, links: kernel.RulePairs, sums: kernel.Sums, first_rules: np.ndarray,
         second_rules: np.ndarray, runs: np.ndarray, sources: np.ndarray,
     ) -> dict[str, np.ndarray]:  # fmt: skip
         """Return the features of paraphrases of two rules each; probabilities as such.
@@ -550,14 +554,14 @@ class Pairing:
             sources: int64, the rules that begin pairs.
         """
         columns = self._columns
-        values = {_PIVOTS: links.sizes.astype(np.float64), RARITY: found.rare}
-        values[_BITEXTS] = found.agreeing
+        values = {_PIVOTS: links.sizes.astype(np.float64), RARITY: sums.rare}
+        values[_BITEXTS] = sums.agreeing
         values[_LOG_COUNT] = np.log(values[_PIVOTS])
         values[_IDENTITY] = (first_rules == second_rules).astype(np.float64)
         for number, name in enumerate(chain(*self._summed)):
-            values[name] = found.sums[:, number]
+            values[name] = sums.sums[:, number]
         for name in (E_GIVEN_F_LHS, F_GIVEN_E_LHS, E_GIVEN_F, F_GIVEN_E):
-            in_bitexts = [x for one, x in values.items() if one.startswith(f"{name} in ")]
+            in_bitexts = [x for column, x in values.items() if column.startswith(f"{name} in ")]
             if in_bitexts:
                 values[name] = np.mean(in_bitexts, axis=0)
         if self._free is not None:

@@ -215,22 +215,26 @@ def make_grammar(
     tables = [(name, SignatureTable.open(path)) for name, path in zip(names, paths, strict=False)]
     if options.text is None:
         options = replace(options, text=BitextOptions(_text_format(bitexts)))
-    made = [_opened_or_named(one) for one in bitexts]
+    opened_bitexts = [_opened_or_named(bitext) for bitext in bitexts]
     target = one_path(path)
     # A run that was killed at its first step has left that step's unfinished file.
-    others = [one for one in target.glob("*") if not one.match(f".{STEPS}.*.unfinished")]
+    others = [
+        other_path
+        for other_path in target.glob("*")
+        if not other_path.match(f".{STEPS}.*.unfinished")
+    ]
     if target.is_dir() and others and not (target / STEPS).exists():
         raise InputError(f"{target}: is no folder of a grammar: name another one, or remove it")
     if not real_path(target).parent.is_dir():
         raise InputError(f"{real_path(target).parent}: no such folder: create it first")
     with locked(target, target, make=True):
-        return _Steps(target, options, tables, jobs, progress, say).run(made)
+        return _Steps(target, options, tables, jobs, progress, say).run(opened_bitexts)
 
 
 def _text_format(bitexts: Sequence[tuple[str | Path, ...] | str | Path]) -> TextFormat:
     """Return how the texts are cut, by their beginnings; those with trees are tokenised."""
-    texts = [path for one in bitexts if isinstance(one, tuple) for path in one[:2]]
-    has_trees = any(isinstance(one, tuple) and len(one) > 2 for one in bitexts)
+    texts = [path for bitext in bitexts if isinstance(bitext, tuple) for path in bitext[:2]]
+    has_trees = any(isinstance(bitext, tuple) and len(bitext) > 2 for bitext in bitexts)
     return "lines" if has_trees or not texts else plain_text_format(texts)
 
 
@@ -249,16 +253,16 @@ class _PlannedBitext(NamedTuple):
         return [_state_of(path) for path in self if path is not None]
 
 
-def _opened_or_named(one: Any) -> "Bitext | _PlannedBitext":
+def _opened_or_named(bitext: Any) -> "Bitext | _PlannedBitext":
     """Return a bitext, opened, or the checked paths of the texts that it is to be made of."""
-    if not isinstance(one, tuple):
-        return Bitext.open(one)
-    if len(one) not in (2, 3):
-        raise ParameterError(f"bitext {one!r}: give (English, other) or (English, other, trees)")
-    find_pair(*one[:2])
-    for tree in one[2:]:
+    if not isinstance(bitext, tuple):
+        return Bitext.open(bitext)
+    if len(bitext) not in (2, 3):
+        raise ParameterError(f"bitext {bitext!r}: give (English, other) or (English, other, trees)")
+    find_pair(*bitext[:2])
+    for tree in bitext[2:]:
         find_file(tree)
-    return _PlannedBitext(Path(one[0]), Path(one[1]), Path(one[2]) if one[2:] else None)
+    return _PlannedBitext(Path(bitext[0]), Path(bitext[1]), Path(bitext[2]) if bitext[2:] else None)
 
 
 def _state_of(path: Path) -> list[Any]:
@@ -275,7 +279,7 @@ def _state_of(path: Path) -> list[Any]:
 def _checksums(path: Path) -> dict[str, str]:
     """Return the checksum of a file, or of each file in a folder, by its path from there."""
     files = sorted(path.rglob("*")) if path.is_dir() else [path]
-    return {str(one.relative_to(path)): checksum_of_file(one) for one in files if one.is_file()}
+    return {str(file.relative_to(path)): checksum_of_file(file) for file in files if file.is_file()}
 
 
 def _are_there(path: Path, files: dict[str, str]) -> bool:
@@ -315,10 +319,12 @@ class _Steps:
         self._report = MakeReport()
         file = folder / STEPS
         try:
-            found = dict(json.loads(file.read_text())) if file.exists() else {}
+            saved_steps = dict(json.loads(file.read_text())) if file.exists() else {}
         except (ValueError, TypeError):
-            found = {}
-        self._done: dict[str, Any] = {step: one for step, one in found.items() if _is_entry(one)}
+            saved_steps = {}
+        self._done: dict[str, Any] = {
+            step: entry for step, entry in saved_steps.items() if _is_entry(entry)
+        }
         self._write_steps()
 
     def run(self, bitexts: Sequence[Bitext | _PlannedBitext]) -> MakeReport:
@@ -326,33 +332,33 @@ class _Steps:
         options = self._options
         opened: list[Bitext] = []
         keys: list[Any] = []
-        for number, one in enumerate(bitexts, 1):
-            if isinstance(one, Bitext):
-                opened.append(one)
-                keys.append(one.checksum)
+        for number, bitext in enumerate(bitexts, 1):
+            if isinstance(bitext, Bitext):
+                opened.append(bitext)
+                keys.append(bitext.checksum)
                 continue
             path = self._folder / f"bitext-{number}"
             text = options.text or BitextOptions()
-            settings = [*one.state(), text.manifest(), options.aligner.manifest()]
-            keys.append(self._step(path, settings, partial(self._align, one, path)))
+            settings = [*bitext.state(), text.manifest(), options.aligner.manifest()]
+            keys.append(self._step(path, settings, partial(self._align, bitext, path)))
             opened.append(Bitext.open(path))
         self._tell(f"{sum(map(len, opened)):,} sentence pairs of {len(opened)} bitexts")
         rules = self._folder / "rules"
-        found = self._step(rules, [keys, asdict(options.extraction)], lambda: extract_rules(
+        state = self._step(rules, [keys, asdict(options.extraction)], lambda: extract_rules(
             opened, None, options=options.extraction, numeric=rules, jobs=self._jobs,
             progress=self._progress,
         ).lines())  # fmt: skip
         paraphrases = self._folder / f"paraphrases.{options.compression}"
-        found = self._step(paraphrases, [found, asdict(options.pivoting)], lambda: self._pivot(
+        state = self._step(paraphrases, [state, asdict(options.pivoting)], lambda: self._pivot(
             rules, paraphrases, options.pivoting
         ))  # fmt: skip
         scored = self._folder / f"scored.{options.compression}"
         prints = [[name, table.artifact.checksum] for name, table in self._tables]
-        found = self._step(scored, [found, prints, options.compose], lambda: score_grammar(
+        state = self._step(scored, [state, prints, options.compose], lambda: score_grammar(
             paraphrases, scored, self._scorer(), jobs=self._jobs, progress=self._progress
         ).lines())  # fmt: skip
         packs = self._folder / "packs"
-        self._step(packs, [found, list(options.sizes), options.packing.inflections,
+        self._step(packs, [state, list(options.sizes), options.packing.inflections,
                            rule_order().text()], lambda: pack_grammar(
             scored, packs, options=options.packing, jobs=self._jobs,
             progress=self._progress,
@@ -380,14 +386,14 @@ class _Steps:
         return report.lines()
 
     def _align(self, texts: _PlannedBitext, path: Path) -> list[str]:
-        made = build_bitext(
+        bitext = build_bitext(
             texts.english, texts.other, path, options=self._options.text,
             given=Given(trees=texts.trees), aligner=self._options.aligner,
             jobs=self._jobs, progress=self._progress,
         )  # fmt: skip
-        summary = f"{len(made):,} sentence pairs, {len(made.links):,} links"
+        summary = f"{len(bitext):,} sentence pairs, {len(bitext.links):,} links"
         if texts.trees is not None:
-            summary += f", {made.parameters['trees']['trees']:,} trees"
+            summary += f", {bitext.parameters['trees']['trees']:,} trees"
         return [summary]
 
     def _step(
@@ -451,9 +457,9 @@ class _Steps:
 
 def _says_anew(rule: PackedRule) -> bool:
     """Return whether content differs, each side has a word of its own, and some pieces differ."""
-    one, two = set(rule.source.split()), set(rule.target.split())
+    source_words, target_words = set(rule.source.split()), set(rule.target.split())
     is_new = rule.pair_kind == "content" and rule.features[_SIM] < _ALL_EQUAL
-    return bool(is_new and one - two and two - one)
+    return bool(is_new and source_words - target_words and target_words - source_words)
 
 
 def is_artifact(path: str | Path) -> bool:

@@ -108,7 +108,7 @@ def write_paraphrases(
     report.read = translations.label.size
     rules = paired_rules(translations, options, report)
     pivot = Pairing(translations, rules, options)
-    most = max(
+    max_links = max(
         1,
         min(
             _MOST_PAIRS,
@@ -119,14 +119,14 @@ def write_paraphrases(
     report.notes += pivot.choices()
     total = pivot.n_pairs
     with open_output(output) as out:
-        for made in ordered_map(pivot.write, pivot.chunks(most), run.jobs):
-            out.write(made.text)
-            report.links += made.links
-            report.links_pruned += made.links_pruned
-            report.identities += made.identities
-            report.pruned += made.pruned
-            report.written += made.written
-            report.gappy += made.gappy
+        for written_pairs in ordered_map(pivot.write, pivot.chunks(max_links), run.jobs):
+            out.write(written_pairs.text)
+            report.links += written_pairs.links
+            report.links_pruned += written_pairs.links_pruned
+            report.identities += written_pairs.identities
+            report.pruned += written_pairs.pruned
+            report.written += written_pairs.written
+            report.gappy += written_pairs.gappy
             run.progress("pivoting", report.links, total)
     if options.identities == "drop":
         report.identities = rules.rows.size

@@ -72,11 +72,11 @@ class LearnedRanking:
 
     def lines(self) -> list[str]:
         """Return the report: feature, Spearman, interval, pairs with it; the mix first."""
-        every = sorted(self.alone, key=lambda one: -one.value)
+        every = sorted(self.alone, key=lambda feature: -feature.value)
         return [
-            f"{one.name}\t{one.value:.3f}\t{one.interval.low:.3f}\t{one.interval.high:.3f}\t"
-            f"{one.pairs}"
-            for one in (self.mixed, *every)
+            f"{feature.name}\t{feature.value:.3f}\t{feature.interval.low:.3f}\t{feature.interval.high:.3f}\t"
+            f"{feature.pairs}"
+            for feature in (self.mixed, *every)
         ]
 
 
@@ -135,7 +135,7 @@ def learn_ranking(
             f"{gold.name}: {n_pairs:,} pairs of {groups} with {len(learning.names)} features that "
             f"differ: too few to learn from in {folds} folds"
         )
-    measure = _AgreementMeasure(scores, [str(one) for one in units.tolist()], samples, seed)
+    measure = _AgreementMeasure(scores, [str(unit) for unit in units.tolist()], samples, seed)
     penalty, held_out = _best_penalty(learning, judged, fold)
     mixed = measure.agreement("all, by weights", held_out, n_pairs)
     alone = [
@@ -291,7 +291,7 @@ def _fit_in_steps(learning: _JudgedPairs, rows: np.ndarray, penalty: float) -> L
     if everywhere.size and not has.all():
         unexplained = ranks - fitted.values(names, numeric[rows])
         lost = unexplained[~has].mean() - unexplained[has].mean()
-        lost -= sum(one.missing for one in added.values())
+        lost -= sum(weight.missing for weight in added.values())
         name = of_rules[int(everywhere[0])]
         added[name] = added[name]._replace(missing=float(lost))
     return LearnedWeights({**fitted.weights, **added})
@@ -377,12 +377,12 @@ def connected(pairs: Sequence[Pair]) -> np.ndarray:
     """
     above: dict[str, str] = {}
 
-    def root(one: str) -> str:
-        above.setdefault(one, one)
-        while above[one] != one:
-            above[one] = above[above[one]]
-            one = above[one]
-        return one
+    def root(name: str) -> str:
+        above.setdefault(name, name)
+        while above[name] != name:
+            above[name] = above[above[name]]
+            name = above[name]
+        return name
 
     for a, b in pairs:
         above[root(a)] = root(b)
@@ -409,8 +409,8 @@ def _spread(units: np.ndarray, folds: int) -> np.ndarray:
     for unit in np.argsort(-sizes, kind="stable").tolist():
         fold_of[unit] = int(np.argmin(filled))
         filled[fold_of[unit]] += sizes[unit]
-    found: np.ndarray = fold_of[units]
-    return found
+    fold_of_case: np.ndarray = fold_of[units]
+    return fold_of_case
 
 
 def _learned_from(pairs: Sequence[Pair], fold: np.ndarray, part: int) -> np.ndarray:

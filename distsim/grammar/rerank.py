@@ -131,19 +131,19 @@ class RerankReport:
 
     def lines(self) -> list[str]:
         """Return the report, a few lines of text."""
-        told = [
+        lines = [
             f"{self.read:,} rules of {self.groups:,} source sides read, {self.written:,} written"
         ]
         faulty = self.faulty
         if faulty.kept or faulty.dropped:
-            told[0] += f"; {faulty.kept:,} invalid lines kept, {faulty.dropped:,} dropped"
-            told += [f"  {message}" for message in faulty.shown]
+            lines[0] += f"; {faulty.kept:,} invalid lines kept, {faulty.dropped:,} dropped"
+            lines += [f"  {message}" for message in faulty.shown]
         if self.replaced:
             rules = "rule" if self.replaced == 1 else "rules"
-            told.append(
+            lines.append(
                 f"{self.replaced:,} {rules} had such a feature already: replaced in its place"
             )
-        return told
+        return lines
 
 
 def rerank_grammar(

@@ -177,7 +177,7 @@ class RuleSimilarity:
             words: of a block. forms: their normal forms. normal: the number of each. vectors:
             theirs. sides: first word and words of the rules' sides, and the word at each place.
         """
-        is_plain = np.array([one.is_plain for one in self._marks_of(words.texts)], bool)
+        is_plain = np.array([marks.is_plain for marks in self._marks_of(words.texts)], bool)
         keys: np.ndarray = facing_words(*sides, normal, frozen(is_plain), MOST_FACING)
         if not keys.size:
             return keys, keys
@@ -186,8 +186,8 @@ class RuleSimilarity:
         of_form[normal] = np.arange(normal.size)
         text, offsets = forms.text.tobytes(), forms.offsets.tolist()
         texts = [text[offsets[at] : offsets[at + 1]].decode() for at in of_form.tolist()]
-        found = self._exclusive.among(texts, vectors[of_form], keys >> 32, keys & 0xFFFFFFFF)
-        return keys[found == EXCLUSIVE], keys[found == DOUBTFUL]
+        grades = self._exclusive.among(texts, vectors[of_form], keys >> 32, keys & 0xFFFFFFFF)
+        return keys[grades == EXCLUSIVE], keys[grades == DOUBTFUL]
 
     def _of_words(self, words: BlockWords, forms: WordForms) -> tuple[np.ndarray, ...]:
         """Return what compare_sides takes of words: weights, content, figures, negations, vectors.
@@ -202,9 +202,9 @@ class RuleSimilarity:
         counts = np.where(rows >= 0, self.table.strengths[np.maximum(rows, 0)], 0)
         shares = counts / self._n_tokens
         known = self._marks_of(words.texts)
-        figures = np.array([one.figures for one in known], np.uint64)
-        negates = np.array([one.negates for one in known], np.uint8)
-        is_content = np.array([one.is_content for one in known], bool)
+        figures = np.array([marks.figures for marks in known], np.uint64)
+        negates = np.array([marks.negates for marks in known], np.uint8)
+        is_content = np.array([marks.is_content for marks in known], bool)
         return tuple(map(frozen, (
             RARE / (RARE + shares), is_content & (shares < CONTENT), figures, negates, vectors,
         )))  # fmt: skip

@@ -222,26 +222,26 @@ class ScoreReport:
 
     def lines(self) -> list[str]:
         """Return the report, a few lines of text; the signatures of the scores are last."""
-        told = [f"{self.read:,} rules read"]
+        lines = [f"{self.read:,} rules read"]
         faulty = self.faulty
         if faulty.kept or faulty.dropped:
-            told[0] += f", {faulty.kept:,} invalid lines kept unscored, {faulty.dropped:,} dropped"
-            told += [f"  {message}" for message in faulty.shown]
+            lines[0] += f", {faulty.kept:,} invalid lines kept unscored, {faulty.dropped:,} dropped"
+            lines += [f"  {message}" for message in faulty.shown]
         if self.replaced:
             rules = "rule" if self.replaced == 1 else "rules"
-            told.append(
+            lines.append(
                 f"{self.replaced:,} {rules} had such a feature already: replaced in its place"
             )
-        told.append(
+        lines.append(
             f"{self.lacking:,} rules without links between words, {self.aligned:,} aligned here"
             + ("" if self.trained_on is None else f", learned from {self.trained_on:,} rules")
         )
         for name, table in zip(self.names, self.tables, strict=True):
-            told += table.lines(name)
+            lines += table.lines(name)
         rate = self.read / max(self.seconds, 1e-9)
         cpu_rate = self.read / max(self.cpu_seconds, 1e-9)
-        told.append(f"{rate:,.0f} rules a second, {cpu_rate:,.0f} a CPU second")
-        return told + self.signatures
+        lines.append(f"{rate:,.0f} rules a second, {cpu_rate:,.0f} a CPU second")
+        return lines + self.signatures
 
 
 def trained(
@@ -339,7 +339,9 @@ def score_grammar(
         blocks = read_line_blocks(rules)
         first = next(blocks, None)
         explained = nullcontext() if options.explain is None else open_output(options.explain)
-        tables = list(zip(scorer.names, (one.table for one in scorer.tables), strict=False))
+        tables = list(
+            zip(scorer.names, (table_scorer.table for table_scorer in scorer.tables), strict=False)
+        )
         with open_output(path) as out, explained as evidence:
             if evidence is not None:
                 evidence.write(("\t".join(HEADER) + "\n").encode())
@@ -384,8 +386,8 @@ def signature_lines(scorer: RuleScorer, aligner: RuleAligner) -> list[str]:
     else:
         how = f"{aligner.mode}+evidence"
     lines = []
-    for name, one in zip(scorer.names, scorer.tables, strict=False):
-        fingerprint = one.table.fingerprint
+    for name, table_scorer in zip(scorer.names, scorer.tables, strict=False):
+        fingerprint = table_scorer.table.fingerprint
         model = "/".join(
             str(value) if key == "name" else f"{key}{value}"
             for key, value in fingerprint.model.items()
@@ -395,9 +397,9 @@ def signature_lines(scorer: RuleScorer, aligner: RuleAligner) -> list[str]:
             "table": fingerprint.short,
             "model": model,
             "weights": fingerprint.weights["scheme"],
-            "bits": one.table.n_bits,
-            **({} if one.estimate == "bits" else {"estimate": one.estimate}),
-            "corpus": str(one.table.parameters["corpus"])[:12],
+            "bits": table_scorer.table.n_bits,
+            **({} if table_scorer.estimate == "bits" else {"estimate": table_scorer.estimate}),
+            "corpus": str(table_scorer.table.parameters["corpus"])[:12],
             "align": how,
             "min-strength": options.min_strength,
             "longest": options.longest,

@@ -304,10 +304,12 @@ class OppositeScorer:
         for i, m, j, n in spans.tolist():
             sides = ((i, i + m), (j, j + n))
             pairs.append(tuple(" ".join(texts[k] for k in numbers[a:b]) for a, b in sides))
-        found = {pair: None for pair in pairs}
-        told = [pair for pair in found if pair[0] != pair[1]]
-        found |= dict(zip(told, self.opposites.scores(told), strict=True))  # type: ignore[arg-type]
-        values = np.array([nan if found[p] is None else found[p] for p in pairs], np.float64)
+        score_of_pair = {pair: None for pair in pairs}
+        unlike_pairs = [pair for pair in score_of_pair if pair[0] != pair[1]]
+        score_of_pair |= dict(zip(unlike_pairs, self.opposites.scores(unlike_pairs), strict=True))  # type: ignore[arg-type]
+        values = np.array(
+            [nan if score_of_pair[p] is None else score_of_pair[p] for p in pairs], np.float64
+        )
         outcomes = np.where(np.isnan(values), NOT_IN_TABLE, SCORED).astype(np.uint8)
         outcomes[[a == b for a, b in pairs]] = SKIPPED
         owners = np.repeat(np.arange(pair_stops.size), np.diff(pair_stops, prepend=0))
@@ -386,8 +388,8 @@ class GapScorer:
             source, target = (_pattern(block, side) for side in block.sides(number))
             if source is not None and target is not None:
                 pairs[number] = 1
-                found = self.gapped.compare(source, target)
-                values[number] = nan if found is None else found
+                similarity = self.gapped.compare(source, target)
+                values[number] = nan if similarity is None else similarity
         outcomes = np.where(np.isnan(values), NOT_IN_TABLE, SCORED).astype(np.uint8)
         scored = np.isfinite(values).astype(np.int64)
         return TableScores(
@@ -462,11 +464,11 @@ class RuleScorer:
             aligner: of rules without links.
             other: a scorer of rules.
         """
-        made = cls.__new__(cls)
-        made.options, made.names, made.tables = other.options, other.names, other.tables
-        made.opposites, made.sides, made.gaps = other.opposites, other.sides, other.gaps
-        made.aligner = aligner
-        return made
+        scorer = cls.__new__(cls)
+        scorer.options, scorer.names, scorer.tables = other.options, other.names, other.tables
+        scorer.opposites, scorer.sides, scorer.gaps = other.opposites, other.sides, other.gaps
+        scorer.aligner = aligner
+        return scorer
 
     def score(
         self, source: str, target: str, links: Iterable[tuple[int, int]] | None = None

@@ -105,9 +105,15 @@ def bitext_terms(
     in_range(max_p, "`max_p`", 0.0, 1.0)
     if k is not None:
         whole_number(k, "`k`", 0)
-    found = _candidates(bitext, reference, longest, min_count)
-    here = np.array([one.size for one in found.values()], np.float64)
-    counts_elsewhere = reference.count(list(found)).astype(np.float64) if found else np.empty(0)
+    places_of_phrases = _candidates(bitext, reference, longest, min_count)
+    here = np.array(
+        [places_of_phrase.size for places_of_phrase in places_of_phrases.values()], np.float64
+    )
+    counts_elsewhere = (
+        reference.count(list(places_of_phrases)).astype(np.float64)
+        if places_of_phrases
+        else np.empty(0)
+    )
     n_here = float(bitext.english.tokens.size)
     scores = log_likelihood_2(
         here, n_here, here + counts_elsewhere, n_here + float(reference.n_tokens)
@@ -115,19 +121,20 @@ def bitext_terms(
     fits = (scores > 0) & (adjusted_p(scores) <= max_p)
     ranked = sorted(
         (
-            (score, phrase) for score, phrase, fit in zip(scores.tolist(), found, fits, strict=True)
+            (score, phrase) for score, phrase, fit in zip(
+                scores.tolist(), places_of_phrases, fits, strict=True)
             if fit
         ),
-        key=lambda one: (-one[0], one[1]),
+        key=lambda scored_phrase: (-scored_phrase[0], scored_phrase[1]),
     )  # fmt: skip
-    nested = _contained({phrase: found[phrase].size for _, phrase in ranked})
+    nested = _contained({phrase: places_of_phrases[phrase].size for _, phrase in ranked})
     edges = _edge_words(bitext.other)
     terms: Results[Term] = Results()
     for score, phrase in ranked:
         if k is not None and len(terms) >= k:
             break
         if phrase not in nested and phrase.count(" ") + 1 >= shortest:
-            term = _term(bitext, phrase, found[phrase], score, edges)
+            term = _term(bitext, phrase, places_of_phrases[phrase], score, edges)
             if term is not None and term.p >= min_p:
                 terms.append(term)
     return terms
@@ -143,14 +150,14 @@ def _candidates(
     function_words = {*reference.vocabulary.words(frequent), *Inflections.open().function_words}
     words = side.vocabulary.all_words()
     is_content = np.array(
-        [len(one) > 1 and any(map(str.isalpha, one)) and one.lower() not in function_words
-         for one in words]
+        [len(word) > 1 and any(map(str.isalpha, word)) and word.lower() not in function_words
+         for word in words]
     )  # fmt: skip
     nouns = _NounPhrases(side, is_content, reference)
     tokens = side.tokens.astype(np.int64)
     edges = side.starts.astype(np.int64)
     owners = np.searchsorted(edges, np.arange(tokens.size), "right") - 1
-    found: dict[str, np.ndarray] = {}
+    places_of_phrases: dict[str, np.ndarray] = {}
     for length in range(1, min(max_length, tokens.size) + 1):
         begins = np.arange(tokens.size - length + 1)
         stays = owners[begins] == owners[begins + length - 1]
@@ -164,8 +171,8 @@ def _candidates(
         groups = np.split(begins[order], np.cumsum(n_of)[:-1])
         for row, group in zip(distinct.tolist(), groups, strict=True):
             if group.size >= min_count and nouns.holds(row, group):
-                found[" ".join(words[one] for one in row)] = group
-    return found
+                places_of_phrases[" ".join(words[number] for number in row)] = group
+    return places_of_phrases
 
 
 class _NounPhrases:
@@ -184,10 +191,10 @@ class _NounPhrases:
         tokens, edges = side.tokens.astype(np.int64), side.starts.astype(np.int64)
         is_first = np.zeros(tokens.size + 1, bool)
         is_first[edges] = True
-        determiner = np.array([one in _DETERMINERS for one in words])
+        determiner = np.array([word in _DETERMINERS for word in words])
         outside = Inflections.open().function_words.difference(_INSIDE)
-        self._inside = np.array([one not in outside and any(map(str.isalnum, one))
-                                 for one in words])  # fmt: skip
+        self._inside = np.array([word not in outside and any(map(str.isalnum, word))
+                                 for word in words])  # fmt: skip
         # Of each token: the one before and behind it in its sentence is a determiner.
         self._behind = np.append(False, determiner[tokens])[:-1] & ~is_first[:-1]
         self._before = np.append(determiner[tokens], False)[1:] & ~is_first[1:]
@@ -196,14 +203,16 @@ class _NounPhrases:
         shares_elsewhere = np.zeros(len(words))
         content = np.flatnonzero(is_content)
         if content.size:
-            texts = [words[one] for one in content]
-            for one in _DETERMINERS:
-                shares_elsewhere[content] += reference.count([f"{text} {one}" for text in texts])
+            texts = [words[number] for number in content]
+            for determiner_word in _DETERMINERS:
+                shares_elsewhere[content] += reference.count(
+                    [f"{text} {determiner_word}" for text in texts]
+                )
             shares_elsewhere[content] /= np.maximum(1, reference.count(texts))
         self._is_verb = is_content & ((here + shares_elsewhere) / 2 >= _VERB)
         continues = (is_content & ~self._is_verb)[tokens]
         self._continues = np.append(continues, False)[1:] & ~is_first[1:]
-        opens = np.array([one in _OPEN for one in words])[tokens]
+        opens = np.array([word in _OPEN for word in words])[tokens]
         self._is_open = np.append(opens, False)[1:] & ~is_first[1:]
 
     def holds(self, row: list[int], begins: np.ndarray) -> bool:
@@ -274,9 +283,11 @@ def _term(
     targets, places = _translations(bitext, spans, edges)
     if not targets:
         return None
-    best, *others = sorted(targets.items(), key=lambda one: (-one[1], one[0]))
+    best, *others = sorted(
+        targets.items(), key=lambda counted_target: (-counted_target[1], counted_target[0])
+    )
     shares = tuple((text, n / sampled.size) for text, n in others[:_ALTERNATIVES])
-    shortest = min(places[best[0]], key=lambda one: (_length(bitext, one), one))
+    shortest = min(places[best[0]], key=lambda place: (_length(bitext, place), place))
     pair = (" ".join(side.words(shortest)) for side in (bitext.english, bitext.other))
     return Term(phrase, best[0], int(begins.size), best[1] / sampled.size, score, shares, *pair)
 

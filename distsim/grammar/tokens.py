@@ -52,8 +52,10 @@ def distinct_words(block: RuleBlock) -> BlockWords:
     terminals = np.flatnonzero(block.gaps == TERMINAL)
     data = frozen(np.frombuffer(block.text, np.uint8))
     starts, stops = block.starts[terminals], block.stops[terminals]
-    found, first_seen = HashNumbering().number(hash_symbols(data, frozen(starts), frozen(stops)))
-    numbers[terminals] = found
+    word_numbers, first_seen = HashNumbering().number(
+        hash_symbols(data, frozen(starts), frozen(stops))
+    )
+    numbers[terminals] = word_numbers
     text = block.text
     spans = zip(starts[first_seen].tolist(), stops[first_seen].tolist(), strict=True)
     return BlockWords(numbers, [text[start:stop] for start, stop in spans])
@@ -126,8 +128,8 @@ class TokenForms:
         texts, numbers = list(words.texts), words.numbers.copy()
         symbols = np.full((len(distinct), 2), -1, np.int64)
         for row, (left, right) in enumerate(distinct.tolist()):
-            pieces = [self._table.lookup.normal(texts[one].decode()) for one in (left, right)]
-            cuts = [one for one in self._table.lookup.alternatives(tuple(pieces)) if len(one) == 2]
+            pieces = [self._table.lookup.normal(texts[word].decode()) for word in (left, right)]
+            cuts = [cut for cut in self._table.lookup.alternatives(tuple(pieces)) if len(cut) == 2]
             if cuts and list(cuts[0]) != pieces:
                 symbols[row] = len(texts), len(texts) + 1
                 texts += [word.encode() for word in cuts[0]]
@@ -145,11 +147,11 @@ class TokenForms:
         known = self._known
         new = [word for word in words if word not in known]
         if new:
-            found = self._find(new)
+            forms_of_new = self._find(new)
             with self._lock:
-                if len(known) + len(found) > _CACHED_TOKENS:
+                if len(known) + len(forms_of_new) > _CACHED_TOKENS:
                     known = self._known = {w: known[w] for w in words if w in known}
-                known.update(found)
+                known.update(forms_of_new)
         forms = [known[word] for word in words]
         text = b"".join([form for form, _ in forms])
         offsets = np.zeros(len(forms) + 1, np.int64)
@@ -162,10 +164,10 @@ class TokenForms:
         tokens = [word.decode() for word in words]
         plain = [normaliser.characters(token) for token in tokens]
         stands = (table.find_normal(plain) >= 0).tolist()
-        found = {}
+        forms_of_words = {}
         for word, token, characters, is_known in zip(words, tokens, plain, stands, strict=True):
             if is_known and not normaliser.drops:
-                found[word] = (characters.encode(), 0)
+                forms_of_words[word] = (characters.encode(), 0)
                 continue
             change = 0
             if not is_known and unescape(token) != token:
@@ -175,13 +177,13 @@ class TokenForms:
                 parts = table.words(token)
             change |= SPLIT if len(parts) > 1 else 0
             change |= LEFT_OUT if not parts else 0
-            found[word] = (" ".join(parts).encode(), change)
+            forms_of_words[word] = (" ".join(parts).encode(), change)
         if table.parts is None:
-            return found
-        words_of = [(word, form.decode().split()) for word, (form, _) in found.items()]
+            return forms_of_words
+        words_of = [(word, form.decode().split()) for word, (form, _) in forms_of_words.items()]
         rows = iter((table.parts.find([part for _, parts in words_of for part in parts])).tolist())
         for word, parts in words_of:
             if min([next(rows) for _ in parts], default=0) < 0:
-                form, change = found[word]
-                found[word] = (form, change | UNKNOWN)
-        return found
+                form, change = forms_of_words[word]
+                forms_of_words[word] = (form, change | UNKNOWN)
+        return forms_of_words

@@ -134,11 +134,11 @@ def read_translations(
 
 
 def _column_names(
-    block: RuleBlock, given: Mapping[str, str], grammar_format: GrammarFormat
+    block: RuleBlock, listed_names: Mapping[str, str], grammar_format: GrammarFormat
 ) -> dict[str, str]:
     """Return the name in the grammar of each column, by the first block; given: chosen names."""
     rules = np.flatnonzero(block.status == 0)[:1000]
-    names = dict(given)
+    names = dict(listed_names)
     shortest = feature_names(block, rules).fewest_bare
     named = _rules_with(block, (name for name in COLUMNS if name not in names))
     for name in COLUMNS:
@@ -155,8 +155,8 @@ def _column_names(
 def _rules_with(block: RuleBlock, names: Iterable[str]) -> dict[str, list[int]]:
     """Return the rows of the rules that have each of some features, by the name of the feature."""
     wanted = [name for name in names if f"{name}=".encode() in block.text]  # a word may look so
-    found = read_features(block, wanted).found
-    has = (found != columns_kernel.ABSENT) & (block.status == 0)[:, None]
+    states = read_features(block, wanted).found
+    has = (states != columns_kernel.ABSENT) & (block.status == 0)[:, None]
     rules = {name: np.flatnonzero(has[:, k]).tolist() for k, name in enumerate(wanted)}
     return {name: rows for name, rows in rules.items() if rows}
 
@@ -221,13 +221,13 @@ class _GrammarTextReader:
     def _numbers(self, block: RuleBlock) -> tuple[np.ndarray, dict[int, str]]:
         """Return the columns of a block, float64[n, c], and the faults of lines by their rows."""
         features = read_features(block, list(self._names.values()))
-        values, found = features.values, features.found
+        values, states = features.values, features.found
         if self._names.get(RARITY) == _COUNTS:
             counts = read_features(block, ["2"], block.counts)
             at = list(self._names).index(RARITY)
-            values[:, at], found[:, at] = np.exp(1.0 - counts.values[:, 0]), counts.found[:, 0]
+            values[:, at], states[:, at] = np.exp(1.0 - counts.values[:, 0]), counts.found[:, 0]
             features.places[:, at] = counts.places[:, 0]
-        bad = found != columns_kernel.FOUND
+        bad = states != columns_kernel.FOUND
         for k, name in enumerate(self._names):
             if name == RARITY:
                 bad[:, k] |= ~((values[:, k] >= 0.0) & (values[:, k] <= _MOST_RARITY))
@@ -238,7 +238,7 @@ class _GrammarTextReader:
         faults: dict[int, str] = {}
         rows, columns = np.nonzero(bad & (block.status == 0)[:, None])
         for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
-            if found[row, column] != columns_kernel.FOUND:
+            if states[row, column] != columns_kernel.FOUND:
                 faults.setdefault(row, features.fault(block, row, column))
                 continue
             value = repr(features.written(block, row, column))
@@ -261,8 +261,8 @@ class _GrammarTextReader:
         hashes = hash_symbols(data, frozen(starts), frozen(stops))
         numbers = np.full(len(block), -1, np.int64)
         fine = np.flatnonzero(block.status == 0)
-        found, new = self._numbering.number(hashes[fine])
-        numbers[fine] = found
+        label_numbers, new = self._numbering.number(hashes[fine])
+        numbers[fine] = label_numbers
         for number in fine[new].tolist():
             self._labels.append(block.text[starts[number] : stops[number]])
         return numbers

@@ -211,10 +211,10 @@ def sketch_difference(
         for row in sketch(index, word, relations=relations, min_count=1, k=None):
             both.setdefault((row.relation, row.word), [None, None])[place] = row
     lists: dict[str, list[SketchDifference]] = {}
-    for (relation, word), (of_first, two) in both.items():
-        times = of_first.times if of_first else 0, two.times if two else 0
+    for (relation, word), (of_first, of_second) in both.items():
+        times = of_first.times if of_first else 0, of_second.times if of_second else 0
         if sum(times) >= min_count:
-            scores = of_first.score if of_first else None, two.score if two else None
+            scores = of_first.score if of_first else None, of_second.score if of_second else None
             lists.setdefault(relation, []).append(SketchDifference(relation, word, *times, *scores))
     rows: Results[SketchDifference] = Results()
     for listed in lists.values():

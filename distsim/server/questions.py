@@ -343,7 +343,7 @@ def rules(opened: Opened, source: str, k: int) -> Rules:
     book = _grammar(opened)
     text = " ".join(source.split())
     known = text if book.count(text) else text.lower()
-    return Rules(known, book.count(known), _rules_shown(opened, book.rules(known, most=k), 1))
+    return Rules(known, book.count(known), _rules_shown(opened, book.rules(known, k=k), 1))
 
 
 def find_rules(opened: Opened, text: str, kind: str, k: int, skip: int) -> FoundRules:

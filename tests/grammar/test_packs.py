@@ -237,7 +237,7 @@ def test_the_index_gives_back_every_rule(tmp_path):
     small = index.rules(source, size="L")
     assert small == [r for r in index.rules(source) if r.size in ("S", "M", "L")]
     assert (
-        index.rules(source, label="NP", most=1)
+        index.rules(source, label="NP", k=1)
         == [r for r in index.rules(source) if r.label == "NP"][:1]
     )
     assert index.rules(source, label="[NP]") == index.rules(source, label="NP")

@@ -51,7 +51,7 @@ class RuleChunk:
         Arguments:
             kept: bool[n], which rules are returned.
         """
-        return RuleChunk(*(getattr(self, one.name)[kept] for one in fields(self)))
+        return RuleChunk(*(getattr(self, column.name)[kept] for column in fields(self)))
 
 
 @dataclass
@@ -73,19 +73,19 @@ class CountedRules:
         """Number of distinct English sides."""
         return sum(self._n_english)
 
-    def chunks(self, most: int) -> Iterator[RuleChunk]:
+    def chunks(self, max_rules: int) -> Iterator[RuleChunk]:
         """Yield the rules in order, in chunks.
 
         Arguments:
-            most: maximum number of rules of a chunk.
+            max_rules: maximum number of rules of a chunk.
         """
         columns = self._columns
         for column in [*columns.values(), *self._parts]:
             column.rewind()
         firsts = np.concatenate([[0], np.cumsum(self._n_english)])
         n_foreign = 0
-        for begin in range(0, self.size, most):
-            n = min(most, self.size - begin)
+        for begin in range(0, self.size, max_rules):
+            n = min(max_rules, self.size - begin)
             read = {name: column.read(n) for name, column in columns.items()}
             english = np.empty((n, 3), np.uint32)
             part = read["part"]
@@ -142,7 +142,7 @@ def count_all(
     ahead = 2 * (run.jobs or available_cores()) + 1
     groups = runs.groups(max(1, (memory - runs.held) // ahead // _BYTES_A_ROW))
     taken = (runs.take(first, stop) for first, stop in groups)
-    counted = ordered_map(lambda one: _counted(*one, text), taken, run.jobs)
+    counted = ordered_map(lambda instances: _counted(*instances, text), taken, run.jobs)
     for (_, stop), (*rules, codes, sums) in zip(groups, counted, strict=True):
         check_interrupted()
         _append(rules, columns, keys, part_bits)

@@ -100,7 +100,7 @@ def extract_rules(
     """
     options = options or ExtractOptions()
     text = LinkedText.join(
-        [one if isinstance(one, Bitext) else Bitext.open(one) for one in bitexts],
+        [bitext if isinstance(bitext, Bitext) else Bitext.open(bitext) for bitext in bitexts],
         None if options.labels == "every" else options.chains,
     )
     return write_rules(
@@ -147,7 +147,7 @@ def extract_phrase_table(
     options = options or PRESETS["moses"]
     require_phrases(options)
     text = LinkedText.join(
-        [one if isinstance(one, Bitext) else Bitext.open(one) for one in bitexts]
+        [bitext if isinstance(bitext, Bitext) else Bitext.open(bitext) for bitext in bitexts]
     )
     run = Run(jobs, memory, progress)
     report = ExtractReport(len(text), text.bounds.size - 1)
@@ -213,8 +213,12 @@ def write_rules(
             maker = _LineMaker(text, lexical_weights(text), options, features)
             with open_output(output) as out:
 
-                def lines(one: tuple[RuleChunk, int]) -> tuple[int, int, bytes]:
-                    return len(one[0]), one[1], out.pack(maker.lines(one[0]))
+                def lines(numbered_chunk: tuple[RuleChunk, int]) -> tuple[int, int, bytes]:
+                    return (
+                        len(numbered_chunk[0]),
+                        numbered_chunk[1],
+                        out.pack(maker.lines(numbered_chunk[0])),
+                    )
 
                 for n_kept, n_read, packed in ordered_map(lines, chunks(), run.jobs):
                     out.write_packed(packed)

@@ -45,7 +45,7 @@ def written_label(label: str) -> str:
     >>> written_label(","), written_label("NP"), written_label("a|/ b")
     ('COMMA', 'NP', 'aBARSLASH_b')
     """
-    return _ODD.sub(lambda found: _NAMES.get(found[0], "_"), label)
+    return _ODD.sub(lambda match: _NAMES.get(match[0], "_"), label)
 
 
 def number_labels(labels: Iterable[str]) -> list[str]:
@@ -265,16 +265,21 @@ def _joined_trees(
 
     trees: of each bitext its trees, None without, and its number of sentence pairs.
     """
-    read = [_chained(one, chains) if one is not None else None for one, _ in trees]
-    labels = number_labels(label for one in read if one is not None for label in one[0])
+    read = [_chained(tree, chains) if tree is not None else None for tree, _ in trees]
+    labels = number_labels(
+        label
+        for chains_of_file in read
+        if chains_of_file is not None
+        for label in chains_of_file[0]
+    )
     numbers = {label: number for number, label in enumerate(labels)}
     nodes = [np.empty((0, 3), np.uint16)]
     counts = []
-    for found, (_, n_sentences) in zip(read, trees, strict=True):
-        if found is None:
+    for spans_of_file, (_, n_sentences) in zip(read, trees, strict=True):
+        if spans_of_file is None:
             counts.append(np.zeros(n_sentences, np.int64))
             continue
-        names, bounds, label, owner = found
+        names, bounds, label, owner = spans_of_file
         number = np.array([numbers[written_label(name)] for name in names], np.uint16)[label]
         nodes.append(np.column_stack([bounds.astype(np.uint16), number]))
         counts.append(np.bincount(owner, minlength=n_sentences))

@@ -301,8 +301,12 @@ def write_numeric(
     with storage.create(path, storage.RULES) as writer:
         rules_writer = RulesWriter(writer, text, costs, options, counted)
 
-        def columns(one: tuple[RuleChunk, int]) -> tuple[RuleChunk, dict[str, Any], int]:
-            return one[0], rules_writer.columns(one[0]) if len(one[0]) else {}, one[1]
+        def columns(numbered_chunk: tuple[RuleChunk, int]) -> tuple[RuleChunk, dict[str, Any], int]:
+            return (
+                numbered_chunk[0],
+                rules_writer.columns(numbered_chunk[0]) if len(numbered_chunk[0]) else {},
+                numbered_chunk[1],
+            )
 
         for rules, values, n_read in ordered_map(columns, chunks, run.jobs):
             rules_writer.add(rules, values)

@@ -63,16 +63,20 @@ def pivot_rules(
         ArtifactError: the rules cannot be read.
     """
     options = options or PivotOptions(max_translations=MAX_TRANSLATIONS)
-    found = rules if isinstance(rules, NumericRules) else NumericRules(rules)
-    report = PivotReport(InvalidLines(found.name))
+    numeric_rules = rules if isinstance(rules, NumericRules) else NumericRules(rules)
+    report = PivotReport(InvalidLines(numeric_rules.name))
     kept = None
     if options.identities == "drop":
-        pivots = found.foreign if options.side == "english" else found.english
+        pivots = numeric_rules.foreign if options.side == "english" else numeric_rules.english
         kept = np.flatnonzero(np.bincount(pivots)[pivots] > 1)
     write_paraphrases(
-        translations_of(found, kept, options), output, options, report, Run(jobs, memory, progress)
-    )  # fmt: skip
-    alone = len(found) - report.read
+        translations_of(numeric_rules, kept, options),
+        output,
+        options,
+        report,
+        Run(jobs, memory, progress),
+    )
+    alone = len(numeric_rules) - report.read
     report.read += alone
     report.identities += alone if options.identities == "drop" else 0
     report.notes = [
@@ -111,7 +115,7 @@ def translations_of(
         bits = np.uint64(1) << np.arange(rules.bitexts.shape[1], dtype=np.uint64)
         bitexts = ((rules.bitexts[taken] > 0) * bits).sum(axis=1, dtype=np.uint64)
     return Translations(
-        labels=[b"[" + one + b"]" for one in rules.labels],
+        labels=[b"[" + label + b"]" for label in rules.labels],
         label=label,
         sources=sources[taken].astype(np.uint64),
         targets=target.astype(np.uint64),
@@ -191,19 +195,19 @@ def _by_bitext(
     They are 0 where a bitext has not the rule.
     """
     pair = numbers_of(sources, targets, rules.swaps)
-    found = {}
+    columns = {}
     for number, column in enumerate(rules.bitexts.T):
         c = column.astype(np.float64)
         c_fe = np.bincount(pair, c)
-        for name, counts, given in (
+        for name, counts, owner in (
             (E_GIVEN_F_LHS, c, numbers_of(rules.label, sources)),
             (F_GIVEN_E_LHS, c, numbers_of(rules.label, targets)),
             (E_GIVEN_F, c_fe[pair], sources),
             (F_GIVEN_E, c_fe[pair], targets),
         ):
-            total = np.bincount(given, c)
-            found[name_in_bitext(name, number)] = counts / np.maximum(total[given], 1.0)
-    return found
+            total = np.bincount(owner, c)
+            columns[name_in_bitext(name, number)] = counts / np.maximum(total[owner], 1.0)
+    return columns
 
 
 def _links_of(rules: NumericRules, kept: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -250,20 +254,22 @@ def evidence_for(rules: NumericRules, source: str, target: str) -> list[PivotLin
     own, order = _numbered(target)
     numbers = []
     for side in (_numbered(source)[0], own):
-        found = np.flatnonzero(hashes == hash_texts([utf8_phrase(side)])[0])
-        if not found.size:  # perhaps it is cut or escaped in another way
-            written = hash_texts([one.encode() for one in _readings(side, text, starts)])
-            found = np.flatnonzero(np.isin(hashes, written))
-        if not found.size:
+        rows = np.flatnonzero(hashes == hash_texts([utf8_phrase(side)])[0])
+        if not rows.size:  # perhaps it is cut or escaped in another way
+            written = hash_texts([reading.encode() for reading in _readings(side, text, starts)])
+            rows = np.flatnonzero(np.isin(hashes, written))
+        if not rows.size:
             raise InputError(
                 f"{rules.name}: no rule has the English side {side!r}: look for another"
             )
-        numbers.append(int(found[0]))
-    one, two = (np.flatnonzero(rules.english == number) for number in numbers)
+        numbers.append(int(rows[0]))
+    with_first, with_second = (np.flatnonzero(rules.english == number) for number in numbers)
     foreign_text, foreign_starts = rules.sides("foreign")
-    by_place = {(int(rules.foreign[r]), int(rules.label[r]), int(rules.swaps[r])): r for r in two}
+    by_place = {
+        (int(rules.foreign[r]), int(rules.label[r]), int(rules.swaps[r])): r for r in with_second
+    }
     found_evidence = []
-    for first in one.tolist():
+    for first in with_first.tolist():
         swaps = int(rules.swaps[first]) ^ int(order)
         place = int(rules.foreign[first]), int(rules.label[first]), swaps
         second = by_place.get(place)
@@ -280,7 +286,9 @@ def evidence_for(rules: NumericRules, source: str, target: str) -> list[PivotLin
                 int(np.count_nonzero((rules.bitexts[first] > 0) & (rules.bitexts[second] > 0))),
             )
         )  # fmt: skip
-    return sorted(found_evidence, key=lambda one: (-one.p, one.label, one.foreign))
+    return sorted(
+        found_evidence, key=lambda evidence: (-evidence.p, evidence.label, evidence.foreign)
+    )
 
 
 def _readings(side: str, text: np.ndarray, starts: np.ndarray) -> list[str]:
@@ -293,7 +301,7 @@ def _readings(side: str, text: np.ndarray, starts: np.ndarray) -> list[str]:
     words = {word for a, b in pairwise(starts.tolist()) for word in whole[a:b].split()}
     known = {word.decode(errors="replace") for word in words}
     lookup = Lookup(Normaliser(lower=False), "lines", known.__contains__)
-    return [" ".join(one) for one in lookup.readings(side)]
+    return [" ".join(reading) for reading in lookup.readings(side)]
 
 
 def _numbered(side: str) -> tuple[str, bool]:

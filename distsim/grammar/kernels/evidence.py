@@ -46,29 +46,29 @@ def find_lacking(token_stops, gaps, link_stops, links):
 
 
 @uncounted
-def _shared_prefix(text, offsets, one, two):
+def _shared_prefix(text, offsets, first, second):
     """Return (characters at the start that two words share, characters of the longer word).
 
     Arguments:
         text: uint8, UTF-8 of all words.
         offsets: int64, where each word begins.
-        one, two: the words' ids.
+        first, second: the words' ids.
     """
     shared = 0
     is_same = True
-    most = 0
-    for word in (one, two):
+    longest_word = 0
+    for word in (first, second):
         n = 0
         for k in range(offsets[word], offsets[word + 1]):
             n += text[k] < 0x80 or text[k] >= 0xC0
-        most = max(most, n)
-    a, b = offsets[one], offsets[two]
-    while is_same and a < offsets[one + 1] and b < offsets[two + 1]:
+        longest_word = max(longest_word, n)
+    a, b = offsets[first], offsets[second]
+    while is_same and a < offsets[first + 1] and b < offsets[second + 1]:
         is_same = text[a] == text[b]
         shared += is_same and (text[a] < 0x80 or text[a] >= 0xC0)
         a += 1
         b += 1
-    return shared, most
+    return shared, longest_word
 
 
 @uncounted
@@ -167,13 +167,13 @@ def _only_word(first, stop, gaps):
         first, stop: symbols of a side.
         gaps: int64 per symbol, its gap or TERMINAL.
     """
-    found = -1
+    place = -1
     for k in range(first, stop):
         if gaps[k] == TERMINAL:
-            if found >= 0:
+            if place >= 0:
                 return -1
-            found = k
-    return found
+            place = k
+    return place
 
 
 @uncounted

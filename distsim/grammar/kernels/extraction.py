@@ -153,15 +153,15 @@ def _three(chart, start, stop):
 
     The shortest X comes first, then the shortest Y.
     """
-    for one in range(start + 1, stop - 1):
-        if chart[start, one] == 0:
+    for first_cut in range(start + 1, stop - 1):
+        if chart[start, first_cut] == 0:
             continue
-        for two in range(one + 1, stop):
-            if chart[one, two] != 0 and chart[two, stop] != 0:
+        for second_cut in range(first_cut + 1, stop):
+            if chart[first_cut, second_cut] != 0 and chart[second_cut, stop] != 0:
                 return (
-                    np.uint32(chart[start, one])
-                    | (np.uint32(chart[one, two]) << 10)
-                    | (np.uint32(chart[two, stop]) << 20)
+                    np.uint32(chart[start, first_cut])
+                    | (np.uint32(chart[first_cut, second_cut]) << 10)
+                    | (np.uint32(chart[second_cut, stop]) << 20)
                 )
     return np.uint32(0)
 
@@ -180,15 +180,15 @@ def span_label(chart, n, start, stop, how):
     """
     if how == X_ONLY:
         return np.uint32(0)
-    found = np.uint32(chart[start, stop])
-    if found != 0 or how == CONSTITUENTS:
-        return found
-    found = _slashed(chart, n, start, stop)
-    if found != 0 or how == NO_SUMS:
-        return found
-    found = _two(chart, start, stop)
-    if found != 0:
-        return found
+    label = np.uint32(chart[start, stop])
+    if label != 0 or how == CONSTITUENTS:
+        return label
+    label = _slashed(chart, n, start, stop)
+    if label != 0 or how == NO_SUMS:
+        return label
+    label = _two(chart, start, stop)
+    if label != 0:
+        return label
     return _three(chart, start, stop)
 
 
@@ -235,13 +235,13 @@ def every_label(nodes, first, last, start, stop, labels):
             for b in range(first, last):
                 if nodes[b, 0] != nodes[a, 1] or nodes[b, 1] > stop:
                     continue
-                two = np.uint32(nodes[a, 2]) | (np.uint32(nodes[b, 2]) << 10)
+                pair_label = np.uint32(nodes[a, 2]) | (np.uint32(nodes[b, 2]) << 10)
                 if nodes[b, 1] == stop:
-                    n = _add_label(labels, n, two)
+                    n = _add_label(labels, n, pair_label)
                     continue
                 for c in range(first, last):
                     if nodes[c, 0] == nodes[b, 1] and nodes[c, 1] == stop:
-                        n = _add_label(labels, n, two | (np.uint32(nodes[c, 2]) << 20))
+                        n = _add_label(labels, n, pair_label | (np.uint32(nodes[c, 2]) << 20))
     if n == 0:
         labels[0] = 0
         n = 1
@@ -277,33 +277,33 @@ def _gap_symbol(label, index):
 
 
 @uncounted
-def _side_key(state, hashes, start, stop, one, two):
+def _side_key(state, hashes, start, stop, first_gap, second_gap):
     """Return the hash of a side.
 
     Arguments:
         state: uint64, the state after the words before `start`.
         hashes: uint64, of the sentence's words.
         start, stop: the side's words from `start` on.
-        one, two: of each gap (where it begins on this side, its words, its symbol in the hash). A
-            gap that is not there begins at `stop`.
+        first_gap, second_gap: of each gap (where it begins on this side, its words, its symbol in
+            the hash). A gap that is not there begins at `stop`.
     """
     k = start
     while k < stop:
         value = hashes[k]
         size = np.int64(1)
-        if k == one[0]:
-            size = one[1]
-            value = one[2]
-        elif k == two[0]:
-            size = two[1]
-            value = two[2]
+        if k == first_gap[0]:
+            size = first_gap[1]
+            value = first_gap[2]
+        elif k == second_gap[0]:
+            size = second_gap[1]
+            value = second_gap[2]
         state = _symbol(state, value)
         k += size
     return _closed(state)
 
 
 @uncounted
-def _links_key(links, f_link, start, stop, e_start, is_drawn, one, two):
+def _links_key(links, f_link, start, stop, e_start, is_drawn, first_gap, second_gap):
     """Return the alignment of a rule in 32 bits: links between words, counted by symbols.
 
     A bitmap where is_drawn (both sides have at most five symbols), else a hash with the highest
@@ -315,27 +315,27 @@ def _links_key(links, f_link, start, stop, e_start, is_drawn, one, two):
         start, stop: the rule's foreign words.
         e_start: its first English word.
         is_drawn: return a bitmap.
-        one, two: of each gap (its first word and its words on the foreign side, the same on the
-            English side), that which is first on the foreign side first. A gap that is not there
-            begins at the sides' ends and has one word.
+        first_gap, second_gap: of each gap (its first word and its words on the foreign side, the
+            same on the English side), that which is first on the foreign side first. A gap that is
+            not there begins at the sides' ends and has one word.
     """
     bits = np.uint64(0)
     state = START
     symbol = np.int64(0)
     i = start
     while i < stop:
-        if i == one[0]:
-            i += one[1]
-        elif i == two[0]:
-            i += two[1]
+        if i == first_gap[0]:
+            i += first_gap[1]
+        elif i == second_gap[0]:
+            i += second_gap[1]
         else:
             for k in range(f_link[i], f_link[i + 1]):
                 word = np.int64(links[k, 1])
                 other = word - e_start
-                if word > one[2]:
-                    other -= one[3] - 1
-                if word > two[2]:
-                    other -= two[3] - 1
+                if word > first_gap[2]:
+                    other -= first_gap[3] - 1
+                if word > second_gap[2]:
+                    other -= second_gap[3] - 1
                 if is_drawn:
                     bits |= _ONE << np.uint64(symbol * 5 + other)
                 else:
@@ -674,32 +674,40 @@ def _rule_keys(pairs, p, choice, n_known, links, room):
     start, e_start = pairs[p, 0], pairs[p, 2]
     stop, e_stop = start + pairs[p, 1], e_start + pairs[p, 3]
     row_1, row_2 = room.chosen[choice, 0], room.chosen[choice, 1]
-    one = _gap(room.inner, row_1, stop, e_stop)
-    two = _gap(room.inner, row_2, stop, e_stop)
-    swaps = two[2] < one[2]
+    first_gap = _gap(room.inner, row_1, stop, e_stop)
+    second_gap = _gap(room.inner, row_2, stop, e_stop)
+    swaps = second_gap[2] < first_gap[2]
     gaps = _ONE
     f_1 = f_2 = e_1 = e_2 = np.uint64(0)
     if row_1 >= 0:
         f_1 = _gap_symbol(room.inner[row_1, 5], 1)
         e_1 = _gap_symbol(room.inner[row_1, 5], 2) if swaps else f_1
-        gaps |= _packed_gap(one[0] - start, one[1], one[2] - e_start, one[3]) << np.uint64(48)
+        gaps |= _packed_gap(
+            first_gap[0] - start, first_gap[1], first_gap[2] - e_start, first_gap[3]
+        ) << np.uint64(48)
     if row_2 >= 0:
         f_2 = _gap_symbol(room.inner[row_2, 5], 2)
         e_2 = _gap_symbol(room.inner[row_2, 5], 1) if swaps else f_2
-        gaps |= _packed_gap(two[0] - start, two[1], two[2] - e_start, two[3]) << np.uint64(32)
+        gaps |= _packed_gap(
+            second_gap[0] - start, second_gap[1], second_gap[2] - e_start, second_gap[3]
+        ) << np.uint64(32)
     f_key = _side_key(
-        room.f_states[one[0] - start], room.hashes[0], one[0], stop, (one[0], one[1], f_1),
-        (two[0], two[1], f_2),
-    )  # fmt: skip
-    known = min(min(one[2], two[2]) - e_start, n_known)
+        room.f_states[first_gap[0] - start],
+        room.hashes[0],
+        first_gap[0],
+        stop,
+        (first_gap[0], first_gap[1], f_1),
+        (second_gap[0], second_gap[1], f_2),
+    )
+    known = min(min(first_gap[2], second_gap[2]) - e_start, n_known)
     e_key = _side_key(
         room.e_states[e_start, known], room.hashes[1], e_start + known, e_stop,
-        (one[2], one[3], e_1), (two[2], two[3], e_2),
+        (first_gap[2], first_gap[3], e_1), (second_gap[2], second_gap[3], e_2),
     )  # fmt: skip
-    f_symbols = pairs[p, 1] + 2 - one[1] - two[1]
-    e_symbols = pairs[p, 3] + 2 - one[3] - two[3]
+    f_symbols = pairs[p, 1] + 2 - first_gap[1] - second_gap[1]
+    e_symbols = pairs[p, 3] + 2 - first_gap[3] - second_gap[3]
     is_drawn = f_symbols <= 5 and e_symbols <= 5
-    key = _links_key(links, room.f_link, start, stop, e_start, is_drawn, one, two)
+    key = _links_key(links, room.f_link, start, stop, e_start, is_drawn, first_gap, second_gap)
     return f_key, (e_key & ~_ONE) | np.uint64(swaps), key, gaps
 
 

@@ -98,8 +98,8 @@ def write_values(values, wanted, labels, label_offsets, absent):
     Returns (text uint8, offsets int64[n + 1] of each line's in it).
     """
     n, m = values.shape
-    most = label_offsets[m] + m * (absent.size + 27)
-    text = np.empty(n * most, np.uint8)
+    line_bytes = label_offsets[m] + m * (absent.size + 27)
+    text = np.empty(n * line_bytes, np.uint8)
     offsets = np.zeros(n + 1, np.int64)
     at = 0
     for row in range(n):
@@ -284,20 +284,20 @@ def read_number(text, start, stop):
 
 
 @compiled
-def new_names(text, fields, names, name_offsets, most):
+def new_names(text, fields, names, name_offsets, max_names):
     """Return the names of features that are no columns yet, and the most bare values of a line.
 
     Arguments:
         text: uint8, lines of a grammar.
         fields: int64[n, 2], where the field of features of each line starts and stops.
         names, name_offsets: uint8 and int64, the known columns' names end to end.
-        most: maximum number of new names.
+        max_names: maximum number of new names.
 
     Returns (int64[m, 2], start and stop in text of the first of each new name, in the order met;
     the most and the fewest bare values of a line).
     """
     n_known = name_offsets.size - 1
-    found = np.empty((most, 2), np.int64)
+    spans = np.empty((max_names, 2), np.int64)
     n = 0
     most_bare = 0
     fewest_bare = text.size if fields.shape[0] > 0 else 0
@@ -314,25 +314,25 @@ def new_names(text, fields, names, name_offsets, most):
                     if is_new and name_offsets[column + 1] - name_offsets[column] == equals - i:
                         is_new = not _same(names, name_offsets[column], text, i, equals)
                 for k in range(n):
-                    if is_new and found[k, 1] - found[k, 0] == equals - i:
-                        is_new = not _same(text, found[k, 0], text, i, equals)
-                if is_new and n < most:
-                    found[n, 0] = i
-                    found[n, 1] = equals
+                    if is_new and spans[k, 1] - spans[k, 0] == equals - i:
+                        is_new = not _same(text, spans[k, 0], text, i, equals)
+                if is_new and n < max_names:
+                    spans[n, 0] = i
+                    spans[n, 1] = equals
                     n += 1
             else:
                 bare += 1
             i, stop = next_token(text, stop, fields[line, 1])
         most_bare = max(most_bare, bare)
         fewest_bare = min(fewest_bare, bare)
-    return found[:n].copy(), most_bare, fewest_bare
+    return spans[:n].copy(), most_bare, fewest_bare
 
 
 @uncounted
-def _same(one, at, other, start, stop):
+def _same(a, at, other, start, stop):
     """Return whether the bytes one[at:at + stop - start] equal other[start:stop], uint8 both."""
     for k in range(stop - start):
-        if one[at + k] != other[start + k]:
+        if a[at + k] != other[start + k]:
             return False
     return True
 
@@ -355,7 +355,7 @@ def read_columns(text, fields, names, name_offsets, positions):
     """
     n_columns = positions.size
     values = np.full((fields.shape[0], n_columns), np.nan)
-    found = np.full((fields.shape[0], n_columns), ABSENT, np.uint8)
+    states = np.full((fields.shape[0], n_columns), ABSENT, np.uint8)
     places = np.zeros((fields.shape[0], n_columns, 2), np.int64)
     by_name = np.zeros(n_columns, np.bool_)
     for line in range(fields.shape[0]):
@@ -382,12 +382,12 @@ def read_columns(text, fields, names, name_offsets, positions):
                 places[line, column, 0] = start
                 places[line, column, 1] = stop
                 if stop - start == 2 and text[start] == 78 and text[start + 1] == 65:
-                    found[line, column] = NOT_AVAILABLE
+                    states[line, column] = NOT_AVAILABLE
                     continue
                 value, is_number = read_number(text, start, stop)
-                found[line, column] = FOUND if is_number else NO_NUMBER
+                states[line, column] = FOUND if is_number else NO_NUMBER
                 values[line, column] = value if is_number else np.nan
             if not named:
                 bare += 1
             i, stop = next_token(text, stop, fields[line, 1])
-    return values, found, places
+    return values, states, places

@@ -229,31 +229,31 @@ def eight_bytes(text, starts, stops):
 
 
 @uncounted
-def _text_before(texts, one, two):
+def _text_before(texts, first, second):
     """Return whether a text comes before another that begins alike; of equal ones the first.
 
     Arguments:
         texts: (text uint8, starts, stops int64 of each).
-        one, two: numbers of texts whose first _HEAD bytes are equal.
+        first, second: numbers of texts whose first _HEAD bytes are equal.
     """
     text, starts, stops = texts
-    size_one = stops[one] - starts[one]
-    size_two = stops[two] - starts[two]
-    for k in range(_HEAD, min(size_one, size_two)):
-        a = text[starts[one] + k]
-        b = text[starts[two] + k]
+    size_first = stops[first] - starts[first]
+    size_second = stops[second] - starts[second]
+    for k in range(_HEAD, min(size_first, size_second)):
+        a = text[starts[first] + k]
+        b = text[starts[second] + k]
         if a != b:
             return a < b
-    return size_one < size_two or (size_one == size_two and one < two)
+    return size_first < size_second or (size_first == size_second and first < second)
 
 
 _sort_texts = heap_sort(_text_before)
 
 
 @uncounted
-def _key_before(keys, one, two):
-    """Return whether keys[one] is smaller than keys[two]."""
-    return keys[one] < keys[two]
+def _key_before(keys, first, second):
+    """Return whether keys[first] is smaller than keys[second]."""
+    return keys[first] < keys[second]
 
 
 _sort_keys = heap_sort(_key_before)
@@ -304,18 +304,18 @@ def best_of_repeated(is_new, forward, backward):
 
 
 @uncounted
-def _reordered(one, two, n_gaps):
+def _reordered(first, second, n_gaps):
     """Return the order of the gaps of a side by those of another, uint32.
 
     Arguments:
-        one, two: uint32, the orders of both sides by those of a third.
+        first, second: uint32, the orders of both sides by those of a third.
         n_gaps: gaps of a side.
     """
     order = np.uint32(0)
     for k in range(n_gaps):
-        foreign = (two >> np.uint32(4 * k)) & np.uint32(15)
+        foreign = (second >> np.uint32(4 * k)) & np.uint32(15)
         at = 0
-        while ((one >> np.uint32(4 * at)) & np.uint32(15)) != foreign:
+        while ((first >> np.uint32(4 * at)) & np.uint32(15)) != foreign:
             at += 1
         order |= np.uint32(at) << np.uint32(4 * k)
     return order
@@ -335,46 +335,49 @@ def _rank_of_order(order, n_gaps):
 
 
 @uncounted
-def _is_weak(columns, one, two, least):
+def _is_weak(columns, first, second, least):
     """Return whether a pair's first product is below `least` in one direction.
 
     Arguments:
         columns: float64[n, 2 * c], of each rule.
-        one, two: the rules.
+        first, second: the rules.
         least: float.
     """
-    return columns[two, 0] * columns[one, 1] < least or columns[one, 0] * columns[two, 1] < least
+    return (
+        columns[second, 0] * columns[first, 1] < least
+        or columns[first, 0] * columns[second, 1] < least
+    )
 
 
 @uncounted
-def _key_of_line(targets, orders, n_gaps, one, two, n_orders):
+def _key_of_line(targets, orders, n_gaps, first, second, n_orders):
     """Return the number of the second target and the order of its gaps by the first's.
 
     Arguments:
         targets, orders, n_gaps: int64, uint32 and int64 of each rule.
-        one, two: the rules.
+        first, second: the rules.
         n_orders: orders of the gaps of a side.
     """
-    key = targets[two] * n_orders
+    key = targets[second] * n_orders
     if n_orders > 1:
-        order = _reordered(orders[one], orders[two], n_gaps[one])
-        key += _rank_of_order(order, n_gaps[one])
+        order = _reordered(orders[first], orders[second], n_gaps[first])
+        key += _rank_of_order(order, n_gaps[first])
     return key
 
 
 @uncounted
-def _slot_of_key(key, found, slots, size):
+def _slot_of_key(key, keys_of_run, slots, size):
     """Return the slot of a key in a table, or the free slot for it.
 
     Arguments:
         key: int64.
-        found: int64, the keys met so far.
+        keys_of_run: int64, the keys met so far.
         slots: int64, for each slot 1 + the number of its key, 0 where free.
         size: slots in use, a power of two.
     """
     mask = np.uint64(size - 1)
     slot = ((np.uint64(key) * MULTIPLIER) >> HALF) & mask
-    while slots[slot] != 0 and found[slots[slot] - 1] != key:
+    while slots[slot] != 0 and keys_of_run[slots[slot] - 1] != key:
         slot = (slot + np.uint64(1)) & mask
     return slot
 
@@ -390,11 +393,11 @@ def _end_of_run(sources, runs, bounds, begin):
         begin: first rule of the run.
     """
     end = begin
-    most = 0
+    n_links = 0
     while end < sources.size and runs[end] == runs[begin]:
-        most += bounds[sources[end], 1] - bounds[sources[end], 0]
+        n_links += bounds[sources[end], 1] - bounds[sources[end], 0]
         end += 1
-    return end, most
+    return end, n_links
 
 
 @compiled
@@ -421,19 +424,19 @@ def pair_up(sources, runs, groups, n_targets, n_orders, least, identities, n_pai
     seconds = np.empty(n_pairs, np.int64)
     bounds = groups.bounds.reshape(-1)
     targets, orders, n_gaps, columns = groups.targets, groups.orders, groups.n_gaps, groups.columns
-    found = np.empty(64, np.int64)  # the keys of a run's lines as they are met
+    keys_of_run = np.empty(64, np.int64)  # the keys of a run's lines as they are met
     of_found = np.empty(64, np.int64)  # the pairs of each; then its number in order
     order = np.empty(64, np.int64)
     slots = np.zeros(128, np.int64)
     n = n_lines = pruned = begin = 0
     while begin < sources.size:
-        end, most = _end_of_run(sources, runs, groups.bounds, begin)
-        if most > found.size:
-            found, of_found = np.empty(2 * most, np.int64), np.empty(2 * most, np.int64)
-            order = np.empty(2 * most, np.int64)
-            slots = np.zeros(8 * most, np.int64)
+        end, n_links = _end_of_run(sources, runs, groups.bounds, begin)
+        if n_links > keys_of_run.size:
+            keys_of_run, of_found = np.empty(2 * n_links, np.int64), np.empty(2 * n_links, np.int64)
+            order = np.empty(2 * n_links, np.int64)
+            slots = np.zeros(8 * n_links, np.int64)
         size = 4
-        while size < 2 * most:
+        while size < 2 * n_links:
             size *= 2
         for k in range(size):
             slots[k] = 0
@@ -443,32 +446,32 @@ def pair_up(sources, runs, groups, n_targets, n_orders, least, identities, n_pai
             if k + 2 * _AHEAD < sources.size:
                 prefetch(bounds, 2 * sources[k + 2 * _AHEAD])
                 prefetch(targets, bounds[2 * sources[k + _AHEAD]])
-            one = sources[k]
-            for two in range(bounds[2 * one], bounds[2 * one + 1]):
-                if one == two and not identities:
+            first = sources[k]
+            for second in range(bounds[2 * first], bounds[2 * first + 1]):
+                if first == second and not identities:
                     continue
-                if least > 0.0 and _is_weak(columns, one, two, least):
+                if least > 0.0 and _is_weak(columns, first, second, least):
                     pruned += 1
                     continue
-                key = _key_of_line(targets, orders, n_gaps, one, two, n_orders)
-                slot = _slot_of_key(key, found, slots, size)
+                key = _key_of_line(targets, orders, n_gaps, first, second, n_orders)
+                slot = _slot_of_key(key, keys_of_run, slots, size)
                 if slots[slot] == 0:
-                    found[n_found] = key
+                    keys_of_run[n_found] = key
                     of_found[n_found] = 0
                     n_found += 1
                     slots[slot] = n_found
                 line = slots[slot] - 1
                 of_found[line] += 1
                 lines[n] = line
-                firsts[n] = one
-                seconds[n] = two
+                firsts[n] = first
+                seconds[n] = second
                 n += 1
         for k in range(n_found):
             order[k] = k
-        _sort_keys(found, order, 0, n_found)
+        _sort_keys(keys_of_run, order, 0, n_found)
         for k in range(n_found):
             line = order[k]
-            keys[n_lines] = runs[begin] * n_targets * n_orders + found[line]
+            keys[n_lines] = runs[begin] * n_targets * n_orders + keys_of_run[line]
             sizes[n_lines] = of_found[line]
             of_found[line] = n_lines
             n_lines += 1
@@ -481,20 +484,20 @@ def pair_up(sources, runs, groups, n_targets, n_orders, least, identities, n_pai
 
 
 @uncounted
-def _is_better(value, known, ranks, one, two, by_line, best):
+def _is_better(value, known, ranks, first, second, by_line, best):
     """Return whether a link is better than the best of its line so far, by_line[best].
 
     Arguments:
         value, known: of the link and of the best.
         ranks: int64, of each rule.
-        one, two: the link's rules.
+        first, second: the link's rules.
         by_line: int64[n, 2], the rules of each link.
         best: row of by_line.
     """
     if value != known:
         return value > known
     of_best = min(ranks[by_line[best, 0]], ranks[by_line[best, 1]])
-    return min(ranks[one], ranks[two]) < of_best
+    return min(ranks[first], ranks[second]) < of_best
 
 
 @compiled
@@ -524,27 +527,27 @@ def sum_links(links, groups, bitexts):
         total += links.sizes[line]
     for k in range(lines.size):
         line = lines[k]
-        one = firsts[k]
-        two = seconds[k]
+        first = firsts[k]
+        second = seconds[k]
         at = stops[line]
         stops[line] = at + 1
-        by_line[at, 0] = one
-        by_line[at, 1] = two
+        by_line[at, 0] = first
+        by_line[at, 1] = second
         for way in range(0, 2 * c, 2):
-            sums[line, way] += columns[one, way + 1] * columns[two, way]
-            sums[line, way + 1] += columns[one, way] * columns[two, way + 1]
-        value = (columns[two, 0] * columns[one, 1]) * (columns[one, 0] * columns[two, 1])
+            sums[line, way] += columns[first, way + 1] * columns[second, way]
+            sums[line, way + 1] += columns[first, way] * columns[second, way + 1]
+        value = (columns[second, 0] * columns[first, 1]) * (columns[first, 0] * columns[second, 1])
         is_first = best_values[line] < 0.0
-        if _is_better(value, best_values[line], ranks, one, two, by_line, best[line]):
+        if _is_better(value, best_values[line], ranks, first, second, by_line, best[line]):
             best[line] = at
             best_values[line] = value
-        rarity = max(columns[one, 2 * c], columns[two, 2 * c])
+        rarity = max(columns[first, 2 * c], columns[second, 2 * c])
         if is_first:
             rare[line] = rarity
         else:
             rare[line] = min(rare[line], rarity)
         if bitexts.size:
-            met[line] |= bitexts[one] & bitexts[two]
+            met[line] |= bitexts[first] & bitexts[second]
     for line in range(met.size):
         bits = met[line]
         while bits != 0:
@@ -567,11 +570,11 @@ def _gap_places(text, start, stop, places):
 
 
 @uncounted
-def _compose(one, two, links, link_starts, link_stops, met, stamp, width, pair):
+def _compose(first, second, links, link_starts, link_stops, met, stamp, width, pair):
     """Add 1 to met[i * width + j] for every i, j that two rules link to one foreign symbol.
 
     Arguments:
-        one, two: the rules.
+        first, second: the rules.
         links: int[m, 2], of all rules.
         link_starts, link_stops: int64, where those of each rule start and stop.
         met: int32, written.
@@ -579,8 +582,8 @@ def _compose(one, two, links, link_starts, link_stops, met, stamp, width, pair):
         width: symbols of the second side.
         pair: number of the pair.
     """
-    for a in range(link_starts[one], link_stops[one]):
-        for b in range(link_starts[two], link_stops[two]):
+    for a in range(link_starts[first], link_stops[first]):
+        for b in range(link_starts[second], link_stops[second]):
             if links[a, 0] == links[b, 0]:
                 at = links[a, 1] * width + links[b, 1]
                 if stamp[at] != pair:
@@ -672,8 +675,8 @@ def _meet(pairs, begin, stop, best, links, link_starts, link_stops, met, stamp, 
     for at in range(cells):
         met[at] = 0
         stamp[at] = -1
-    one, two = pairs[best, 0], pairs[best, 1]
-    _compose(one, two, links, link_starts, link_stops, met, stamp, width, best)
+    first, second = pairs[best, 0], pairs[best, 1]
+    _compose(first, second, links, link_starts, link_stops, met, stamp, width, best)
     return 1
 
 
@@ -691,13 +694,13 @@ def _put_links(out, n, met, height, width, wanted):
     """
     begun = n
     at = 0
-    for one in range(height):
-        for two in range(width):
+    for symbol in range(height):
+        for facing_symbol in range(width):
             if met[at] == wanted:
                 out[n] = _SPACE
-                n = put_integer(out, n + 1, one)
+                n = put_integer(out, n + 1, symbol)
                 out[n] = _HYPHEN
-                n = put_integer(out, n + 1, two)
+                n = put_integer(out, n + 1, facing_symbol)
             at += 1
     if n == begun:
         out[n] = _SPACE
@@ -757,35 +760,37 @@ def type_features(sides, orders, lines, is_x):
     text, starts, stops, n_symbols, n_gaps, links, link_starts, link_stops = sides
     firsts, seconds, label_of, _, ends, pairs, best = lines
     out = np.zeros((N_TYPES, firsts.size))
-    most = 0
+    max_cells = 0
     for line in range(firsts.size):
-        most = max(most, n_symbols[firsts[line]] * n_symbols[seconds[line]])
-    met = np.zeros(most, np.int32)
-    stamp = np.full(most, -1, np.int64)
+        max_cells = max(max_cells, n_symbols[firsts[line]] * n_symbols[seconds[line]])
+    met = np.zeros(max_cells, np.int32)
+    stamp = np.full(max_cells, -1, np.int64)
     source, target = np.zeros(6), np.zeros(6)
     begin = 0
     for line in range(firsts.size):
-        one, two = firsts[line], seconds[line]
-        width = n_symbols[two]
-        cells = n_symbols[one] * width
+        first, second = firsts[line], seconds[line]
+        width = n_symbols[second]
+        cells = n_symbols[first] * width
         wanted = _meet(pairs, begin, ends[line], best[line], links, link_starts, link_stops, met,
                        stamp, cells, width)  # fmt: skip
         begin = ends[line]
-        _size_side(text, starts[one], stops[one], met, width, width, 1, wanted, source)
-        _size_side(text, starts[two], stops[two], met, 1, n_symbols[one], width, wanted, target)
+        _size_side(text, starts[first], stops[first], met, width, width, 1, wanted, source)
+        _size_side(
+            text, starts[second], stops[second], met, 1, n_symbols[first], width, wanted, target
+        )
         letters = target[2] / target[0] if target[0] > 0 else 0.0
         letters -= source[2] / source[0] if source[0] > 0 else 0.0
         source_size, target_size = source[2] + source[1] - 1, target[2] + target[1] - 1
-        order = _reordered(orders[one], orders[two], n_gaps[one])
+        order = _reordered(orders[first], orders[second], n_gaps[first])
         is_monotone = True
-        for gap in range(n_gaps[one]):
+        for gap in range(n_gaps[first]):
             is_monotone &= (order >> np.uint32(4 * gap)) & np.uint32(15) == gap
         out[0, line] = source[0] == 0 and target[0] == 0
         out[1, line] = source[4] > 0
         out[2, line] = target_size - source_size
         out[3, line] = _log_ratio(target_size, source_size)
         out[4, line] = is_x[label_of[line]] or source[5] > 0
-        out[6, line] = n_gaps[one] == 0
+        out[6, line] = n_gaps[first] == 0
         out[7, line] = is_monotone
         out[8, line] = 1.0
         out[9, line] = source[0] > 0 and target[0] == 0
@@ -819,41 +824,41 @@ def render_rules(sides, orders, lines, labels, names, whole):
     firsts, seconds, label_of, values, ends, pairs, best = lines
     label_text, label_offsets = labels
     fixed = 64 + names.text.size + 30 * whole.size
-    most = 0
+    max_cells = 0
     for line in range(firsts.size):
-        most = max(most, n_symbols[firsts[line]] * n_symbols[seconds[line]])
+        max_cells = max(max_cells, n_symbols[firsts[line]] * n_symbols[seconds[line]])
     out = np.empty(firsts.size * (64 + names.text.size + 8 * whole.size) + fixed, np.uint8)
-    met = np.zeros(most, np.int32)
-    stamp = np.full(most, -1, np.int64)
+    met = np.zeros(max_cells, np.int32)
+    stamp = np.full(max_cells, -1, np.int64)
     places = np.zeros((2, MOST_GAPS), np.int64)
     n = begin = 0
     for line in range(firsts.size):
-        one, two, label = firsts[line], seconds[line], label_of[line]
-        room = stops[one] - starts[one] + stops[two] - starts[two] + fixed
+        first, second, label = firsts[line], seconds[line], label_of[line]
+        room = stops[first] - starts[first] + stops[second] - starts[second] + fixed
         room += label_offsets[label + 1] - label_offsets[label]
         if n + room > out.size:
             out = grown(out, n, 2 * (n + room))
         n = put_bytes(out, n, label_text, label_offsets[label], label_offsets[label + 1])
         n = put_bar(out, n)
-        n = put_bytes(out, n, text, starts[one], stops[one])
+        n = put_bytes(out, n, text, starts[first], stops[first])
         n = put_bar(out, n)
         side = n
-        n = put_bytes(out, n, text, starts[two], stops[two])
-        if n_gaps[one] > 0:
-            order = _reordered(orders[one], orders[two], n_gaps[one])
-            _gap_places(text, starts[one], stops[one], places)
+        n = put_bytes(out, n, text, starts[second], stops[second])
+        if n_gaps[first] > 0:
+            order = _reordered(orders[first], orders[second], n_gaps[first])
+            _gap_places(text, starts[first], stops[first], places)
             _renumber(out, side, n, order, places)
         n = put_bar(out, n) - 1
         n = _put_features(out, n, values, line, names.text, names.offsets, whole)
         n = put_bar(out, n) - 1
-        width = n_symbols[two]
-        cells = n_symbols[one] * width
+        width = n_symbols[second]
+        cells = n_symbols[first] * width
         wanted = _meet(pairs, begin, ends[line], best[line], links, link_starts, link_stops, met,
                        stamp, cells, width)  # fmt: skip
-        for gap in range(n_gaps[one]):
+        for gap in range(n_gaps[first]):
             met[places[0, gap] * width + places[1, gap]] = wanted
         if n + 24 * cells + 8 > out.size:
             out = grown(out, n, 2 * (n + 24 * cells + 8))
-        n = _put_links(out, n, met, n_symbols[one], width, wanted)
+        n = _put_links(out, n, met, n_symbols[first], width, wanted)
         begin = ends[line]
     return out[:n]

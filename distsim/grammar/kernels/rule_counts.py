@@ -176,18 +176,18 @@ def count_parts(rows, bounds, part_bits, text_bounds, links, link_offsets, rules
         links, link_offsets: as links and link_starts of a Text.
         rules: a RuleColumns with room for n; filled; its by_bitext are zeros before.
     """
-    most = 0
+    largest = 0
     for part in range(bounds.shape[1] - 1):
         size = 0
         for run in range(bounds.shape[0]):
             size += bounds[run, part] - bounds[run, part + 1]
-        most = max(most, size)
+        largest = max(largest, size)
     size = 2
-    while size < most:
+    while size < largest:
         size *= 2
     starts = np.empty(size + 1, np.int64)
-    order = np.empty(most, np.uint32)
-    out = np.empty((most, COLUMNS), np.uint64)
+    order = np.empty(largest, np.uint32)
+    out = np.empty((largest, COLUMNS), np.uint64)
     longest = most_links(link_offsets)
     pairs = np.empty((longest, 2), np.uint8)
     texts = np.empty((2, 8 * longest), np.uint8)
@@ -317,12 +317,12 @@ def number_new(sides, numbers, n):
 
 
 @uncounted
-def _text_before(one, n_one, two, n_two):
-    """Return whether one[:n_one] comes before two[:n_two], uint8 both, byte by byte."""
-    for k in range(min(n_one, n_two)):
-        if one[k] != two[k]:
-            return one[k] < two[k]
-    return n_one < n_two
+def _text_before(first, n_first, second, n_second):
+    """Return whether first[:n_first] comes before second[:n_second], uint8 both, byte by byte."""
+    for k in range(min(n_first, n_second)):
+        if first[k] != second[k]:
+            return first[k] < second[k]
+    return n_first < n_second
 
 
 @uncounted
@@ -378,10 +378,10 @@ def _count_rules(rows, n, bounds, links, link_offsets, pairs, texts, spans, rule
         better = times > best
         if times == best:
             sentence = unpack_place(rows[first, PLACE], rows[first, GAPS_COUNT], spans)
-            n_one = write_links(links, link_offsets, sentence, spans, pairs, texts[0], 0)
+            n_first = write_links(links, link_offsets, sentence, spans, pairs, texts[0], 0)
             sentence = unpack_place(rules.place[rule], rules.gaps[rule], spans)
-            n_two = write_links(links, link_offsets, sentence, spans, pairs, texts[1], 0)
-            better = _text_before(texts[0], n_one, texts[1], n_two)
+            n_second = write_links(links, link_offsets, sentence, spans, pairs, texts[1], 0)
+            better = _text_before(texts[0], n_first, texts[1], n_second)
         if better:
             best = times
             rules.place[rule] = rows[first, PLACE]

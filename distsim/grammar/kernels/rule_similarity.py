@@ -36,10 +36,10 @@ def _cosine(a, b, known):
     """
     if known.forms[a] == known.forms[b]:
         return 1.0
-    one = min(a, b)
+    lower = min(a, b)
     other = max(a, b)
-    pair = (one << 32) | other
-    slot = (one * 40503 + other * 1009) & (KEPT - 1)
+    pair = (lower << 32) | other
+    slot = (lower * 40503 + other * 1009) & (KEPT - 1)
     if known.pairs[slot] == pair:
         return known.cosines[slot]
     x = known.vectors[a]
@@ -198,7 +198,7 @@ def _has(word, b, m, words, forms):
 
 
 @compiled
-def facing_words(firsts, lengths, words, forms, is_plain, most):
+def facing_words(firsts, lengths, words, forms, is_plain, max_words):
     """Return the pairs of words that only one side of a rule has each, int64, ascending, once each.
 
     A pair is the lower form << 32, and the higher one.
@@ -208,26 +208,26 @@ def facing_words(firsts, lengths, words, forms, is_plain, most):
         words: int64, the word at each place, without gaps.
         forms: int64 per word, the number of its normal form.
         is_plain: bool per word, whether it has letters or digits.
-        most: maximum number of words of a side that is looked at.
+        max_words: maximum number of words of a side that is looked at.
     """
     size = 0
     for r in range(firsts.shape[0]):
-        if max(lengths[r, 0], lengths[r, 1]) <= most:
+        if max(lengths[r, 0], lengths[r, 1]) <= max_words:
             size += lengths[r, 0] * lengths[r, 1]
     keys = np.empty(size, np.int64)
     n = 0
     for r in range(firsts.shape[0]):
         a, b = firsts[r]
         n_a, n_b = lengths[r]
-        if max(n_a, n_b) > most:
+        if max(n_a, n_b) > max_words:
             continue
         for i in range(a, a + n_a):
             if not is_plain[words[i]] or _has(words[i], b, n_b, words, forms):
                 continue
             for j in range(b, b + n_b):
                 if is_plain[words[j]] and not _has(words[j], a, n_a, words, forms):
-                    one, other = forms[words[i]], forms[words[j]]
-                    keys[n] = (min(one, other) << 32) | max(one, other)
+                    first, other = forms[words[i]], forms[words[j]]
+                    keys[n] = (min(first, other) << 32) | max(first, other)
                     n += 1
     keys = np.sort(keys[:n])
     distinct = 0
@@ -266,8 +266,8 @@ def _opposed(a, n, b, m, words, numbers, negates, exclusive, near, known):
                 continue
             cosine = _cosine(words[i], words[j], known)
             best = max(best, cosine)
-            one, other = numbers[words[i]], numbers[words[j]]
-            key = (min(one, other) << 32) | max(one, other)
+            first, other = numbers[words[i]], numbers[words[j]]
+            key = (min(first, other) << 32) | max(first, other)
             at = np.searchsorted(exclusive, key)
             if at < exclusive.size and exclusive[at] == key:
                 best_exclusive = max(best_exclusive, cosine)

@@ -106,9 +106,9 @@ def rule_types(
     >>> [TYPES[number] for number in rule_types(*sides)]
     ['lexical', 'one-to-many', 'many-to-one', 'phrasal', 'syntactic']
     """
-    one, other = source_words == 1, target_words == 1
+    is_single, other = source_words == 1, target_words == 1
     types = np.where(
-        one, np.where(other, LEXICAL, ONE_TO_MANY), np.where(other, MANY_TO_ONE, PHRASAL)
+        is_single, np.where(other, LEXICAL, ONE_TO_MANY), np.where(other, MANY_TO_ONE, PHRASAL)
     )
     return np.where(n_gaps > 0, SYNTACTIC, types).astype(np.uint8)
 

@@ -165,11 +165,11 @@ class GrammarIndex:
         for starts, size in ends:
             sound = sound and int(starts[0]) == 0 and int(starts[-1]) == size
             sound = sound and bool(np.all(starts[:-1] <= starts[1:]))
-        for numbers, most in (
+        for numbers, limit in (
             (self._sources, len(self._vocabulary)), (self._targets, len(self._vocabulary)),
             (self._label, len(self._labels)),
         ):  # fmt: skip
-            sound = sound and int(numbers.max(initial=0)) < max(1, most)
+            sound = sound and int(numbers.max(initial=0)) < max(1, limit)
         if not sound:
             raise self._damaged()
         return RuleArrays(
@@ -193,7 +193,7 @@ class GrammarIndex:
         raise ParameterError(f"feature {name!r}: choose of {', '.join(self._names)}")
 
     def rules(
-        self, source: str, *, label: str | None = None, size: str = "XXXL", most: int | None = None
+        self, source: str, *, label: str | None = None, size: str = "XXXL", k: int | None = None
     ) -> Results[PackedRule]:
         """Return the rules with a source side, the best first; none where no rule has it.
 
@@ -201,7 +201,7 @@ class GrammarIndex:
             source: symbols separated by spaces, gaps as `[NP,1]`.
             label: only rules with this left-hand side, with or without its brackets.
             size: only rules of this pack; XXXL is all.
-            most: the largest number of rules; all where None.
+            k: the largest number of rules; all where None.
 
         Raises:
             ParameterError: there is no such size.
@@ -214,7 +214,7 @@ class GrammarIndex:
                 if label[:1] == "[" and label[-1:] == "]":
                     label = label[1:-1]
                 rules = rules[[self._labels[number] == label for number in self._label[rules]]]
-        return self.at(rules[:most])
+        return self.at(rules[:k])
 
     def count(self, source: str) -> int:
         """Return the number of rules with a source side, without reading them.
@@ -238,14 +238,14 @@ class GrammarIndex:
         if pair_kind:
             kinds = self._pair_kind
             fits &= False if kinds is None else kinds == PAIR_KINDS.index(pair_kind)
-        found = np.flatnonzero(fits)
-        return found[np.argsort(self._cost[found], kind="stable")]
+        rows = np.flatnonzero(fits)
+        return rows[np.argsort(self._cost[rows], kind="stable")]
 
     def _having(self, word: str) -> np.ndarray:
         """Return which rules have a word on either side, bool by rule."""
         if word.endswith("*"):
             words = self._vocabulary.all_words()
-            ids = [i for i, one in enumerate(words) if i and one.startswith(word[:-1])]
+            ids = [i for i, word_text in enumerate(words) if i and word_text.startswith(word[:-1])]
         else:
             ids = [int(self._vocabulary.find(np.array([hash_text(word.encode())], np.uint64))[0])]
         with self._read():

@@ -146,8 +146,8 @@ class PackReport:
         for size, counts in self.rules.items():
             report.append(f"{size}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()))
         report += [
-            f"{name} in one byte: error {mean:.5f} (root of the mean square), at most {most:.5f}"
-            for name, (mean, most) in self.losses.items()
+            f"{name} in one byte: error {mean:.5f} (root of the mean square), at most {worst:.5f}"
+            for name, (mean, worst) in self.losses.items()
         ]
         return report
 
@@ -347,10 +347,10 @@ class _SpooledRules:
         """
         new: list[str] = []
         if self._keeps_features:
-            most = _MOST_FEATURES + 1
-            found = feature_names(block, np.flatnonzero(block.status == 0), self._names, most)
-            new = [name for name in found.named if name != KIND_FEATURE]
-            new += map(str, range(min(found.most_bare, most)))
+            max_names = _MOST_FEATURES + 1
+            names = feature_names(block, np.flatnonzero(block.status == 0), self._names, max_names)
+            new = [name for name in names.named if name != KIND_FEATURE]
+            new += map(str, range(min(names.most_bare, max_names)))
         ordering = self.weights if self.learned is None else self.learned.names
         for name in dict.fromkeys([*new, *ordering]):
             if name not in self._names:
