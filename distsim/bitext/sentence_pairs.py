@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, asdict, dataclass, field
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -28,10 +28,12 @@ from distsim.corpus.readers.markup import Characters, End, Start, xml_events
 from distsim.corpus.sources import (
     STANDARD_INPUT,
     Source,
+    file_label,
     find_file,
     find_sources,
     find_texts,
     in_encoding,
+    is_address,
 )
 from distsim.corpus.tokeniser import TEXT_FORMATS, cut
 from distsim.corpus.vocabulary import DROPPED, VocabularyBuilder, WordNumbering
@@ -55,21 +57,22 @@ def pair_sources(
     Raises:
         InputError: one is a side and the other is none, a file is missing, both sides are one.
     """
+    names = f"{file_label(english)} and {file_label(other)}"
     found = [None if Path(one).exists() else _SIDE.fullmatch(str(one)) for one in (english, other)]
     if not any(found):
         return None
     if found[0] is None or found[1] is None:
         raise InputError(
-            f"{english} and {other}: give two sides of one file, such as memory.tmx:en and "
+            f"{names}: give two sides of one file, such as memory.tmx:en and "
             "memory.tmx:de, or two files"
         )
     one, two = found[0], found[1]
     if one[1] != two[1] or one[3] == two[3]:
         raise InputError(
-            f"{english} and {other}: give two sides of one file, such as memory.tmx:en and "
+            f"{names}: give two sides of one file, such as memory.tmx:en and "
             "memory.tmx:de; to join texts of several files give two files"
         )
-    find_file(one[1], f"a file with both sides, {one[3]} and {two[3]}")
+    file = find_file(one[1], f"a file with both sides, {one[3]} and {two[3]}")
     sources = []
     for mine, against in ((one[3], two[3]), (two[3], one[3])):
         if one[2].lower() == "tmx":
@@ -77,13 +80,14 @@ def pair_sources(
         else:
             lines = partial(_column_lines, mine=mine, against=against)
         read = partial(_pieces, lines=lines)
-        sources.append(Source(f"{one[1]}:{mine}", one[1], f"{one[1]}:{mine}", documents=read))
+        side = f"{file.path}:{mine}"
+        sources.append(replace(file, name=side, given=side, documents=read))
     return sources
 
 
 def _pieces(source: Source, lines: partial[Iterator[str]]) -> Iterator[Document]:
     """Yield the lines of a side, some thousand in a document."""
-    plain = Source(source.name, source.path)
+    plain = replace(source, given="", documents=None)
     piece: list[str] = []
     for line in lines(plain):
         piece.append(line)
@@ -385,13 +389,21 @@ def find_pair(
     for path in (english, other):
         find_file(path, "a file with a sentence a line")
     sources = find_sources([english, other])
-    if STANDARD_INPUT not in (str(english), str(other)) and Path(english).samefile(other):
-        raise InputError(f"{other}: is both sides of the bitext: give a text and its translation")
+    if _is_same_file(*sources):
+        raise InputError(
+            f"{sources[1].label}: is both sides of the bitext: give a text and its translation"
+        )
     encodings = (encoding or "").split(",")
     if len(encodings) > 2:
         raise ParameterError(f"`encoding` is {encoding!r}: name one, or one for each of two files")
     first, last = encodings[0].strip() or None, encodings[-1].strip() or None
     return in_encoding(sources[:1], first) + in_encoding(sources[1:], last)
+
+
+def _is_same_file(left: Source, right: Source) -> bool:
+    if is_address(left.path) or is_address(right.path):
+        return (left.path, left.secret_address) == (right.path, right.secret_address)
+    return STANDARD_INPUT not in (left.path, right.path) and Path(left.path).samefile(right.path)
 
 
 def refuse_nul(block: Block, path: str) -> None:

@@ -55,7 +55,7 @@ NgramPresetOption = Annotated[
 ]
 TextArguments = Annotated[
     list[str],
-    typer.Argument(metavar="TEXT...", help="Files or folders, which all machines see."),
+    typer.Argument(metavar="TEXT...", help="Files, folders or s3://..., which all machines see."),
 ]
 OutputOption = Annotated[str, typer.Option("--output", "-o", metavar="TABLE", help="Its folder.")]
 WorkOption = Annotated[

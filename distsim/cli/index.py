@@ -100,7 +100,7 @@ _SORTING = 2  # times the time of reading
 Corpus = Annotated[
     list[str],
     typer.Argument(
-        metavar="CORPUS...", help="Files or folders, plain or gz, bz2, xz, zst; - for stdin."
+        metavar="CORPUS...", help="Files, folders, s3://...; plain or gz, bz2, xz, zst; - is stdin."
     ),
 ]
 

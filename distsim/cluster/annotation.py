@@ -40,7 +40,7 @@ from distsim.corpus.annotating import (
     files_of,
     packed_piece,
 )
-from distsim.corpus.sources import Source, find_texts, require_files
+from distsim.corpus.sources import Source, file_state, find_texts, require_files
 
 _MOST_PIECES = 16  # of a task: minutes of work
 _TASKS = 64  # at least, where the text has so many pieces
@@ -150,7 +150,8 @@ def annotate_on_spark(
     the next one with the same arguments; a finished output stays as it is.
 
     Arguments:
-        paths: files or folders of plain text, which the driver alone reads.
+        paths: files or folders of plain text, or their addresses `scheme://...`, which the driver
+            alone reads.
         path: the output, compressed where its name ends in .gz.
         work: a folder that all machines share, a POSIX file system.
         annotator: a StanzaAnnotator or SpacyAnnotator; its models are copied into `work`, its
@@ -174,14 +175,14 @@ def annotate_on_spark(
     given = one_or_many_paths(paths, "paths")
     require_files(given)
     sources = find_texts(given, as_is, [*files_of(path), shared])
-    checksum = checksum_of_text([source.path for source in sources], annotator)
+    checksum = checksum_of_text(sources, annotator)
     output = AnnotatedFile(Path(path), checksum)
     if output.finished is not None:
         return output.finished
     packs = Path(path).suffix == ".gz"
     job = AnnotationJob(shared / f"annotate-{checksum[:12]}{'-gz' if packs else ''}")
     progress("cut", 0, None)
-    n_bytes = sum(Path(source.path).stat().st_size for source in sources)
+    n_bytes = sum(file_state(source).size for source in sources)
     n_tasks, shipped = job.write_text(sources, n_bytes), job.ship(annotator)
     wanted = [number for number in range(n_tasks) if not job.is_done(number)]
     with spark_context(run) as context:

@@ -31,7 +31,15 @@ from distsim.base.errors import ArtifactError, InputError, ParameterError
 from distsim.contexts.ngram import NgramModel
 from distsim.contexts.phrase_store import Selection
 from distsim.corpus.inflections import AUTO, Inflections
-from distsim.corpus.sources import Source, find_texts, require_files
+from distsim.corpus.sources import (
+    FileState,
+    Source,
+    file_state,
+    find_texts,
+    is_address,
+    require_files,
+    require_no_secrets,
+)
 from distsim.indexes.build import NEAR, IndexOptions
 from distsim.signatures.recipe import DEFAULT, Recipe
 from distsim.storage import checksum_of_settings
@@ -255,12 +263,13 @@ class TextPart:
         Raises:
             InputError: one has changed since the run was planned.
         """
-        if self.stamp != _stamp([os.stat(path) for path in self.paths]):
+        sources = [Source(name, path) for name, path in zip(self.names, self.paths, strict=True)]
+        if self.stamp != _stamp(list(map(file_state, sources))):
             raise InputError(
                 f"{self.paths[0]}{', …' if len(self.paths) > 1 else ''}: was changed since the run "
                 "was planned: plan it again"
             )
-        return [Source(name, path) for name, path in zip(self.names, self.paths, strict=True)]
+        return sources
 
 
 @dataclass(frozen=True)
@@ -323,8 +332,8 @@ def make_plan(
     """Return the plan by which a corpus is signed.
 
     Arguments:
-        paths: text files or folders of them, in the order of the corpus. All machines see
-            them under the same paths.
+        paths: text files or folders of them, or their addresses `scheme://...`, in the order of
+            the corpus. All machines see them under the same paths.
         options: what is signed, and how; the defaults where None.
         written: files and folders that the run writes; they are left out of folders of text.
 
@@ -339,18 +348,20 @@ def make_plan(
     recipe = how.recipe or DEFAULT
     _require_possible(recipe, how.index)
     require_files(paths)
-    sources = find_texts([Path(file).resolve() for file in paths], how.index.as_is, written)
+    located = [file if is_address(file) else Path(file).resolve() for file in paths]
+    sources = find_texts(located, how.index.as_is, written)
+    require_no_secrets(sources)
     for source in sources:
         if not source.path.isprintable():
             raise InputError(
                 f"{source.label!a}: a cluster needs names of printable UTF-8: rename the file"
             )
-    stats = [os.stat(source.path) for source in sources]
-    parts = tuple(_text_parts(sources, stats, part_bytes))
+    states = list(map(file_state, sources))
+    parts = tuple(_text_parts(sources, states, part_bytes))
     known = [
-        # By st_ctime_ns a text that was changed and given its old time again is told, too.
-        [source.path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns]
-        for source, stat in zip(sources, stats, strict=True)
+        # By `changed` a text that was changed and given its old time again is told, too.
+        [source.path, *state]
+        for source, state in zip(sources, states, strict=True)
     ]
     n_tokens = sum(part.unpacked_size for part in parts) // BYTES_A_TOKEN + 1
     has_finder = how.finder and recipe.is_learned and recipe.composition is not None
@@ -418,29 +429,27 @@ def _require_possible(recipe: Recipe, options: IndexOptions) -> None:
         )
 
 
-def _stamp(stats: Sequence[os.stat_result]) -> str:
-    return checksum_of_settings([[stat.st_size, stat.st_mtime_ns] for stat in stats])
+def _stamp(states: Sequence[FileState]) -> str:
+    return checksum_of_settings([[state.size, state.version] for state in states])
 
 
-def _text_parts(
-    sources: list[Source], stats: list[os.stat_result], part_bytes: int
-) -> list[TextPart]:
-    total = sum(stat.st_size for stat in stats)
+def _text_parts(sources: list[Source], states: list[FileState], part_bytes: int) -> list[TextPart]:
+    total = sum(state.size for state in states)
     part_bytes = min(part_bytes, -(-total // _FEWEST_PARTS))
     parts, first, held = [], 0, 0
-    for number, stat in enumerate(stats):
-        size = stat.st_size
+    for number, state in enumerate(states):
+        size = state.size
         if number > first and held + size > part_bytes:
             parts.append((first, number))
             first, held = number, 0
         held += size
-    parts.append((first, len(stats)))
+    parts.append((first, len(states)))
     return [
         TextPart(
             tuple(source.path for source in sources[a:b]),
             tuple(source.name for source in sources[a:b]),
-            sum(stat.st_size for stat in stats[a:b]),
-            _stamp(stats[a:b]),
+            sum(state.size for state in states[a:b]),
+            _stamp(states[a:b]),
         )
         for a, b in parts
     ]

@@ -20,7 +20,7 @@ from distsim.base.arguments import one_path, real_path
 from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.lines import TEXT_LINE_BYTES, read_blocks
-from distsim.corpus.sources import Source, find_texts, spooled_sources
+from distsim.corpus.sources import Source, file_opened, find_texts, spooled_sources
 from distsim.storage import open_output
 from distsim.storage.files import is_stream, open_part, part_of, require_suffix
 
@@ -139,9 +139,7 @@ def _annotated_sources(
     jobs: int | None,
     progress: Progress,
 ) -> Report:
-    out = AnnotatedFile(
-        Path(output), checksum_of_text([source.path for source in sources], annotator)
-    )
+    out = AnnotatedFile(Path(output), checksum_of_text(sources, annotator))
     if out.finished is not None:
         return out.finished
     pieces = cut_pieces(sources)
@@ -182,18 +180,18 @@ def cut_pieces(sources: Sequence[Source]) -> Iterator[list[str]]:
         yield lines
 
 
-def checksum_of_text(paths: Sequence[str], annotator: Annotator) -> str:
+def checksum_of_text(sources: Sequence[Source], annotator: Annotator) -> str:
     """Return a checksum of the text's bytes and of all settings.
 
     Arguments:
-        paths: of the text.
+        sources: the text.
         annotator: that annotates it.
     """
     digest = hashlib.blake2b(digest_size=16)
     settings = annotator.settings() | {"piece": PIECE_CHARACTERS}
     digest.update(json.dumps(settings, sort_keys=True).encode())
-    for path in paths:
-        with open(path, "rb") as file:
+    for source in sources:
+        with file_opened(source) as file:
             digest.update(hashlib.file_digest(file, "blake2b").digest())
     return digest.hexdigest()
 

@@ -1,4 +1,4 @@
-"""Opens sources: files and folders, plain or compressed, and standard input."""
+"""Opens sources: files and folders, plain or compressed, addresses of stores, standard input."""
 
 import errno
 import io
@@ -8,12 +8,12 @@ import stat
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from distsim.base.arguments import real_path
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, how_to_install
 from distsim.corpus.decompression import (
     DEFAULT_UNPACK_LIMIT,
     LARGEST_RATIO,
@@ -43,6 +43,7 @@ class Source:
     is_text: it is refused, when it is opened, where it looks like markup, JSON or a table.
     documents: returns its documents (distsim.corpus.documents.Document), where it is not read as
     plain text.
+    secret_address: where its bytes are, if that holds a password or a query, which `path` hides.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Source:
     encoding: str = ""
     is_text: bool = False
     documents: Callable[["Source"], Iterable[Any]] | None = None
+    secret_address: str = field(default="", repr=False)
 
     @property
     def label(self) -> str:
@@ -64,7 +66,7 @@ def file_label(path: str | Path) -> str:
     Arguments:
         path: as given; `-` for standard input.
     """
-    return "standard input" if str(path) == STANDARD_INPUT else str(path)
+    return "standard input" if str(path) == STANDARD_INPUT else without_secrets(str(path))
 
 
 def printable(name: str) -> str:
@@ -92,7 +94,8 @@ def find_sources(
 ) -> list[Source]:
     """Return the files of `paths`: a file itself, a folder's files by name, `-` as standard input.
 
-    A source that was found already stays as it is.
+    A source that was found already stays as it is. An address `scheme://...` is one of a file, of
+    a folder, or a pattern with `*`; fsspec reads it.
 
     Names are the file's own, within a folder the path from that folder, so that the same
     corpus gives the same index wherever it is. Hidden files in folders are passed over.
@@ -118,8 +121,10 @@ def find_sources(
                 raise InputError("standard input (-) was named twice: name it once")
             found.append(Source("stdin", STANDARD_INPUT))
             continue
-        refuse_address(given)
-        path = Path(given)
+        if is_address(given):
+            found.extend(_find_at(str(given)))
+            continue
+        path = Path(re.sub(r"^file:(//)?(?=/)", "", str(given)))
         if real_path(path) in outputs and not path.is_dir():
             raise InputError(f"{path}: is read and written at once: name another output")
         if path.is_dir():
@@ -158,7 +163,10 @@ def find_file(path: str | Path, wanted: str = "a file") -> Source:
     """
     if path != "" and str(path) != STANDARD_INPUT and Path(path).is_dir():
         raise InputError(f"{path}: is a folder, wanted {wanted}: name one")
-    return find_sources([path])[0]
+    sources = find_sources([path])
+    if len(sources) > 1:
+        raise InputError(f"{file_label(path)}: holds several files, wanted {wanted}: name one")
+    return sources[0]
 
 
 def find_texts(
@@ -239,7 +247,7 @@ def _opened(source: Source) -> io.BufferedReader:
     if stream is not None and (source.path != STANDARD_INPUT or of_stdin is sys.stdin):
         return stream
     if source.path != STANDARD_INPUT:
-        return open(source.path, "rb")
+        return file_opened(source)
     if sys.stdin is None or sys.stdin.buffer.closed:
         raise InputError(f"{source.label}: {_CLOSED}")
     return cast(io.BufferedReader, sys.stdin.buffer)
@@ -311,24 +319,10 @@ def require_readable(source: Source) -> None:
     Raises:
         InputError: its permissions forbid it.
     """
-    if source.path != STANDARD_INPUT and not os.access(source.path, os.R_OK):
+    if source.path == STANDARD_INPUT or is_address(source.path):
+        return
+    if not os.access(source.path, os.R_OK):
         raise InputError(f"{source.label}: cannot be read: change its permissions or leave it out")
-
-
-def refuse_address(path: str | Path) -> None:
-    """Raise where a path is the address of a store or a web page.
-
-    Its first part alone is named: an address may hold a key.
-
-    Raises:
-        InputError: it is one.
-    """
-    kind = re.match(r"([a-z][a-z0-9+.-]*):/", str(path))
-    if kind is not None and not Path(path).exists():
-        raise InputError(
-            f"{kind[1]}://...: is an address, wanted a file or folder: mount what is there, or "
-            "fetch it first"
-        )
 
 
 def require_files(paths: Sequence[str | Path]) -> None:
@@ -338,7 +332,6 @@ def require_files(paths: Sequence[str | Path]) -> None:
         InputError: one of them is no file or folder.
     """
     for path in paths:
-        refuse_address(path)
         if not is_regular(path):
             raise InputError(f"{file_label(path)} cannot be read on many machines: name files")
 
@@ -422,3 +415,217 @@ def is_regular(path: str | Path) -> bool:
     except OSError:
         return True
     return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+
+
+# Addresses: what fsspec reads ------------------------------------------------------------------
+
+_ADDRESS = re.compile(r"(?i)([a-z][a-z0-9+.-]*):/")
+_VERSIONS = ("ETag", "etag", "md5Hash", "content_md5", "mtime", "LastModified", "last_modified",
+             "modificationTime", "created")  # fmt: skip
+_REASON_CHARACTERS = 200
+_STORE_READ_BYTES = 1 << 20
+_AHEAD_BYTES = 4 << 20  # of a request; libraries ask for up to 50 MB, where a head may do
+
+
+def is_address(path: str | Path) -> bool:
+    """Return whether a path is the address of a store or a web page, `scheme://...`.
+
+    A file of such a name is none, and `file://` is a path.
+
+    >>> is_address("s3://corpus/texts"), is_address("texts"), is_address("file:///texts")
+    (True, False, False)
+    """
+    match = _ADDRESS.match(str(path))
+    return match is not None and match[1].lower() != "file" and not Path(path).exists()
+
+
+def without_secrets(address: str) -> str:
+    """Return an address with `...` in place of user and password, and of a query; else a path.
+
+    >>> without_secrets("ftp://me:secret@host/a.txt"), without_secrets("https://host/a?sig=key")
+    ('ftp://...@host/a.txt', 'https://host/a?...')
+    """
+    if not _ADDRESS.match(address):
+        return address
+    scheme, slashes, rest = re.split(r"(:/+)", address, maxsplit=1)
+    plain, query, _ = rest.partition("?")
+    user, at, host = plain.partition("/")[0].rpartition("@")
+    if not at and re.match(r"[^/:]*:(?!\d*(?:/|$))", plain):  # a password with a slash
+        user, at, host = plain.rpartition("@")
+        plain = f"...@{host}" if at else "..."
+    elif ":" in user or (user and scheme.lower().startswith("http")):
+        plain = f"...@{plain[len(user) + 1 :]}"
+    return scheme + slashes + plain + ("?..." if query else "")
+
+
+def _find_at(address: str) -> list[Source]:
+    """Return the files at an address: the file, a folder's files by name, those of a pattern."""
+    shown, (before_query, question, query) = without_secrets(address), address.partition("?")
+    before_query = before_query.rstrip("/")
+    scheme, _, rest = before_query.partition("://")
+    host, _, pattern = rest.partition("/")
+    home = before_query
+    with _store_errors(address):
+        if has_pattern := re.search(r"[*\[]", pattern):
+            inner = pattern[: has_pattern.start()].rpartition("/")[0]
+            home = f"{scheme}://{host}/{inner}".rstrip("/")
+        system, place = _store(before_query + question + query)
+        if has_pattern:
+            entries = system.glob(place, detail=True)
+        elif system.info(place)["type"] == "file":
+            name = before_query.rpartition("/")[2]
+            return [_source_at(name, before_query, question + query)]
+        else:
+            entries = system.find(place, detail=True)
+        start = _store(home)[1].rstrip("/")
+    names = [
+        path[len(start) :].strip("/")
+        for path, info in entries.items()
+        if info["type"] == "file" and not path.endswith("/")
+    ]
+    names = [name for name in names if not re.search(r"(^|/)\.", name)]
+    if not names:
+        raise InputError(f"{shown}: no file is there: check the address")
+    return [
+        _source_at(name, f"{home}/{name}", question + query)
+        for name in sorted(names, key=lambda name: name.split("/"))
+    ]
+
+
+def _source_at(name: str, address: str, query: str) -> Source:
+    shown = without_secrets(address + query)
+    return Source(name, shown, secret_address="" if shown == address else address + query)
+
+
+def _store(address: str) -> tuple[Any, str]:
+    """Return (fsspec's file system of an address, the path in it)."""
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise InputError(
+            f"{without_secrets(address)}: an address is read by fsspec, which is not installed: "
+            f"{how_to_install('stores')}"
+        ) from None
+    scheme, slashes, rest = address.partition("://")
+    if not slashes:
+        raise InputError(f"{without_secrets(address)}: wanted an address as a text, scheme://...")
+    system, place = url_to_fs(f"{scheme.lower()}://{rest}")
+    return system, place
+
+
+@contextmanager
+def _store_errors(address: str) -> Iterator[None]:
+    """Raise what a store's library raises as an InputError, without the secrets of the address."""
+    shown = without_secrets(address)
+    try:
+        yield
+    except InputError:
+        raise
+    except FileNotFoundError:
+        raise InputError(f"{shown}: no such file or folder: check the address") from None
+    except ImportError as error:
+        raise InputError(
+            f"{shown}: {_reason(error, address)}: install that with pip; for s3 "
+            f"{how_to_install('stores')}"
+        ) from None
+    except Exception as error:
+        raise InputError(
+            f"{shown}: cannot be read ({_reason(error, address)}): check the address, and the "
+            "keys that its library finds in the environment"
+        ) from None
+
+
+def _reason(error: Exception, address: str) -> str:
+    """Return kind and message of an error in a line, without what is secret in an address."""
+    text = f"{type(error).__name__}: {error}".partition("\n")[0]
+    text = re.sub(r"[a-zA-Z][\w+.-]*://[^\s'\"]+", lambda url: without_secrets(url[0]), text)
+    _, _, rest = address.partition("://")
+    plain, _, query = rest.partition("?")
+    hidden = re.split(r"[&=]", query) + re.split(r"[:@/]", plain if "@" in plain else "")
+    for secret in sorted({query, *hidden}, key=len, reverse=True):
+        if len(secret) > 2:
+            text = text.replace(secret, "...")
+    return text[:_REASON_CHARACTERS].rstrip(".: ")
+
+
+class _StoredFile(io.RawIOBase):
+    """Stream of the bytes of a file in a store; what goes wrong is an InputError."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        with _store_errors(address):
+            system, place = _store(address)
+            self._file = system.open(place, "rb", block_size=_AHEAD_BYTES)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        with _store_errors(self._address):
+            data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
+def file_opened(source: Source) -> io.BufferedReader:
+    """Return a stream of the bytes of a file, as they are stored.
+
+    Arguments:
+        source: a file, which may be at an address.
+    """
+    address = source.secret_address or source.path
+    if is_address(address):
+        return io.BufferedReader(_StoredFile(address), _STORE_READ_BYTES)
+    return open(source.path, "rb")
+
+
+class FileState(NamedTuple):
+    """Size of a file in bytes, and what changes when its text does.
+
+    version: of a store its checksum or time; else the time at which it was written, in ns.
+    changed: the time at which its text or its name was changed, in ns; 0 in a store.
+    """
+
+    size: int
+    version: str | int
+    changed: int
+
+
+def file_state(source: Source) -> FileState:
+    """Return the state of a file.
+
+    Arguments:
+        source: the file.
+
+    Raises:
+        InputError: it is at an address and cannot be read there.
+        OSError: it is not there.
+    """
+    address = source.secret_address or source.path
+    if not is_address(address):
+        stat_ = os.stat(address)
+        return FileState(stat_.st_size, stat_.st_mtime_ns, stat_.st_ctime_ns)
+    with _store_errors(address):
+        system, place = _store(address)
+        info = system.info(place)
+    version = next((str(info[name]) for name in _VERSIONS if info.get(name)), "")
+    return FileState(int(info.get("size") or 0), version, 0)
+
+
+def require_no_secrets(sources: Sequence[Source]) -> None:
+    """Raise where an address holds what may not be written down: a password or a query.
+
+    Raises:
+        InputError: one does.
+    """
+    for source in sources:
+        if source.secret_address:
+            raise InputError(
+                f"{source.label}: holds a password or a query, which would be written into the "
+                "run's folder: put keys into the environment of all machines"
+            )

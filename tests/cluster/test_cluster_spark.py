@@ -189,7 +189,7 @@ def test_annotated_parts_are_the_file_of_one_machine(tmp_path, alice, name):
     assert again.write_text([], 0) == n_tasks and all(map(again.is_done, range(n_tasks)))
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "tag").write_text("NN")
-    checksum = checksum_of_text([source.path for source in sources], words)
+    checksum = checksum_of_text(sources, words)
     (tmp_path / "many").mkdir()
     output = AnnotatedFile(tmp_path / "many" / name, checksum)
     assert again.join(output, n_tasks) == total

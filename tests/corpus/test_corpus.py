@@ -434,12 +434,3 @@ def test_the_head_of_a_pipe_can_be_read_before_the_whole(tmp_path):
         (source,) = find_sources([pipe])
         assert read_head(source) == TEXT[:HEAD_BYTES]
         assert read(pipe) == TEXT
-
-
-@pytest.mark.parametrize("address", ["s3a://me:key@corpus/texts", "hdfs://host/texts?sig=key"])
-def test_addresses_of_stores_are_refused_without_the_keys_in_them(run, tmp_path, address):
-    for command in (("index", "build", address, "-o", tmp_path / "x"),
-                    ("cluster", "plan", address, "--work", tmp_path / "work")):  # fmt: skip
-        _, err = run(*command, status=1)
-        assert f"{address.split(':')[0]}://...: is an address, wanted a file" in err
-        assert "key" not in err
