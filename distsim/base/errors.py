@@ -151,3 +151,18 @@ def how_to_install(extra: str) -> str:
         f"install it with pip install '.[{extra}]' in the clone of distsim, or with "
         f"pip install '{wheel}[{extra}]'"
     )
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun, singular or plural.
+
+    Arguments:
+        number: 0 or more.
+        noun: in the singular. plural: where it is not the noun with an `s`.
+
+    >>> counted(1, "token"), counted(2000, "token")
+    ('1 token', '2,000 tokens')
+    >>> counted(2, "leaf", "leaves")
+    '2 leaves'
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

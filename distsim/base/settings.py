@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, counted
 
 NONE = "none"
 _LARGEST, _LARGEST_SIZE = 2**31 - 1, 2**63 - 1  # counts; seeds and bytes
@@ -226,7 +226,7 @@ def _value(value: Any, hint: Any, name: str, at: _At) -> Any:
             raise at.error(name, typed, "values in brackets, separated by commas")
         of_each = [inside[0]] * len(value) if inside[-1] is Ellipsis else list(inside)
         if len(of_each) != len(value):
-            raise at.error(name, list(value), f"{len(of_each)} values in brackets")
+            raise at.error(name, list(value), f"{counted(len(of_each), 'value')} in brackets")
         return tuple(_value(v, h, name, at) for v, h in zip(value, of_each, strict=True))
     if origin is not None:  # a mapping
         if not isinstance(value, Mapping):

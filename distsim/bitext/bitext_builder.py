@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, counted
 from distsim.base.parallel import Progress, Run, no_progress
 from distsim.bitext.aligner import AlignerOptions, TokenisedSide, learn_links
 from distsim.bitext.bitext import Bitext
@@ -187,7 +187,8 @@ def _lines_for(
         n_lines += len(lines)
     if n_lines != pairs.rows.size:
         raise InputError(
-            f"{path} has {n_lines:,} lines, the bitext has {pairs.rows.size:,} pairs: give a "
+            f"{path} has {counted(n_lines, 'line')}, the bitext has "
+            f"{counted(pairs.rows.size, 'pair')}: give a "
             f"line of {what} for every pair that was read, an empty one where there are none"
         )
 

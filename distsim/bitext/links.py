@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, counted
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.kernels.links import MOST_POSITION, format_links, parse_links
 from distsim.bitext.sentence_pairs import Pairs, refuse_nul
@@ -114,7 +114,8 @@ def links_for(path: str | Path, pairs: Pairs, reversed_links: bool = False) -> L
     n_lines = links.starts.size - 1
     if n_lines != pairs.rows.size:
         raise InputError(
-            f"{path} has {n_lines:,} lines, the bitext has {pairs.rows.size:,} pairs: "
+            f"{path} has {counted(n_lines, 'line')}, the bitext has "
+            f"{counted(pairs.rows.size, 'pair')}: "
             "give a line of links for every pair that was read"
         )
     line = np.repeat(np.arange(n_lines), np.diff(links.starts))

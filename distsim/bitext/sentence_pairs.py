@@ -17,7 +17,7 @@ from distsim.base.arguments import (
     one_of,
     plain_count,
 )
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, counted
 from distsim.base.parallel import Run, ordered_map
 from distsim.bitext.bitext import MAX_TOKENS
 from distsim.corpus.documents import Document
@@ -113,7 +113,7 @@ def _column_lines(source: Source, mine: str, against: str) -> Iterator[str]:
             continue
         if len(cells) < wanted:
             raise InputError(
-                f"{source.label}, line {number}: {len(cells)} columns, wanted {wanted} "
+                f"{source.label}, line {number}: {counted(len(cells), 'column')}, wanted {wanted} "
                 "separated by tabs: correct the line"
             )
         yield " ".join(cells[(columns[0] or 1) - 1].split())
@@ -319,7 +319,8 @@ def read_pairs(
     names = [source.given or source.path for source in sources]
     if left.lengths.size != right.lengths.size:
         raise InputError(
-            f"{names[0]} has {left.lengths.size:,} lines, {names[1]} has {right.lengths.size:,}: "
+            f"{names[0]} has {counted(left.lengths.size, 'line')}, {names[1]} has "
+            f"{right.lengths.size:,}: "
             "give two files in which each line translates the same line of the other"
         )
     hashes = [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from distsim.base.arguments import TextFormat
+from distsim.base.errors import counted
 from distsim.cli.console import JobsOption, progress_bar, say, say_format
 from distsim.cli.options import AsIsOption, FineSettings, OptionGroup, grouped, text_format_of
 
@@ -118,23 +119,19 @@ def _report(bitext: "Bitext") -> None:
     counts = PairCounts(**parameters["counts"])
     left_out = describe_left_out(counts)
     say(
-        f"{counts.kept:,} of {counts.pairs:,} pairs"
+        f"{counts.kept:,} of {counted(counts.pairs, 'pair')}"
         + (f" (left out: {left_out})" if left_out else "")
         + f", {bitext.english.tokens.size:,} English tokens, "
-        f"{bitext.other.tokens.size:,} of the other side, {len(bitext.links):,} links"
+        f"{bitext.other.tokens.size:,} of the other side, {counted(len(bitext.links), 'link')}"
         + (f", {possible:,} of them possible" if (possible := _possible(parameters)) else "")
     )
     for what in ("trees", "tags"):
         if what in parameters:
             missing, unlike = parameters[what]["missing"], parameters[what]["unlike"]
             say(
-                f"{what}: {counts.kept - missing - unlike:,} sentences have them"
-                + (f", {missing:,} have none" if missing else "")
-                + (
-                    f"; of {unlike:,} they do not match the tokens and are left out"
-                    if unlike
-                    else ""
-                )
+                f"{what}: {counted(counts.kept - missing - unlike, 'sentence')} with them"
+                + (f", {missing:,} without" if missing else "")
+                + (f"; of {unlike:,} more they do not match the tokens: left out" if unlike else "")
             )
 
 

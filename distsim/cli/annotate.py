@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from distsim.base.arguments import TextFormat, Tool
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.cli.console import progress_bar, say
 from distsim.cli.index import Corpus
 from distsim.cli.options import AsIsOption, ModelsOption, ProcessorsOption, split_names
@@ -70,9 +70,11 @@ def annotate(
             from distsim.corpus.annotated import write_line_files
 
             lines = write_line_files(output, trees, tags, sources if pretokenised else ()).lines
-            say(f"{lines:,} lines in {' and '.join(f for f in (trees, tags) if f)}")
+            say(f"{counted(lines, 'line')} in {' and '.join(f for f in (trees, tags) if f)}")
     if report.treeless:
-        say(f"{report.treeless:,} sentences without a tree: its leaves are not their words")
+        say(
+            f"{counted(report.treeless, 'sentence')} without a tree: its leaves are not their words"
+        )
 
 
 def chosen_annotator(
@@ -101,4 +103,4 @@ def chosen_annotator(
 
 def say_annotated(report: "Report", output: str) -> None:
     """Print the numbers of words and sentences on standard error."""
-    say(f"{report.words:,} words, {report.sentences:,} sentences in {output}")
+    say(f"{counted(report.words, 'word')}, {counted(report.sentences, 'sentence')} in {output}")

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from distsim.base.arguments import ExportFormat
-from distsim.cli.console import counted, in_flags, progress_bar, read_lines, say
+from distsim.base.errors import counted
+from distsim.cli.console import in_flags, progress_bar, read_lines, say
 from distsim.cli.rows import lists_rows, prints_json, put_object, put_row
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from distsim.base.arguments import Copies
+from distsim.base.errors import counted
 from distsim.base.settings import settings_text
-from distsim.cli.console import counted, progress_bar, say
+from distsim.cli.console import progress_bar, say
 from distsim.cli.options import OnErrorOption, OptionGroup, SetOption, chosen, grouped
 from distsim.cli.rows import lists_rows, put_row
 
@@ -139,9 +140,10 @@ def _say_report(report: "UnknownWordReport", output: str) -> None:
 
     answered = sum(bool(word.translations) for word in report.words)
     say(
-        f"{report.old_entries:,} rules, {report.new_entries:,} new ones for {answered:,} of "
-        f"{counted(len(report.words), 'unknown word')}, learned from {report.learned_from:,} known "
-        "ones"
+        f"{counted(report.old_entries, 'rule')}, {counted(report.new_entries, 'new one')} "
+        f"for {answered:,} of "
+        f"{counted(len(report.words), 'unknown word')}, learned from "
+        f"{counted(report.learned_from, 'known one')}"
     )
     if report.resumed:
         say(f"{report.resumed:,} of them from the run before")
@@ -154,7 +156,8 @@ def _say_report(report: "UnknownWordReport", output: str) -> None:
         say("new rules have the feature p(unknown), -ln p, and no other; tune all weights anew")
     else:
         say(
-            f"a rule has {report.n_scores} features instead of {report.n_scores - 1}: the last is "
+            f"a rule has {counted(report.n_scores, 'feature')} instead of "
+            f"{report.n_scores - 1}: the last is "
             "-ln p of a new rule, whose others are 0; tune all weights anew"
         )
 
@@ -162,7 +165,7 @@ def _say_report(report: "UnknownWordReport", output: str) -> None:
 def _say_faults(faulty: "InvalidLines", is_sorted: bool) -> None:
     for n, what in ((faulty.kept, "were kept as they are"), (faulty.dropped, "were dropped")):
         if n:
-            say(f"{n:,} malformed lines {what}")
+            say(f"{counted(n, 'malformed line')} {what}")
     for fault in faulty.shown:
         say(fault)
     if not is_sorted:
@@ -189,13 +192,14 @@ def _augment_by_paraphrases(
         report = augment_phrase_table(
             table, paraphrases, output, options=options, on_error=on_error,
             expecting=lambda found: say(
-                f"{found.old_entries:,} rules read, {found.expected:,} new ones expected"
+                f"{counted(found.old_entries, 'rule')} read, "
+                f"{counted(found.expected, 'new one')} expected"
             ),
             progress=bar,
         )  # fmt: skip
     say(
-        f"{report.old_entries:,} rules, {report.new_entries:,} new ones for "
-        f"{report.new_phrases:,} phrases"
+        f"{counted(report.old_entries, 'rule')}, {counted(report.new_entries, 'new one')} for "
+        f"{counted(report.new_phrases, 'phrase')}"
     )
     for n, what in (
         (report.known_already, "phrases are in the table already"),

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from distsim.base.arguments import TextFormat, real_path
+from distsim.base.errors import counted
 from distsim.cli.annotate import PlainFormatOption, ToolOption, chosen_annotator, say_annotated
 from distsim.cli.console import (
     ForceOption,
-    counted,
     may_replace,
     progress_bar,
     say,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO
 import typer
 
 from distsim.base.arguments import Layer
-from distsim.base.errors import ArtifactError, ParameterError
+from distsim.base.errors import ArtifactError, ParameterError, counted
 
 if TYPE_CHECKING:
     from distsim.signatures.table import StoredTable
@@ -246,19 +246,6 @@ def visible_json(values: Mapping[str, Any]) -> str:
     return text.translate(_IN_JSON_ON_A_TERMINAL if sys.stdout.isatty() else _IN_JSON)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, singular or plural.
-
-    Arguments:
-        number: 0 or more.
-        noun: in the singular; `s` is added for the plural.
-
-    >>> counted(1, "token"), counted(2000, "token")
-    ('1 token', '2,000 tokens')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def may_replace(path: str, force: bool) -> bool:
     """Return True if an artifact may be written at `path`: it is free, or the user agrees.
 
@@ -460,7 +447,7 @@ def say_finder(table: "StoredTable") -> None:
     stored = table.finder
     if stored is not None:
         n, megabytes = stored.parameters["lemmas"], stored.size() / 1e6
-        say(f"{n:,} lemmas with their profiles, {megabytes:,.0f} MB, to find substitutes")
+        say(f"{counted(n, 'lemma')} with their profiles, {megabytes:,.0f} MB, to find substitutes")
 
 
 def say_no_finder(table: "StoredTable") -> None:

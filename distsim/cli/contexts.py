@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from distsim.base.arguments import AssociationMeasure
+from distsim.base.errors import counted
 from distsim.cli.console import (
     LayerOption,
     QueryOption,
     SpreadOption,
     WordsOnlyOption,
-    counted,
     say,
 )
 from distsim.cli.options import DocumentOptions, RecipeOption, SetOption, chosen, grouped

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from distsim.base.errors import DistsimError
+from distsim.base.errors import DistsimError, counted
 from distsim.base.parallel import available_cores
 from distsim.cli.console import draws_progress, say
 
@@ -214,7 +214,7 @@ def say_cost(n_tokens: int, costs: Iterable[Cost], jobs: int | None) -> None:
     memory = max(one.gigabytes for one in costs)
     cores = jobs or available_cores()
     say(
-        f"about {millions:,.0f} million tokens: {minutes:,.0f} minutes of CPU time on {cores} "
-        f"{'core' if cores == 1 else 'cores'}, {gigabytes:,.1f} GB of disk and {memory:.0f} GB of "
+        f"about {millions:,.0f} million tokens: {minutes:,.0f} minutes of CPU time on "
+        f"{counted(cores, 'core')}, {gigabytes:,.1f} GB of disk and {memory:.0f} GB of "
         "memory, roughly"
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, counted
 from distsim.cli.console import number, say, visible
 from distsim.cli.options import AsIsOption, EstimateOption, OptionGroup, SetOption, chosen, grouped
 from distsim.cli.rows import lists_rows, put_object, put_row
@@ -186,7 +186,7 @@ def forms(
         sentences, made, output, questions=questions.split(","), deletion=how.deletion,
         seed=how.seed,
     )  # fmt: skip
-    say(f"{n:,} lines to judge: {output}/judge.csv, or {output}/judge.html in a browser")
+    say(f"{counted(n, 'line')} to judge: {output}/judge.csv, or {output}/judge.html in a browser")
 
 
 @lists_rows
@@ -216,7 +216,7 @@ def read(
     for one in judged.agreement if len(sheets) > 1 else ():
         say(
             f"{one.question}: alpha {one.alpha:.3f}, kappa {one.kappa:.3f}, "
-            f"{one.n:,} lines with two marks or more"
+            f"{counted(one.n, 'line')} with two marks or more"
         )
     for sheet in judged.doubtful:
         say(f"{sheet}: its marks of copies are not above those of nonsense: leave it out")
@@ -355,7 +355,8 @@ def _require_some(sets: "list[GoldSet]", results: "list[Result]", table: str) ->
             continue
         (a, b), columns = gold.pairs[0], ", ".join(map(str, gold.columns))
         raise InputError(
-            f"{gold.name}: none of its {len(gold.pairs):,} pairs is known to {table}: columns "
+            f"{gold.name}: none of its {counted(len(gold.pairs), 'pair')} is known to "
+            f"{table}: columns "
             f"{columns} were read, first {a!r} and {b!r}: name the right ones with --columns "
             "A,B,SCORE, or a table of such text"
         )

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from distsim.base.arguments import Dedup, FileFormat, TextFormat
-from distsim.base.errors import Interrupted
+from distsim.base.errors import Interrupted, counted
 from distsim.base.parallel import Progress
 from distsim.cli.console import (
     ForceOption,
     JobsOption,
     WhereOption,
-    counted,
     in_flags,
     may_replace,
     progress_bar,
@@ -89,7 +88,7 @@ def remove_subcorpus(index: Index, name: Name) -> None:
 
 
 def _print(one: "Subcorpus") -> None:
-    filters = [*one.where, *([f"{len(one.ids):,} ids"] if one.ids else [])]
+    filters = [*one.where, *([counted(len(one.ids), "id")] if one.ids else [])]
     row = {"name": one.name, "documents": one.documents, "tokens": one.tokens}
     put_row({**row, "filters": "; ".join(filters)}, where=one.where, ids=one.ids)
 
@@ -359,7 +358,9 @@ def _report(index: "CorpusIndex") -> None:
     if parameters["dedup"] != "off":
         seen = counts["tokens"] + counts["dropped_tokens"]
         say(
-            f"dedup {parameters['dedup']}: {counts['dropped_lines']:,} of {counts['lines']:,} "
-            f"lines dropped ({counts['dropped_lines'] / max(1, counts['lines']):.1%}), "
-            f"{counts['dropped_tokens']:,} tokens ({counts['dropped_tokens'] / max(1, seen):.1%})"
+            f"dedup {parameters['dedup']}: {counts['dropped_lines']:,} of "
+            f"{counted(counts['lines'], 'line')} dropped "
+            f"({counts['dropped_lines'] / max(1, counts['lines']):.1%}), "
+            f"{counted(counts['dropped_tokens'], 'token')} "
+            f"({counts['dropped_tokens'] / max(1, seen):.1%})"
         )

@@ -8,6 +8,7 @@ import typer
 
 from distsim.base.arguments import Columns, RuleFormat, TargetText, TextFormat
 from distsim.base.arguments import ExtractPreset as Preset
+from distsim.base.errors import counted
 from distsim.cli.console import JobsOption, progress_bar, say
 from distsim.cli.options import (
     AsIsOption,
@@ -259,7 +260,9 @@ def _bitexts(
         else:
             raise typer.BadParameter(f"--bitext {english}: give its translation too: EN OTHER")
     if trees and len(trees) != sum(isinstance(one, tuple) for one in given):
-        raise typer.BadParameter(f"--trees {len(trees)} times: give one for each pair of texts")
+        raise typer.BadParameter(
+            f"--trees {counted(len(trees), 'time')}: give one for each pair of texts"
+        )
     if left:
         raise typer.BadParameter(f"{left[0]}: put --bitext EN before it")
     return given

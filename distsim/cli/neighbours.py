@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
+from distsim.base.errors import counted
 from distsim.cli.console import (
     InputOption,
     asked_phrases,
     contrast_label,
-    counted,
     lengths_range,
     read_lines,
     say,
@@ -209,12 +209,17 @@ def _say_totals(lists: "list[NeighbourList | _FinderList]", usual: Callable[[], 
     if n_hidden:
         say(f"{counted(n_hidden, 'near-duplicate')} hidden: --all shows them")
     if n_by_finder < len(lists) and (least := usual()) > 1:
-        say(f"phrases of less than {least} occurrences left out: --min-strength 0 shows them")
+        say(
+            f"phrases of less than {counted(least, 'occurrence')} left out: --min-strength "
+            "0 shows them"
+        )
     if n_by_finder:
         say("words from the finder: --by table lists words and phrases by their cosine")
     say_opposites(labels, sum(one.neighbours.opposites for one in lists))
     if n_composed:
-        say(f"{n_composed:,} of {len(lists):,} phrases are not in the table: composed of words")
+        say(
+            f"{n_composed:,} of {counted(len(lists), 'phrase')} not in the table: composed of words"
+        )
     return n_composed
 
 

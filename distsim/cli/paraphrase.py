@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from distsim.base.arguments import ParaphrasePreset as Preset
+from distsim.base.errors import counted
 from distsim.cli.console import (
     NOT_AVAILABLE,
     InputOption,
@@ -14,7 +15,6 @@ from distsim.cli.console import (
     PhraseArgument,
     asked_phrases,
     contrast_label,
-    counted,
     progress_bar,
     say,
     say_no_finder,
@@ -277,7 +277,7 @@ def _unknown_phrases(text: str, known: str, longest: int, as_is: bool) -> dict[s
     from distsim.paraphrase.unknown_words.words import unknown_phrases
 
     phrases = unknown_phrases(text, known, longest, as_is)
-    say(f"{len(phrases):,} unknown phrases of 1 to {longest} tokens in {text}")
+    say(f"{counted(len(phrases), 'unknown phrase')} of 1 to {longest} tokens in {text}")
     return phrases
 
 

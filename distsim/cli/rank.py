@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from distsim.base.arguments import LabelChoice
+from distsim.base.errors import counted
 from distsim.cli.console import (
     InputOption,
     JobsOption,
@@ -306,7 +307,10 @@ def rules(
             n_others = index.count(asked.phrase)
             reason = "no rule has this source side"
             if n_others:
-                reason = f"none of its {n_others:,} rules is asked for by --label, --tree or --size"
+                reason = (
+                    f"none of its {counted(n_others, 'rule')} is asked for by --label, "
+                    "--tree or --size"
+                )
             say(f"{asked.phrase}: {reason}")
 
 

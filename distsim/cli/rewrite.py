@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, counted
 from distsim.cli.console import JobsOption, JsonOption, progress_bar, say
 from distsim.cli.options import AsIsOption, OptionGroup, SetOption, chosen, grouped
 
@@ -198,13 +198,14 @@ def tune(
     best = max(one.score for one in tuned.rounds)
     notes = (
         f"tuned for {how.objective}{f' at {how.phi:g}' if how.objective == 'precis' else ''} on "
-        f"{len(examples):,} sentences of {Path(source).name} with {len(people)} references each: "
+        f"{counted(len(examples), 'sentence')} of {Path(source).name} with "
+        f"{counted(len(people), 'reference')} each: "
         f"{100 * best:.2f}",
         f"grammar {rewriter.grammar.index.artifact.checksum[:12]}, language model {model.name}",
         _described(how, options) + (", with trees" if parsed else ""),
     )
     Weights(tuned.weights.values, notes=notes).write(output)
-    say(f"{output}: {len(tuned.weights.values)} weights")
+    say(f"{output}: {counted(len(tuned.weights.values), 'weight')}")
 
 
 def _described(how: "TuneOptions", options: "RewriteOptions") -> str:

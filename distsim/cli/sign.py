@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from distsim.base.arguments import SignPreset, SourceKind, TextFormat
+from distsim.base.errors import counted
 from distsim.cli.console import (
     ForceOption,
     JobsOption,
@@ -68,8 +69,9 @@ def learn(
         path = learn_projection(index, output, recipe=made, force=force, jobs=jobs, progress=bar)
     found = Artifact(path).parameters
     say(
-        f"{found['rank']} directions for {found['bits']} bits, learned from {found['rows']:,} "
-        f"words by {found['features']:,} features, {found['cells']:,} cells"
+        f"{counted(found['rank'], 'direction')} for {found['bits']} bits, learned from "
+        f"{counted(found['rows'], 'word')} by {counted(found['features'], 'feature')}, "
+        f"{counted(found['cells'], 'cell')}"
     )
 
 
@@ -98,8 +100,9 @@ def map_tables(
     force = may_replace(output, force)
     made = VectorMap.learn(source, target, pairs, output, options=options, force=force, notice=say)
     say(
-        f"{made.parameters['pairs']:,} pairs, {made.matrix.shape[0]} by {made.matrix.shape[1]} "
-        f"dimensions, {len(made.target.words):,} target words"
+        f"{counted(made.parameters['pairs'], 'pair')}, {made.matrix.shape[0]} by "
+        f"{made.matrix.shape[1]} "
+        f"dimensions, {counted(len(made.target.words), 'target word')}"
     )
 
 
@@ -359,7 +362,8 @@ def _report_counts(source: "NgramCounts", table: "SignatureTable") -> None:
     report, window = source.report, table.fingerprint.model["window"]
     reach = table.parameters["max_length"] + window
     say(
-        f"{report.lines:,} lines; nothing taken from {report.special:,} with <unk>, <s>, </s> or "
+        f"{counted(report.lines, 'line')}; nothing taken from {report.special:,} with "
+        "<unk>, <s>, </s> or "
         f"tags, {report.vanished:,} with dropped words, {report.too_long:,} longer than {reach} "
         f"words, {report.other_years:,} of other years"
     )
@@ -370,7 +374,8 @@ def _report_counts(source: "NgramCounts", table: "SignatureTable") -> None:
         )
     if report.without_line:
         say(
-            f"{report.without_line:,} phrases inside longer lines have no line of their own, "
+            f"{counted(report.without_line, 'phrase')} inside longer lines have no line of "
+            "their own, "
             "so no count, and are left out"
         )
 
@@ -379,7 +384,8 @@ def _report_vectors(source: "VectorFile") -> None:
     report = source.report
     if report.alike or report.spaces:
         say(
-            f"{report.words:,} words with vectors; left out {report.alike:,} like an earlier one "
+            f"{counted(report.words, 'word')} with vectors; left out {report.alike:,} like "
+            "an earlier one "
             f"but for their case or form, {report.spaces:,} with white space inside or dropped"
         )
 
@@ -388,9 +394,9 @@ def _report(table: "SignatureTable") -> None:
     if table.unchanged:
         say(f"{Path(table.path)}: is this very table already: nothing was to be done")
     if not len(table):
-        say(f"no phrase occurs {table.parameters['min_count']} times with a context")
+        say(f"no phrase occurs {counted(table.parameters['min_count'], 'time')} with a context")
     say(
-        f"{len(table):,} phrases of 1 to {table.longest} tokens, {table.n_bits} bits, "
+        f"{counted(len(table), 'phrase')} of 1 to {table.longest} tokens, {table.n_bits} bits, "
         f"fingerprint {table.fingerprint.short}"
     )
     if table.parts is not None:
@@ -401,7 +407,7 @@ def _report(table: "SignatureTable") -> None:
     left_out = table.parameters["phrases_without_context"]
     if left_out:
         why = "word with a vector" if table.fingerprint.is_of_vectors else "weighted context"
-        say(f"{left_out:,} more phrases have no {why} and so no signature")
+        say(f"no signature for {counted(left_out, 'phrase')} more, without a {why}")
 
 
 def merge(
@@ -435,7 +441,7 @@ def merge(
             progress=bar,
         )
     say(
-        f"{len(table):,} phrases of {len(tables)} tables that occur "
-        f"{table.parameters['min_count']} times in all, {table.n_bits} bits, "
+        f"{counted(len(table), 'phrase')} of {counted(len(tables), 'table')} that occur "
+        f"{counted(table.parameters['min_count'], 'time')} in all, {table.n_bits} bits, "
         f"fingerprint {table.fingerprint.short}"
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from distsim.base.errors import DistsimError, InputError, ParameterError
+from distsim.base.errors import DistsimError, InputError, ParameterError, counted
 from distsim.cli.console import read_lines, say, say_left_out
 from distsim.cli.options import DocumentOptions, EstimateOption, SetOption, chosen, grouped
 from distsim.cli.rows import (
@@ -258,7 +258,7 @@ def _put_pair(
 
 def _say_totals(n_composed: int, missing: "Counter[str]", n_pairs: int) -> None:
     """Say how many pairs were composed or have no similarity; n_pairs is 0 for a single pair."""
-    of_all = f" of {n_pairs:,} pairs" if n_pairs else ""
+    of_all = f" of {counted(n_pairs, 'pair')}" if n_pairs else ""
     if n_composed:
         say(f"composed of its words: a phrase in {n_composed:,}{of_all or ' pair'}")
     for reason, times in missing.most_common(10):

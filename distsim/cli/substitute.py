@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, counted
 from distsim.cli.console import (
     NOT_AVAILABLE,
     JobsOption,
     contrast_label,
-    counted,
     say,
     say_no_finder,
     say_opposites,

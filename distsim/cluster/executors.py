@@ -23,6 +23,7 @@ from distsim.base.errors import (
     DistsimError,
     InputError,
     ParameterError,
+    counted,
     how_to_install,
 )
 from distsim.base.parallel import Progress, no_progress
@@ -388,7 +389,8 @@ class ClusterReport:
         shuffled = sum(self.shuffled.values())
         stages_ = ", ".join(f"{name} {cpu:,.1f}" for name, cpu in self.cpu.items() if cpu >= 0.05)
         return [
-            f"{self.tokens:,} tokens, {self.words:,} words, {self.phrases:,} phrases in "
+            f"{counted(self.tokens, 'token')}, {counted(self.words, 'word')}, "
+            f"{counted(self.phrases, 'phrase')} in "
             f"{self.seconds:,.1f} s",
             f"shuffled {shuffled:,} bytes, {shuffled / n:.1f} a token",
             f"CPU seconds of the tasks {sum(self.cpu.values()):,.1f}, "
@@ -529,7 +531,8 @@ def _check(context: "SparkContext", plan: Plan, notice: Any) -> None:
     """Report the memory that a worker needs, and unsuitable settings."""
     need = worker_bytes(plan)
     notice(
-        f"{len(plan.parts):,} parts, {plan.n_ranges:,} ranges; each task needs about "
+        f"{counted(len(plan.parts), 'part')}, {counted(plan.n_ranges, 'range')}; each task "
+        "needs about "
         f"{need / 2**30:.1f} GB outside Java"
     )
     conf = dict(context.getConf().getAll())

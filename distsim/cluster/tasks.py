@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from distsim import storage
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, counted
 from distsim.base.parallel import Progress, no_progress
 from distsim.cluster.job import Job
 from distsim.cluster.kernels import count_phrases, frequent_phrases, take_rows
@@ -284,7 +284,8 @@ def gather_words(job: Job, tallies: list[dict[str, Any]], tally: dict[str, Any])
     most_words = min(MOST_WORDS, _MOST_FEATURES // len(plan.model.manifest()["families"]))
     if n_words > most_words:
         raise ParameterError(
-            f"{n_words:,} distinct words, at most {most_words:,} can be told apart: fold numbers "
+            f"{counted(n_words, 'distinct word')}, at most {most_words:,} can be told "
+            "apart: fold numbers "
             "(`fold_numbers`) or drop what is no word (`drop_digits`)"
         )
     slots = [sum(places) for places in zip(*(one["slots"] for one in tallies), strict=True)]

@@ -17,7 +17,13 @@ from threadpoolctl import threadpool_limits
 
 from distsim import storage
 from distsim.base.arguments import check_types, one_of, one_text, plain_number, shown, whole_number
-from distsim.base.errors import ArtifactError, IncompatibleError, InputError, ParameterError
+from distsim.base.errors import (
+    ArtifactError,
+    IncompatibleError,
+    InputError,
+    ParameterError,
+    counted,
+)
 from distsim.corpus.lines import decoded_line, read_lines
 from distsim.corpus.sources import file_label
 from distsim.kernels.compiled import frozen
@@ -232,12 +238,14 @@ def _require_enough(
     n = min(len({pair.source for pair in pairs}), len({pair.target for pair in pairs}))
     if n < least:
         raise ParameterError(
-            f"`pairs`: {n} different words with vectors on both sides: give pairs of {least} at "
+            f"`pairs`: {counted(n, 'different word')} with vectors on both sides: give "
+            f"pairs of {least} at "
             "least, of some hundreds for useful translations"
         )
     if n < n_dimensions // 2:
         notice(
-            f"{n} different words are few for {n_dimensions} dimensions: with some hundreds more "
+            f"{counted(n, 'different word')} are few for "
+            f"{counted(n_dimensions, 'dimension')}: with some hundreds more "
             "translations are right"
         )
 
@@ -339,7 +347,10 @@ class VectorMap:
                 "occur in both texts"
             )
         if len(used) < len(checked):
-            notice(f"{len(checked) - len(used):,} of {len(checked):,} pairs left out: no vector")
+            notice(
+                f"{len(checked) - len(used):,} of {counted(len(checked), 'pair')} left out: "
+                "no vector"
+            )
         _require_enough(
             used, spaces[0].vectors.shape[1], min(len(space.rows) for space in spaces), notice
         )

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 
 from distsim.base.arguments import in_range, one_or_many_texts, one_text, shown, whole_number
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.base.parallel import half_of_free
 from distsim.base.results import Results
 from distsim.comparison.measures import EstimatedCosine, Similarity
@@ -157,7 +157,7 @@ class NeighbourSearch:
         return self._estimator.name
 
     def __repr__(self) -> str:
-        return f"<NeighbourSearch among {len(self._part):,} phrases of {self._table!r}>"
+        return f"<NeighbourSearch among {counted(len(self._part), 'phrase')} of {self._table!r}>"
 
     def within(
         self, *, min_strength: int | None = None, lengths: int | Iterable[int] | None = None

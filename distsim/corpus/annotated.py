@@ -15,7 +15,7 @@ from typing import NamedTuple
 from xml.sax.saxutils import unescape
 
 from distsim.base.arguments import one_or_many_paths
-from distsim.base.errors import InputError, how_to_install
+from distsim.base.errors import InputError, counted, how_to_install
 from distsim.corpus import annotators
 from distsim.corpus.annotation import (
     NO_HEAD,
@@ -66,14 +66,17 @@ def _sentence(
 ) -> AnnotatedSentence:
     fields = [field.strip() for field in unescape(text, _ENTITIES).split("|||")]
     if len(fields) < _FIELDS:
-        raise ValueError(f"{len(fields)} fields, wanted {_FIELDS} separated by |||: mend the line")
+        raise ValueError(
+            f"{counted(len(fields), 'field')}, wanted {_FIELDS} separated by |||: mend the line"
+        )
     tree = trees.parse(fields[0])
     n = len(tree.leaves)
     lemmas = fields[1].split()
     entities = fields[2].split()
     if not len(lemmas) == len(entities) == n:
         raise ValueError(
-            f"{n} leaves, {len(lemmas)} lemmas and {len(entities)} entity classes: "
+            f"{counted(n, 'leaf', 'leaves')}, {counted(len(lemmas), 'lemma')} and "
+            f"{counted(len(entities), 'entity class', 'entity classes')}: "
             "give each token one of each"
         )
     heads = [NO_HEAD] * n
@@ -207,8 +210,9 @@ def _with_trees(
             if len(tree.leaves) != len(sentence.words):
                 raise fault(
                     file, line,
-                    f"a tree of {len(tree.leaves)} leaves for the sentence of "
-                    f"{len(sentence.words)} tokens at {sentence.file}, line {sentence.line}: "
+                    f"a tree of {counted(len(tree.leaves), 'leaf', 'leaves')} for the sentence of "
+                    f"{counted(len(sentence.words), 'token')} at {sentence.file}, line "
+                    f"{sentence.line}: "
                     "give each token one leaf",
                 )  # fmt: skip
             sentence.nodes = tree.nodes
@@ -216,7 +220,9 @@ def _with_trees(
     for tree, file, line in trees:
         if tree is not None:
             raise fault(
-                file, line, f"a tree too many after {number} sentences: give one for each sentence"
+                file,
+                line,
+                f"a tree too many after {counted(number, 'sentence')}: give one for each sentence",
             )
 
 
@@ -288,7 +294,7 @@ def _by_line(
             found = next(sentences, ("", [])) if n_tokens else ("", [])
             if len(found[1]) != n_tokens:
                 raise InputError(
-                    f"{sources[block.source].label}, line {number}: {n_tokens} tokens, "
+                    f"{sources[block.source].label}, line {number}: {counted(n_tokens, 'token')}, "
                     f"{len(found[1])} were annotated: annotate the text anew"
                 )
             yield found

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, counted
 from distsim.corpus.lines import read_blocks
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import Source
@@ -89,7 +89,7 @@ def check_tree(heads: list[int]) -> str | None:
     """
     roots = heads.count(ROOT)
     if roots != 1:
-        return f"{roots} roots, wanted one: give exactly one token the head 0"
+        return f"{counted(roots, 'root')}, wanted one: give exactly one token the head 0"
     reached = bytearray(len(heads) + 2)  # the last two: ROOT is -1, NO_HEAD -2
     reached[ROOT] = reached[NO_HEAD] = 1
     for token, head in enumerate(heads):

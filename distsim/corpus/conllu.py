@@ -6,6 +6,7 @@ from contextlib import suppress
 from itertools import repeat
 
 from distsim.base.arguments import plain_count
+from distsim.base.errors import counted
 from distsim.corpus.annotation import (
     NO_HEAD,
     OUTSIDE,
@@ -256,8 +257,8 @@ class _Parser:
         if len(tree.leaves) != len(sentence.words):
             raise fault(
                 sentence.file, line,
-                f"a tree of {len(tree.leaves)} leaves for a sentence of {len(sentence.words)} "
-                "tokens: give each token one leaf",
+                f"a tree of {counted(len(tree.leaves), 'leaf', 'leaves')} for a sentence of "
+                f"{counted(len(sentence.words), 'token')}: give each token one leaf",
             )  # fmt: skip
         sentence.nodes = tree.nodes
 
@@ -284,7 +285,9 @@ def word_rows(
         number = row[0]
         if len(row) != COLUMNS:
             raise fault(
-                file, line, f"{len(row)} columns, wanted {COLUMNS} separated by tabs: mend the line"
+                file,
+                line,
+                f"{counted(len(row), 'column')}, wanted {COLUMNS} separated by tabs: mend the line",
             )
         if number.isdecimal():
             words.append(row)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim.base.arguments import shown
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, counted
 from distsim.corpus.lines import DOCUMENT_BLOCK_BYTES, Block, BlockDocuments, decoded, read_lines
 from distsim.corpus.sources import Source
 
@@ -122,7 +122,7 @@ def _documents_of(texts: Iterable[Any], metadata: Iterable[Any] | None) -> Itera
         yield Document(text, None, fields)
     if rows is not None and next(rows, None) is not None:
         raise ParameterError(
-            f"`metadata`: more rows than the {number + 1:,} texts: give one for each"
+            f"`metadata`: more rows than the {counted(number + 1, 'text')}: give one for each"
         )
 
 
@@ -338,7 +338,8 @@ def _table_rows(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
         for row in rows:
             if len(row) > len(names):
                 raise InputError(
-                    f"{path}, line {rows.line_num}: {len(row)} fields, wanted {len(names)} as "
+                    f"{path}, line {rows.line_num}: {counted(len(row), 'field')}, wanted "
+                    f"{len(names)} as "
                     "in the first row: correct the row"
                 )
             if row:

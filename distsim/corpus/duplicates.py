@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim.base.arguments import in_range, whole_number
-from distsim.base.errors import ArtifactError, ParameterError
+from distsim.base.errors import ArtifactError, ParameterError, counted
 from distsim.corpus.kernels import count_common, hash_shingles, min_hashes
 from distsim.corpus.sources import Source, open_source
 from distsim.corpus.vocabulary import GrowingArray
@@ -131,7 +131,9 @@ def digests_from_manifest(kept: Any, n_sources: int) -> list[TextDigest | None]:
             raise ValueError(f"{one!r} is no digest of a text")
         digests.append(TextDigest(digest, n_bytes))
     if len(digests) != n_sources:
-        raise ValueError(f"{len(digests)} digests of texts for {n_sources} sources")
+        raise ValueError(
+            f"{counted(len(digests), 'digest')} of texts for {counted(n_sources, 'source')}"
+        )
     return digests
 
 
@@ -297,7 +299,7 @@ class NearDuplicates:
         n_bytes = len(self) * _TEXT_BYTES + 4 * int(self._starts.view()[-1])
         if n_bytes > self._memory:
             raise ParameterError(
-                f"`dedup` near stores {len(self):,} different texts, about "
+                f"`dedup` near stores {counted(len(self), 'different text')}, about "
                 f"{n_bytes / 2**30:.1f} GB, and was given `memory` "
                 f"{self._memory / 2**30:.1f}G: give more, or use `dedup` exact"
             )

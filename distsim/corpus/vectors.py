@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distsim.base.arguments import plain_count
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, counted
 from distsim.corpus.lines import BLOCK_BYTES, WholeLines, read_lines, split_lines
 from distsim.corpus.sources import (
     Source,
@@ -158,7 +158,8 @@ class _Gathered:
         """Raise where the header has another number of words."""
         if len(self) != promised:
             raise InputError(
-                f"{self.label}, line 1: the header promises {promised:,} words, {len(self):,} "
+                f"{self.label}, line 1: the header promises {counted(promised, 'word')}, "
+                f"{len(self):,} "
                 "follow: fetch the file again, or mend the header"
             )
 
@@ -206,7 +207,8 @@ def _count_numbers(line: bytes, place: str) -> int:
 def _require_dimensions(n: int, place: str) -> None:
     if not 1 <= n <= _MOST_DIMENSIONS:
         raise InputError(
-            f"{place}: {n:,} dimensions, wanted 1 to {_MOST_DIMENSIONS:,}: is it a file of word "
+            f"{place}: {counted(n, 'dimension')}, wanted 1 to {_MOST_DIMENSIONS:,}: is it a "
+            "file of word "
             "vectors?"
         )
 
@@ -231,7 +233,8 @@ def _parsed(
                 faulty = [piece for piece in text.split() if not _is_number(piece)]
                 shown = faulty[0].decode(errors="replace") if faulty else ""
                 raise InputError(
-                    f"{label}, line {number}: {shown!r} is no number, wanted {n} numbers after "
+                    f"{label}, line {number}: {shown!r} is no number, wanted "
+                    f"{counted(n, 'number')} after "
                     f"the word, {of_what}: mend or remove the line"
                 )
     assert numbers is not None
@@ -246,7 +249,8 @@ def _parted(line: bytes, n: int, place: str, of_what: str) -> tuple[bytes, bytes
         n_found += 1
     if len(pieces) - 1 < n or (n_found != n and len(pieces) - 1 > n) or line[:1].isspace():
         raise InputError(
-            f"{place}: {max(0, len(pieces) - 1):,} numbers after the word, wanted {n:,}, {of_what}"
+            f"{place}: {counted(max(0, len(pieces) - 1), 'number')} after the word, wanted "
+            f"{n:,}, {of_what}"
             ": "
             "mend or remove the line"
         )

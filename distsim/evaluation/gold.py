@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from distsim.base.arguments import Pair, plain_number
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, counted
 from distsim.corpus.lines import read_blocks
 from distsim.corpus.sources import find_file
 
@@ -195,7 +195,8 @@ def _fields(text: str, separator: str | None) -> list[str]:
 def _pair(path: str, line: int, fields: list[str], first: int, second: int) -> Pair:
     if max(first, second) >= len(fields):
         raise InputError(
-            f"{path}, line {line}: {len(fields)} columns, wanted {max(first, second) + 1}: "
+            f"{path}, line {line}: {counted(len(fields), 'column')}, wanted "
+            f"{max(first, second) + 1}: "
             "give every line the columns of the first"
         )
     if not fields[first] or not fields[second]:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.base.arguments import AnyPath, one_of, whole_number
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, counted
 from distsim.evaluation.correlations import alpha, weighted_kappa
 from distsim.evaluation.rewritings import COPY, System, shortened, with_nonsense
 from distsim.storage.files import open_output
@@ -286,7 +286,7 @@ def _marks_of(path: AnyPath, systems: Mapping[str, object]) -> tuple[_Marks, _So
                 marks_of_row[name] = float(text)
     if marks.keys() != systems.keys():
         raise InputError(
-            f"{path}: {len(marks)} ids, the key has {len(systems)}: give its own sheet"
+            f"{path}: {counted(len(marks), 'id')}, the key has {len(systems)}: give its own sheet"
         )
     return marks, sources
 

@@ -15,7 +15,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
 from distsim.base.arguments import in_range, one_of, whole_number
-from distsim.base.errors import InputError, ParameterError, how_to_install
+from distsim.base.errors import InputError, ParameterError, counted, how_to_install
 from distsim.corpus.lines import decoded_line, read_text_lines
 from distsim.evaluation.rewriting_scores import (
     PRECIS_LAMBDA,
@@ -199,7 +199,8 @@ def read_sentences(path: str | Path, wanted: int | None = None, as_is: bool = Fa
     ]
     if wanted is not None and len(lines) != wanted:
         raise InputError(
-            f"{path}: {len(lines):,} lines for {wanted:,} sentences: give one line for each, in "
+            f"{path}: {counted(len(lines), 'line')} for {counted(wanted, 'sentence')}: give "
+            "one line for each, in "
             "the same order"
         )
     return lines

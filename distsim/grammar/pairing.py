@@ -19,7 +19,7 @@ from distsim.base.arguments import (
     in_range,
     one_of,
 )
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.grammar.arrays import first_rows, numbers_of, order_by, order_of_texts, texts_of
 from distsim.grammar.column_meaning import KINDS, Numbered, settle
 from distsim.grammar.fields import InvalidLines, require_utf8
@@ -159,18 +159,24 @@ class PivotReport:
     def lines(self) -> list[str]:
         """Return the report, a few lines of text."""
         report = [
-            f"{self.read:,} translation rules read, {self.repeated:,} repeated (the most probable "
+            f"{counted(self.read, 'translation rule')} read, {self.repeated:,} repeated "
+            "(the most probable "
             f"of each stays), {self.rules_pruned:,} pruned before pairing"
         ]
         if self.faulty.kept or self.faulty.dropped:
-            report[0] += f", {self.faulty.kept + self.faulty.dropped:,} invalid lines passed over"
+            report[0] += (
+                f", {counted(self.faulty.kept + self.faulty.dropped, 'invalid line')} passed over"
+            )
             report += [f"  {message}" for message in self.faulty.shown]
         return [
             *report,
             *self.notes,
-            f"{self.links:,} pairs over a common foreign side, {self.links_pruned:,} more pruned; "
-            f"{self.identities:,} identities, {self.pruned:,} paraphrases pruned",
-            f"{self.written:,} paraphrase rules written, {self.gappy:,} with both gaps and words, "
+            f"{counted(self.links, 'pair')} over a common foreign side, "
+            f"{self.links_pruned:,} more pruned; "
+            f"{counted(self.identities, 'identity', 'identities')}, "
+            f"{counted(self.pruned, 'paraphrase')} pruned",
+            f"{counted(self.written, 'paraphrase rule')} written, {self.gappy:,} with both "
+            "gaps and words, "
             f"features {' '.join(self.features)}",
         ]
 

@@ -27,7 +27,7 @@ from distsim.base.arguments import (
     real_path,
     whole_number,
 )
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, counted
 from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.aligner import AlignerOptions
 from distsim.bitext.bitext import Bitext
@@ -342,7 +342,9 @@ class _Steps:
             settings = [*bitext.state(), text.manifest(), options.aligner.manifest()]
             keys.append(self._step(path, settings, partial(self._align, bitext, path)))
             opened.append(Bitext.open(path))
-        self._tell(f"{sum(map(len, opened)):,} sentence pairs of {len(opened)} bitexts")
+        self._tell(
+            f"{counted(sum(map(len, opened)), 'sentence pair')} of {counted(len(opened), 'bitext')}"
+        )
         rules = self._folder / "rules"
         state = self._step(rules, [keys, asdict(options.extraction)], lambda: extract_rules(
             opened, None, options=options.extraction, numeric=rules, jobs=self._jobs,
@@ -376,7 +378,8 @@ class _Steps:
             paraphrases.unlink()
             if report.pruned:
                 raise InputError(
-                    f"`min_sum` {options.min_sum:g}: none of {report.pruned:,} paraphrases is "
+                    f"`min_sum` {options.min_sum:g}: none of "
+                    f"{counted(report.pruned, 'paraphrase')} is "
                     "that probable in both directions: choose a smaller one"
                 )
             raise InputError(
@@ -391,9 +394,9 @@ class _Steps:
             given=Given(trees=texts.trees), aligner=self._options.aligner,
             jobs=self._jobs, progress=self._progress,
         )  # fmt: skip
-        summary = f"{len(bitext):,} sentence pairs, {len(bitext.links):,} links"
+        summary = f"{counted(len(bitext), 'sentence pair')}, {counted(len(bitext.links), 'link')}"
         if texts.trees is not None:
-            summary += f", {bitext.parameters['trees']['trees']:,} trees"
+            summary += f", {counted(bitext.parameters['trees']['trees'], 'tree')}"
         return [summary]
 
     def _step(
@@ -440,7 +443,7 @@ class _Steps:
         """Choose the rules that the report shows: the best in the order of packs, some drawn."""
         alike = index.feature(_SIM)
         scored = np.flatnonzero(~np.isnan(alike))
-        self._tell(f"{scored.size:,} of {len(index):,} paraphrases have {_SIM}")
+        self._tell(f"{scored.size:,} of {counted(len(index), 'paraphrase')} have {_SIM}")
         met: set[tuple[str, str]] = set()
         keys = -alike, index.feature("RarityPenalty"), index.costs  # the last decides first
         best = iter(scored[np.lexsort([values[scored] for values in keys])].tolist())

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.base.arguments import Pair, in_range, whole_number
-from distsim.base.errors import InputError, ParameterError, program_version
+from distsim.base.errors import InputError, ParameterError, counted, program_version
 from distsim.corpus.lines import read_line_blocks
 from distsim.evaluation.correlations import Interval, spearman, spearman_interval
 from distsim.evaluation.gold import GoldSet
@@ -132,8 +132,9 @@ def learn_ranking(
     n_pairs = len(pairs)
     if n_pairs < _FEWEST or np.unique(fold).size < folds or not learning.names:
         raise ParameterError(
-            f"{gold.name}: {n_pairs:,} pairs of {groups} with {len(learning.names)} features that "
-            f"differ: too few to learn from in {folds} folds"
+            f"{gold.name}: {counted(n_pairs, 'pair')} of {groups} with "
+            f"{counted(len(learning.names), 'feature')} that "
+            f"differ: too few to learn from in {counted(folds, 'fold')}"
         )
     measure = _AgreementMeasure(scores, [str(unit) for unit in units.tolist()], samples, seed)
     penalty, held_out = _best_penalty(learning, judged, fold)
@@ -144,8 +145,9 @@ def learn_ranking(
         if _varies(column)
     ]
     notes = (
-        f"distsim rank {program_version()}: {gold.name}, {n_pairs:,} pairs of {groups}, "
-        f"{folds} folds, penalty {penalty:g}, learned from {len(learning.pairs):,} pairs",
+        f"distsim rank {program_version()}: {gold.name}, {counted(n_pairs, 'pair')} of {groups}, "
+        f"{counted(folds, 'fold')}, penalty {penalty:g}, learned from "
+        f"{counted(len(learning.pairs), 'pair')}",
         f"Spearman on pairs not learned from {mixed.value:.3f}, 95% interval "
         f"{mixed.interval.low:.3f} to {mixed.interval.high:.3f}",
         "score: the sum over features of weight * (value held to low .. high - mean) / scale, or "
@@ -223,7 +225,8 @@ def _learning(
         others = {name: column for name, column in others.items() if not is_feature(name)}
         if np.count_nonzero(has_rule) < _FEWEST:
             raise ParameterError(
-                f"{grammar}: has {np.count_nonzero(has_rule)} of the {len(pairs):,} pairs, "
+                f"{grammar}: has {np.count_nonzero(has_rule)} of the "
+                f"{counted(len(pairs), 'pair')}, "
                 f"wanted {_FEWEST} or more: name a grammar with such rules"
             )
     known = [*wanted, *others]
@@ -393,11 +396,11 @@ def connected(pairs: Sequence[Pair]) -> np.ndarray:
 def _folds(pairs: Sequence[Pair], folds: int) -> tuple[np.ndarray, np.ndarray, str]:
     """Return (the unit of each pair, its fold, the name of the units)."""
     units = connected(pairs)
-    groups = f"{np.unique(units).size:,} connected components"
+    groups = counted(np.unique(units).size, "connected component")
     if units.size and np.bincount(units).max() > _LARGEST * units.size:
         numbers: dict[str, int] = {}
         firsts = [numbers.setdefault(a, len(numbers)) for a, _ in pairs]
-        units, groups = np.array(firsts, np.int64), f"{len(numbers):,} first phrases"
+        units, groups = np.array(firsts, np.int64), counted(len(numbers), "first phrase")
     return units, _spread(units, folds), groups
 
 

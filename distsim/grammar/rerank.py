@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from distsim.base.arguments import OnError, check_types, in_range
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.lines import read_line_blocks
 from distsim.corpus.vocabulary import HashNumbering
@@ -132,16 +132,17 @@ class RerankReport:
     def lines(self) -> list[str]:
         """Return the report, a few lines of text."""
         lines = [
-            f"{self.read:,} rules of {self.groups:,} source sides read, {self.written:,} written"
+            f"{counted(self.read, 'rule')} of {counted(self.groups, 'source side')} read, "
+            f"{self.written:,} written"
         ]
         faulty = self.faulty
         if faulty.kept or faulty.dropped:
-            lines[0] += f"; {faulty.kept:,} invalid lines kept, {faulty.dropped:,} dropped"
+            lines[0] += f"; {counted(faulty.kept, 'invalid line')} kept, {faulty.dropped:,} dropped"
             lines += [f"  {message}" for message in faulty.shown]
         if self.replaced:
-            rules = "rule" if self.replaced == 1 else "rules"
             lines.append(
-                f"{self.replaced:,} {rules} had such a feature already: replaced in its place"
+                f"{counted(self.replaced, 'rule')} had such a feature already: "
+                "replaced in its place"
             )
         return lines
 

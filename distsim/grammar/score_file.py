@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.base.arguments import OnError
-from distsim.base.errors import program_version
+from distsim.base.errors import counted, program_version
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.bitext.aligner import LinkModel
 from distsim.corpus.lines import LineBlock, read_line_blocks
@@ -109,9 +109,10 @@ class TableCounts:
             "dropped by the normaliser": self.dropped,
         }  # fmt: skip
         lines = [
-            f"{name}: {self.scored:,} rules scored; unscored: {self.without_pairs:,} without a "
+            f"{name}: {counted(self.scored, 'rule')} scored; unscored: "
+            f"{self.without_pairs:,} without a "
             f"phrase pair, {self.unknown:,} without a phrase pair that has a similarity",
-            f"{name}: {self.pairs:,} phrase pairs",
+            f"{name}: {counted(self.pairs, 'phrase pair')}",
         ]
         for before, counts in ((": ", kinds), ("; of the words ", changes)):
             listed = ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count)
@@ -222,19 +223,27 @@ class ScoreReport:
 
     def lines(self) -> list[str]:
         """Return the report, a few lines of text; the signatures of the scores are last."""
-        lines = [f"{self.read:,} rules read"]
+        lines = [f"{counted(self.read, 'rule')} read"]
         faulty = self.faulty
         if faulty.kept or faulty.dropped:
-            lines[0] += f", {faulty.kept:,} invalid lines kept unscored, {faulty.dropped:,} dropped"
+            lines[0] += (
+                f", {counted(faulty.kept, 'invalid line')} kept unscored, "
+                f"{faulty.dropped:,} dropped"
+            )
             lines += [f"  {message}" for message in faulty.shown]
         if self.replaced:
-            rules = "rule" if self.replaced == 1 else "rules"
             lines.append(
-                f"{self.replaced:,} {rules} had such a feature already: replaced in its place"
+                f"{counted(self.replaced, 'rule')} had such a feature already: "
+                "replaced in its place"
             )
         lines.append(
-            f"{self.lacking:,} rules without links between words, {self.aligned:,} aligned here"
-            + ("" if self.trained_on is None else f", learned from {self.trained_on:,} rules")
+            f"{counted(self.lacking, 'rule')} without links between words, {self.aligned:,} "
+            "aligned here"
+            + (
+                ""
+                if self.trained_on is None
+                else f", learned from {counted(self.trained_on, 'rule')}"
+            )
         )
         for name, table in zip(self.names, self.tables, strict=True):
             lines += table.lines(name)

@@ -27,7 +27,7 @@ from distsim.base.arguments import (
     one_path,
     whole_number,
 )
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, counted
 from distsim.base.parallel import Run, half_of_free, ordered_map
 from distsim.corpus.documents import (
     ID_FIELD,
@@ -782,7 +782,8 @@ class IndexBuilder:
         assert self._layers is not None
         if len(annotations) != words.size:
             raise InputError(
-                f"{len(annotations):,} tokens are annotated, {words.size:,} found: a token has "
+                f"{counted(len(annotations), 'token')} are annotated, {words.size:,} found: "
+                "a token has "
                 "white space that is not known here: report it"
             )
         kept = np.flatnonzero(words != DROPPED)

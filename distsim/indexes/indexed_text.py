@@ -14,7 +14,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.arguments import one_or_many_texts, one_text, shown
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.corpus.query import Lookup, Reading
 from distsim.corpus.tokeniser import variants
 from distsim.corpus.vocabulary import Vocabulary, hash_texts
@@ -193,8 +193,8 @@ class IndexedText:
         at = f"at {str(self.path)!r}"
         if self.kept_documents is not None:
             n = int(np.count_nonzero(self.kept_documents))
-            at = f"in {n:,} documents of {str(self.path)!r}"
-        return f"<{type(self).__name__} of {self.n_tokens:,} tokens {at}>"
+            at = f"in {counted(n, 'document')} of {str(self.path)!r}"
+        return f"<{type(self).__name__} of {counted(self.n_tokens, 'token')} {at}>"
 
     def close(self) -> None:
         """Release the index's arrays; it cannot be queried any more."""
@@ -475,8 +475,8 @@ class IndexedText:
         if listed.dtype == bool:
             if listed.shape != mask.shape:
                 raise ParameterError(
-                    f"`documents`: a mask of {listed.size:,} values, the index has "
-                    f"{mask.size:,} documents: give one for each"
+                    f"`documents`: a mask of {counted(listed.size, 'value')}, the index has "
+                    f"{counted(mask.size, 'document')}: give one for each"
                 )
             mask &= listed
             return mask

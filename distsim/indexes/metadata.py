@@ -22,7 +22,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.arguments import FieldType, plain_number
-from distsim.base.errors import ArtifactError, InputError, ParameterError
+from distsim.base.errors import ArtifactError, InputError, ParameterError, counted
 from distsim.corpus.documents import ID_FIELD, NO_ID, without_id
 from distsim.storage.files import naming
 
@@ -472,7 +472,7 @@ class Metadata:
                 n += 1
                 checksum.update(_row_text(row))
         if n != self._n:
-            yield f"there are rows of {n:,} documents, wanted {self._n:,}"
+            yield f"there are rows of {counted(n, 'document')}, wanted {self._n:,}"
         elif checksum.hexdigest() != self._checksum:
             yield "the fields of the documents are not those that were written"
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from pydivsufsort import divsufsort
 
-from distsim.base.errors import ArtifactError, ParameterError
+from distsim.base.errors import ArtifactError, ParameterError, counted
 from distsim.base.parallel import interruptible
 from distsim.indexes.kernels.queries import DAMAGED, TOO_LONG, match_query
 from distsim.indexes.queries import CompiledQuery
@@ -42,7 +42,7 @@ def build_suffix_array(tokens: np.ndarray) -> np.ndarray:
     """
     if tokens.size > MAX_TOKENS:
         raise ParameterError(
-            f"a shard of {tokens.size:,} tokens: at most {MAX_TOKENS:,} can be sorted; "
+            f"a shard of {counted(tokens.size, 'token')}: at most {MAX_TOKENS:,} can be sorted; "
             "lower `shard_tokens`"
         )
     if tokens.size == 0:

@@ -14,6 +14,7 @@ from unicodedata import east_asian_width
 import numpy as np
 from numpy.typing import NDArray
 
+from distsim.base.errors import counted
 from distsim.comparison.nearest import Neighbour
 from distsim.signatures.table import StoredTable
 
@@ -352,7 +353,8 @@ def draw_map(
         (x, y), mark = at[number], marks[number]
         radius = round(min(9.0, 2.5 + 0.9 * float(np.log10(mark.occurrences + 1))), 1)
         tooltip = (
-            f"{mark.phrase}: similarity {mark.similarity:.3f}, {mark.occurrences:,} occurrences"
+            f"{mark.phrase}: similarity {mark.similarity:.3f}, "
+            f"{counted(mark.occurrences, 'occurrence')}"
         )
         shapes = (
             Circle(x, round(y - up, 1), radius, "accent" if number else "warm"),

@@ -11,7 +11,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.arguments import one_path
-from distsim.base.errors import ArtifactError, InputError
+from distsim.base.errors import ArtifactError, InputError, counted
 from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.bitext import Bitext
 from distsim.comparison.table import SignatureTable
@@ -164,7 +164,7 @@ def _pack_faults(path: Path, packs: Any) -> Iterator[str]:
                 yield str(error)
                 continue
             if n_rules != packs["rules"][size_name.upper()][kind]:
-                yield f"{file} has {n_rules:,} rules, which is not the number in {_PACKS}"
+                yield f"{file} has {counted(n_rules, 'rule')}, which is not the number in {_PACKS}"
 
 
 def _index_faults(index: CorpusIndex, watch: Callable[[int], object]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import NamedTuple, get_args
 
 from distsim.base.arguments import AddedScores as Features
 from distsim.base.arguments import Aggregation, OnError, check_types, in_range, one_of
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, counted
 from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.lines import read_lines
 from distsim.corpus.query import Lookup
@@ -108,7 +108,9 @@ def read_table(
             count = n_scores(entry)
             wanted = count if wanted is None else wanted
             if count != wanted:
-                raise LineFaultError(f"{count} scores, wanted {wanted} as on the lines before")
+                raise LineFaultError(
+                    f"{counted(count, 'score')}, wanted {wanted} as on the lines before"
+                )
         except LineFaultError as fault:
             if faulty.keeps(number, str(fault)):
                 yield line, None
@@ -344,7 +346,7 @@ class _Best:
             column = PHRASE_TABLE.columns["p(e|f)"] if len(scores) >= 4 else 0
         if column >= len(scores):
             raise ParameterError(
-                f"`probability` {column}: the table has {len(scores)} scores, from 0"
+                f"`probability` {column}: the table has {counted(len(scores), 'score')}, from 0"
             )
         return scores[column]
 

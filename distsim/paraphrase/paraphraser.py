@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from distsim.base.arguments import AnyPath, WordIds, one_text
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.base.parallel import half_of_free
 from distsim.base.results import Results
 from distsim.comparison.opposites.opposites import SPARE, opposites_last
@@ -381,7 +381,8 @@ class Paraphraser:
                 reason = "no other phrase occurs in its contexts"
             else:
                 reason = (
-                    f"none of {len(found)} candidates scores {self._least(focal.size):g} and passes"
+                    f"none of {counted(len(found), 'candidate')} scores "
+                    f"{self._least(focal.size):g} and passes"
                 )
         n_candidates = candidates.size + single_candidates.size
         return Answer(

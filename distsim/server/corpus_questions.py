@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim.base.arguments import AssociationMeasure, KeywordMeasure, Layer
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.indexes.collocation import Documents
 from distsim.indexes.collocation import collocates as found_collocates
 from distsim.indexes.concordance import Sample, parse_context
@@ -328,7 +328,8 @@ def whole_concordance(
     total = count_of(index, one)
     if total > LIMITS.exported_lines:
         raise ParameterError(
-            f"{phrase!r} occurs {total:,} times: {LIMITS.exported_lines:,} lines are exported at "
+            f"{phrase!r} occurs {counted(total, 'time')}: {LIMITS.exported_lines:,} lines "
+            "are exported at "
             "most; distsim kwic --limit 0 prints all"
         )
     return spans(index, one, order, width=5)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from distsim.base.arguments import AssociationMeasure, KeywordMeasure, Layer
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.contexts.ngram import WIDEST
 from distsim.grammar.pair_features import PAIR_KINDS
 from distsim.kernels.contexts import SCHEMES
@@ -39,14 +39,16 @@ class TextField:
         for one in given:
             if len(one) > self.most:
                 raise ParameterError(
-                    f"`{self.name}` has {len(one):,} characters: give {self.most:,} at most"
+                    f"`{self.name}` has {counted(len(one), 'character')}: give "
+                    f"{self.most:,} at most"
                 )
             if self.default is None and not one.strip():
                 raise ParameterError(f"`{self.name}` is empty: give at least one word")
         if self.many:
             if len(given) > LIMITS.phrases:
                 raise ParameterError(
-                    f"`{self.name}` is given {len(given)} times: {LIMITS.phrases} at most"
+                    f"`{self.name}` is given {counted(len(given), 'time')}: "
+                    f"{LIMITS.phrases} at most"
                 )
             return tuple(given)
         return given[0]
@@ -170,7 +172,9 @@ class Endpoint:
         for name, argument in known.items():
             texts = given.get(name, ())
             if len(texts) > 1 and not argument.many:
-                raise ParameterError(f"`{name}` is given {len(texts)} times: give it once")
+                raise ParameterError(
+                    f"`{name}` is given {counted(len(texts), 'time')}: give it once"
+                )
             if texts:
                 values[name] = argument.value(texts)
             elif argument.default is None:

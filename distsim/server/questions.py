@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from distsim.base.errors import DistsimError, ParameterError, program_version
+from distsim.base.errors import DistsimError, ParameterError, counted, program_version
 from distsim.comparison.measures import Similarity, reason_without_signature
 from distsim.contexts.contrasting import ContrastedContext, contrast
 from distsim.contexts.ngram import phrase_contexts
@@ -390,7 +390,7 @@ def _sentences(opened: Opened, text: str) -> list[list[str]]:
     longest = max(map(len, found), default=0)
     if longest > LIMITS.sentence_words or len(found) > LIMITS.sentences:
         raise ParameterError(
-            f"the text has {len(found)} sentences of up to {longest} words: give "
+            f"the text has {counted(len(found), 'sentence')} of up to {longest} words: give "
             f"{LIMITS.sentences} of {LIMITS.sentence_words} words at most"
         )
     return [sentence for sentence in found if sentence]

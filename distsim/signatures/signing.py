@@ -14,7 +14,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.arguments import one_path
-from distsim.base.errors import DistsimError, ParameterError
+from distsim.base.errors import DistsimError, ParameterError, counted
 from distsim.base.parallel import Progress, half_of_free, no_progress
 from distsim.contexts.ngram import NgramModel
 from distsim.contexts.phrase_store import Selection
@@ -246,7 +246,8 @@ def _require_memory(
     least = n_words * _BYTES_A_WORD
     if memory < least:
         raise ParameterError(
-            f"`memory`: the vectors of {n_words:,} words take {least / 1e6:,.0f}M: give at least "
+            f"`memory`: the vectors of {counted(n_words, 'word')} take {least / 1e6:,.0f}M: "
+            "give at least "
             "this much, or make them fewer by a higher `min_count` or `composition.most_words`"
         )
 
@@ -307,7 +308,8 @@ def require_rows(parameters: dict[str, Any]) -> None:
             "has a weight: change the limits, or give more text"
         )
     raise ParameterError(
-        f"no phrase of 1 to {parameters['max_length']} tokens occurs `min_count` {least} times: "
+        f"no phrase of 1 to {parameters['max_length']} tokens occurs `min_count` "
+        f"{counted(least, 'time')}: "
         "lower it, or give more text"
     )
 

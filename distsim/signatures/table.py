@@ -21,7 +21,7 @@ from distsim.base.arguments import (
     shown,
     utf8_phrase,
 )
-from distsim.base.errors import ArtifactError, IncompatibleError, ParameterError
+from distsim.base.errors import ArtifactError, IncompatibleError, ParameterError, counted
 from distsim.contexts.phrase_store import Selection
 from distsim.corpus.inflections import NONE, OF_LANGUAGE
 from distsim.corpus.normaliser import Normaliser
@@ -264,7 +264,10 @@ class StoredTable:
         return self.texts()
 
     def __repr__(self) -> str:
-        return f"<SignatureTable {self.path}: {len(self):,} phrases, {self.fingerprint.short}>"
+        return (
+            f"<SignatureTable {self.path}: {counted(len(self), 'phrase')}, "
+            f"{self.fingerprint.short}>"
+        )
 
     def _repr_html_(self) -> str:
         rows = [("phrases", f"{len(self):,}"), *self.fingerprint.fields().items()]

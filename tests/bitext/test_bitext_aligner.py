@@ -379,8 +379,8 @@ def test_align_says_what_does_not_match(run, tmp_path):
         tmp_path / "l", "--trees", tmp_path / "trees", "--tags", tmp_path / "tags",
     )  # fmt: skip
     assert "3 links, 1 of them possible" in err
-    assert "trees: 1 sentences have them; of 1 they do not match the tokens" in err
-    assert "tags: 1 sentences have them, 1 have none" in err
+    assert "trees: 1 sentence with them; of 1 more they do not match the tokens" in err
+    assert "tags: 1 sentence with them, 1 without" in err
 
 
 def test_align_reads_each_side_in_its_encoding(run, tmp_path):
@@ -404,9 +404,9 @@ def test_align_refuses_in_one_sentence(run, tmp_path):
     _, err = run(*made, status=1)
     note, refusal = err.splitlines()
     assert note.startswith("read as running text; --format lines")
-    assert "en has 1 lines" in refusal and "de has 2" in refusal
+    assert "en has 1 line," in refusal and "de has 2" in refusal
     _, err = run(*made, "--format", "lines", status=1)
-    assert "en has 1 lines" in err and "de has 2" in err and err.count("\n") == 1
+    assert "en has 1 line," in err and "de has 2" in err and err.count("\n") == 1
     assert "give both" in run(*made, "--reversed-links", status=2)[1]
     _, err = run(*made, "--write-links", tmp_path / "no" / "links", status=1)
     assert "no such folder: create it first" in err

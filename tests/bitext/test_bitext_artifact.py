@@ -175,13 +175,13 @@ def test_other_files_that_make_no_bitext(sides, tmp_path):
 @pytest.mark.parametrize(
     ("what", "text", "message"),
     [
-        ("links", "0-0\n", r"links has 1 lines, the bitext has 6 pairs: give a line of links"),
+        ("links", "0-0\n", r"links has 1 line, the bitext has 6 pairs: give a line of links"),
         ("links", "0-0\n\n0-0 2-1\n\n\n\n", r"links, line 3: the link 2-1 leads out of the pair"),
         ("links", "0-0\n\n0-0 1\n\n\n\n", r"links, line 3: '1' is no link: write pairs"),
         ("links", "0-0\0\n\n\n\n\n\n", r"links, line 1: holds a NUL"),
         ("trees", "(S\n\n\n\n\n\n", r"trees, line 1: the tree is broken: .* missing"),
-        ("trees", "\n", r"trees has 1 lines, .*give a line of trees for every pair"),
-        ("tags", "A\n", r"tags has 1 lines, .*give a line of tags for every pair"),
+        ("trees", "\n", r"trees has 1 line, .*give a line of trees for every pair"),
+        ("tags", "A\n", r"tags has 1 line, .*give a line of tags for every pair"),
     ],
 )
 def test_files_that_do_not_go_with_the_pairs(sides, written, tmp_path, what, text, message):

@@ -171,14 +171,14 @@ BROKEN = [
     (conllu(token(1, "", 0, lemma="x")), 1, "an empty column"),
     (conllu("1-2\tx\t_\t_\t_\t_\t_\t_\t_\t_"), 1, "without tokens"),
     ("# constituency = (ROOT (A a)\n" + GOOD, 1, "1 ) missing: balance"),
-    ("# constituency = (ROOT (A a))\n" + GOOD, 1, "a tree of 1 leaves for a sentence of 2"),
+    ("# constituency = (ROOT (A a))\n" + GOOD, 1, "a tree of 1 leaf for a sentence of 2"),
     (f"{TOOLKIT}1-2-x\n", 1, "4 fields, wanted 6"),
     (f"{TOOLKIT}1-2-x 1-2-y 2-0-r ||| |||\n", 1, "token 1 has two basic heads"),
     (f"{TOOLKIT}1-9-x ||| |||\n", 1, "dependency '1-9-x', wanted tokens of 1 to 3"),
     (f"{TOOLKIT}a ||| |||\n", 1, "dependency 'a': write"),
     (f"{TOOLKIT}1-2-x ||| |||\n", 1, "0 roots"),
     (f"{TOOLKIT}2-0-root ||| 1-1-x |||\n", 1, "on itself"),
-    ("(ROOT (A a)) ||| a b ||| a/O ||| ||| |||\n", 1, "1 leaves, 2 lemmas and 1 entity"),
+    ("(ROOT (A a)) ||| a b ||| a/O ||| ||| |||\n", 1, "1 leaf, 2 lemmas and 1 entity class"),
 ]  # fmt: skip
 
 
@@ -197,8 +197,8 @@ BROKEN_TREES = [
     ("(ROOT (A a) (B b))) \n", 1, "a ) too many"),
     ("(A a) (B b)\n", 1, "text follows the tree"),
     ("a\n", 1, "is outside the brackets"),
-    ("(ROOT (A a))\n", 1, "a tree of 1 leaves for the sentence of 2 tokens at"),
-    ("(ROOT (A a) (B b))\n(ROOT (A a))\n", 2, "a tree too many after 1 sentences"),
+    ("(ROOT (A a))\n", 1, "a tree of 1 leaf for the sentence of 2 tokens at"),
+    ("(ROOT (A a) (B b))\n(ROOT (A a))\n", 2, "a tree too many after 1 sentence:"),
 ]
 
 

@@ -322,7 +322,7 @@ def test_trees_and_tags_line_by_line(tmp_path):
     assert write_line_files(annotated, trees, tags, [tmp_path / "text"]) == (5, 1)
     assert trees.read_text() == "\n(ROOT (S (NP a) (VP b)))\n\n\n\n"
     assert gzip.decompress(tags.read_bytes()) == b"\nNN VERB\n\nIN DT\n\n"
-    for text, place in (("a b\nde el\nx\n", "line 3: 1 tokens, 0"), ("a b c\n", "line 1: 3")):
+    for text, place in (("a b\nde el\nx\n", "line 3: 1 token, 0"), ("a b c\n", "line 1: 3")):
         (tmp_path / "text").write_text(text)
         with pytest.raises(InputError, match=f"text, {place}.* were annotated: annotate the text"):
             write_line_files(annotated, trees, tags, [tmp_path / "text"])

@@ -144,7 +144,7 @@ def test_what_is_refused(files, run, tmp_path):
     _, told = run(
         "evaluate-sentences", files["source"], short, "--references", files["one"], status=1
     )
-    assert "short: 1 lines for 30 sentences" in told
+    assert "short: 1 line for 30 sentences" in told
     _, told = run("evaluate-sentences", files["source"], files["good"], status=2)
     assert "--references FILE" in told
     _, told = evaluate(run, files, "--baseline", "nobody", status=1)

@@ -68,7 +68,7 @@ def test_pair_lists(tmp_path):
         ("a\tb\t1\nc\td\t2\ne\tf\tx\n", "line 3: column 3 has 'x', wanted a score: mend"),
         ("a\tb\t1\nc\td\t2\ne\tf\n", "line 3: column 3 has nothing, wanted a score"),
         ("a\tb\t1\n\tb\t2\n", "line 2: a phrase is empty: fill it in or drop the line"),
-        ("a b\nc d\ne\n", "line 3: 1 columns, wanted 2: give every line"),
+        ("a b\nc d\ne\n", "line 3: 1 column, wanted 2: give every line"),
         ("a\tb\tnan\na\tc\tnan\n", "line 2: no column after the two phrases is a number"),
     ],
 )

@@ -36,7 +36,7 @@ def test_rules_of_a_bitext(bitext, tmp_path, run):
     assert ("[VP]", "[NP,1] [NP,2] geben", "give [NP,2] to [NP,1]") in rules
     assert ("[NP]", "[DT,1] haus", "[DT,1] building") in rules
     assert not any("ein" in rule[1].split() for rule in rules)  # its sentence has no tree
-    assert "4 sentence pairs, 1 bitexts" in told and f"{len(rules)} rules" in told
+    assert "4 sentence pairs, 1 bitext," in told and f"{len(rules)} rules" in told
 
 
 def test_several_bitexts_agree(bitext, tmp_path, run):

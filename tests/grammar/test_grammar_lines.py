@@ -223,7 +223,7 @@ def test_both_layouts_of_an_entry():
     ("line", "fault"),
     [
         (b"a ||| b\n", "2 fields"),
-        (b"\n", "1 fields"),
+        (b"\n", "1 field separated"),
         (b" ||| b ||| 1\n", "source phrase is empty"),
         (b"a |||  ||| 1\n", "target phrase is empty"),
         (b"\xff ||| b ||| 1\n", "not UTF-8"),

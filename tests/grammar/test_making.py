@@ -46,7 +46,7 @@ def test_the_whole_road_and_again(texts, alice_index, tmp_path, run):
     out, told = make(run, texts, path, tmp_path / "grammar")
     assert not left.exists()
     assert (
-        "150 sentence pairs of 1 bitexts" in out and "best of content, in the order of packs" in out
+        "150 sentence pairs of 1 bitext" in out and "best of content, in the order of packs" in out
     )
     assert (tmp_path / "grammar" / "report.txt").read_text() == out
     index = GrammarIndex.open(tmp_path / "grammar" / "packs")

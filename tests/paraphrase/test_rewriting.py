@@ -272,7 +272,7 @@ def test_short_long_unknown_and_empty_sentences(made):
     assert found[0].score >= found[1].score
     with pytest.raises(ParameterError, match="2,001 tokens, wanted 2,000 at most: cut it"):
         rewriter.rewrite("a " * 2001)
-    with pytest.raises(ParameterError, match="the tree has 1 words, the sentence 2"):
+    with pytest.raises(ParameterError, match="the tree has 1 word, the sentence 2"):
         rewriter.rewrite("a b", tree="(NP a)")
     with pytest.raises(ParameterError, match="the tree is broken"):
         rewriter.rewrite("a b", tree="(NP (D a) (N b)")
@@ -469,7 +469,7 @@ def test_what_the_command_line_refuses(made, tmp_path, run):
     _, told = run(
         "rewrite", pack, tmp_path / "in", "--index", index, "--trees", tmp_path / "trees", status=1
     )
-    assert "2 lines for 1 sentences" in told
+    assert "2 lines for 1 sentence:" in told
     (tmp_path / "bad").write_bytes(b"\xff\n")
     _, told = run("rewrite", pack, tmp_path / "bad", "--index", index, status=1)
     assert "bad, line 1, byte 1: not UTF-8 (found 0xff" in told

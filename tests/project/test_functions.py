@@ -4,6 +4,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from tests.conftest import PROJECT
@@ -143,3 +144,30 @@ def test_one_spelling_of_learned():
     texts = {path: path.read_text("utf-8") for path in (PROJECT / "distsim").rglob("*.py")}
     lines = [line for text in texts.values() for line in text.splitlines() if "learnt" in line]
     assert [line.split(" =")[0] for line in lines] == ["CHECKSUM_KEY"]
+
+
+_NO_NOUNS = {"has", "is", "was", "as", "takes", "keeps", "needs", "goes", "holds", "this", "bytes"}
+
+
+def bare_plurals(tree: ast.AST) -> Iterator[str]:
+    """Yield what follows a number in messages, where it is a noun in the plural."""
+    for message in ast.walk(tree):
+        if not isinstance(message, ast.JoinedStr):
+            continue
+        for number, after in pairwise(message.values):
+            if not (isinstance(number, ast.FormattedValue) and isinstance(after, ast.Constant)):
+                continue
+            text = ast.unparse(number.value)
+            is_count = number.format_spec is not None and ast.unparse(number.format_spec) == "f','"
+            plural = re.match(r" (?:(?!have\b|has\b)[a-z]+ )?([a-z]+s)\b(?!')", after.value)
+            varies = not re.search(r"\b_?[A-Z][A-Z_]+\b|LIMITS|lengths", text)
+            is_count |= text.startswith("len(")
+            if varies and is_count and plural and plural[1] not in _NO_NOUNS:
+                yield f"{text}{after.value[:30]!r}"
+
+
+def test_nouns_behind_numbers_have_a_singular():
+    """`1 fields` is no message: `counted(n, "field")` writes number and noun."""
+    for path in sorted((PROJECT / "distsim").rglob("*.py")):
+        plurals = list(bare_plurals(ast.parse(path.read_text(encoding="utf-8"))))
+        assert not plurals, path

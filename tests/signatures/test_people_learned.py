@@ -639,7 +639,7 @@ def test_commands(learned, tmp_path, capsys):
     )["composed"] is False  # fmt: skip
     rows = run("neighbours", tmp_path / "t", "alice queen", "-k", 2)
     assert [line.split("\t")[4] for line in rows.out.splitlines()] == ["composed"] * 2
-    assert "1 of 1 phrases are not in the table: composed of words" in rows.err
+    assert "1 of 1 phrase not in the table: composed of words" in rows.err
     ranked = run("neighbours", table.path.parent, "alice", "-k", 3, "--by", "exact").out
     values = [float(line.split("\t")[2]) for line in ranked.splitlines()]
     assert values == sorted(values, reverse=True) and len(values) == 3

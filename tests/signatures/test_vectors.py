@@ -84,7 +84,7 @@ FAULTS = {
     "empty": (b"", "f: is empty"),
     "a header alone": (b"2 3\n", "f, line 1: the header promises 2 words, 0 follow"),
     "a header that lies": (TWO.replace(b"2 2", b"3 2"), "f, line 1: the header promises 3 words"),
-    "too few in a header": (TWO.replace(b"2 2", b"1 2"), "f, line 1: the header promises 1 words"),
+    "too few in a header": (TWO.replace(b"2 2", b"1 2"), "f, line 1: the header promises 1 word,"),
     "wrong dimensions": (
         TWO.replace(b"2 2", b"2 5"), "f, line 2: 2 numbers after the word, wanted 5, as the header"
     ),

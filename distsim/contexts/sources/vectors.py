@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from distsim.base.arguments import TextFormat
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.contexts.phrase_store import Selection
 from distsim.contexts.sources.index import phrase_runs
 from distsim.contexts.sources.source import (
@@ -142,7 +142,8 @@ class GivenVectors(VectorFile):
         listed, rows = list(words), np.asarray(vectors)
         if rows.ndim != 2 or rows.dtype.kind != "f" or len(rows) != len(listed) or not rows.size:
             raise ParameterError(
-                f"`vectors` {rows.dtype}{list(rows.shape)} for {len(listed):,} words: give floats, "
+                f"`vectors` {rows.dtype}{list(rows.shape)} for "
+                f"{counted(len(listed), 'word')}: give floats, "
                 "a row for each word"
             )
         if not np.isfinite(rows).all():

@@ -6,7 +6,7 @@ from html import unescape
 from typing import Any, NamedTuple
 
 from distsim.base.arguments import plain_count
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, counted
 from distsim.corpus.conllu import word_rows
 from distsim.corpus.documents import Document
 from distsim.corpus.lines import LINE_BYTES, decoded, decoded_line, read_lines
@@ -87,8 +87,8 @@ def _distances(rows: list[list[str]], at: list[int], file: str) -> list[int]:
         head = 0 if row[6] == "_" else plain_count(row[6])
         if head is None or head > len(rows):
             raise InputError(
-                f"{file}, line {line}: the head is {row[6]:.20}, the sentence has {len(rows)} "
-                "tokens: give the number of one, 0 for the root, or _"
+                f"{file}, line {line}: the head is {row[6]:.20}, the sentence has "
+                f"{counted(len(rows), 'token')}: give the number of one, 0 for the root, or _"
             )
         distances.append(head - number if head else 0)
     return distances
@@ -387,7 +387,8 @@ def _read_vertical(source: Source, options: ReadOptions) -> Iterator[Document]:
         if len(row) != layout.n_columns:
             options.skip(
                 InputError(
-                    f"{place}: {len(row)} columns, wanted {layout.n_columns} as in most lines: "
+                    f"{place}: {counted(len(row), 'column')}, wanted {layout.n_columns} as "
+                    "in most lines: "
                     "correct the line"
                 )
             )

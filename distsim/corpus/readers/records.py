@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, counted
 from distsim.corpus.decompression import peeked
 from distsim.corpus.documents import Document, without_unnamed
 from distsim.corpus.lines import TEXT_LINE_BYTES, decoded, read_lines
@@ -92,7 +92,8 @@ def _read_delimited(marks: str, source: Source, options: ReadOptions) -> Iterato
             if row and len(row) != len(names):
                 options.skip(
                     InputError(
-                        f"{place}: {len(row)} fields, wanted {len(names)} as in the first row: "
+                        f"{place}: {counted(len(row), 'field')}, wanted {len(names)} as in "
+                        "the first row: "
                         "correct the row"
                     )
                 )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from html import unescape
 from itertools import pairwise
 
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, counted
 from distsim.corpus.documents import Document
 from distsim.corpus.lines import decoded
 from distsim.corpus.readers.reader import Reader, ReadOptions, library
@@ -95,7 +95,10 @@ def _events(lines: list[str], label: str, options: ReadOptions) -> Iterator[str]
         elif kind == "Dialogue":
             parts = values.split(",", len(fields) - 1)
             if fields[-1] != "text" or len(parts) < len(fields):
-                fault = f"has {len(parts)} of the {len(fields)} fields of a subtitle, Text the last"
+                fault = (
+                    f"has {len(parts)} of the {counted(len(fields), 'field')} of a "
+                    "subtitle, Text the last"
+                )
                 options.skip(InputError(f"{label}, line {number}: {fault}: correct the file"))
                 continue
             said = _DRAWING.sub("", parts[-1])

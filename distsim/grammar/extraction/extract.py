@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from distsim.base.arguments import TargetText
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.base.parallel import Progress, Run, no_progress, ordered_map
 from distsim.bitext.bitext import Bitext
 from distsim.grammar.arrays import scratch_folder, texts_of
@@ -52,11 +52,12 @@ class ExtractReport:
     def lines(self) -> list[str]:
         """Return the report, a few lines of text."""
         report = [
-            f"{self.pairs:,} sentence pairs, {self.bitexts} bitexts, {self.instances:,} instances",
-            f"{self.rules:,} rules with {self.labels:,} labels written",
+            f"{counted(self.pairs, 'sentence pair')}, {counted(self.bitexts, 'bitext')}, "
+            f"{counted(self.instances, 'instance')}",
+            f"{counted(self.rules, 'rule')} with {counted(self.labels, 'label')} written",
         ]
         if self.rare:
-            report[-1] += f", {self.rare:,} rare ones left out"
+            report[-1] += f", {counted(self.rare, 'rare one')} left out"
         return report
 
 

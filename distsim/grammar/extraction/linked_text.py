@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from distsim.base.arguments import Chains
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, counted
 from distsim.bitext.bitext import Bitext, Side, Trees
 from distsim.corpus.annotation import Tree
 from distsim.corpus.vocabulary import Vocabulary, VocabularyBuilder
@@ -57,7 +57,8 @@ def number_labels(labels: Iterable[str]) -> list[str]:
     distinct = sorted({written_label(label) for label in labels} - {X}, key=str.encode)
     if len(distinct) > MOST:
         raise InputError(
-            f"the trees have {len(distinct):,} different labels, wanted {MOST:,} at most: leave "
+            f"the trees have {counted(len(distinct), 'different label')}, wanted {MOST:,} "
+            "at most: leave "
             "out functions and indices"
         )
     return [X, *distinct]
@@ -157,7 +158,7 @@ class LinkedText:
             ArtifactError: one is damaged.
         """
         if not 1 <= len(bitexts) <= MOST_BITEXTS:
-            raise ParameterError(f"{len(bitexts)} bitexts: give 1 to {MOST_BITEXTS}")
+            raise ParameterError(f"{counted(len(bitexts), 'bitext')}: give 1 to {MOST_BITEXTS}")
         bounds = np.zeros(len(bitexts) + 1, np.int64)
         np.cumsum([len(bitext) for bitext in bitexts], out=bounds[1:])
         if bounds[-1] == 0:

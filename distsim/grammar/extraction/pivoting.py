@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim.base.arguments import plain_count, utf8_phrase
-from distsim.base.errors import InputError
+from distsim.base.errors import InputError, counted
 from distsim.base.parallel import Progress, Run, no_progress
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import Lookup
@@ -81,7 +81,7 @@ def pivot_rules(
     report.identities += alone if options.identities == "drop" else 0
     report.notes = [
         "probabilities are those of the counts, before anything was pruned"
-        + (f"; {alone:,} rules are alone with their pivot" if alone else "")
+        + (f"; {counted(alone, 'rule')} are alone with their pivot" if alone else "")
     ]
     return report
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from distsim.base.arguments import plain_count, plain_number
+from distsim.base.errors import counted
 from distsim.corpus.lines import is_utf8
 from distsim.grammar.fields import (
     BLANKS,
@@ -96,7 +97,9 @@ class GrammarFormat:
             wanted = "source ||| target ||| scores"
             if layout.label >= 0:
                 wanted = "[label] ||| source ||| target ||| features"
-            raise LineFaultError(f"{len(fields)} fields separated by |||, wanted {wanted}")
+            raise LineFaultError(
+                f"{counted(len(fields), 'field')} separated by |||, wanted {wanted}"
+            )
         at = layout.partners
         if at >= 0 and len(fields) > at + 2 and all(map(_PARTNERS.match, fields[at : at + 2])):
             layout = layout._replace(features=at + 2, links=-1, counts=-1)

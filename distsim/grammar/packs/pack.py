@@ -18,7 +18,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.arguments import Compression, OnError, check_types, one_of, one_path, real_path
-from distsim.base.errors import InputError, ParameterError, how_to_install
+from distsim.base.errors import InputError, ParameterError, counted, how_to_install
 from distsim.base.parallel import Progress, no_progress
 from distsim.bitext.kernels.links import format_links
 from distsim.corpus.inflections import DEFAULT, Inflections
@@ -138,9 +138,11 @@ class PackReport:
 
     def lines(self) -> list[str]:
         """Return the report, a few lines of text."""
-        report = [f"{self.read:,} rules"]
+        report = [counted(self.read, "rule")]
         if self.faulty.kept or self.faulty.dropped:
-            report[0] += f", {self.faulty.kept + self.faulty.dropped:,} invalid lines left out"
+            report[0] += (
+                f", {counted(self.faulty.kept + self.faulty.dropped, 'invalid line')} left out"
+            )
             report += [f"  {message}" for message in self.faulty.shown]
         report.append(", ".join(f"{n:,} {kind}" for kind, n in self.pair_kinds.items()))
         for size, counts in self.rules.items():
@@ -536,7 +538,8 @@ class _SpooledRules:
         """
         if len(self._labels) > _MOST_LABELS:
             raise InputError(
-                f"the grammar has {len(self._labels):,} labels, an index takes {_MOST_LABELS:,}: "
+                f"the grammar has {counted(len(self._labels), 'label')}, an index takes "
+                f"{_MOST_LABELS:,}: "
                 "pack it without an index"
             )
         hashes = self.spool.column("hash", np.uint64)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.inflections import AUTO, Inflections, chosen_inflections
 from distsim.indexes.corpus_index import CorpusIndex
@@ -158,7 +158,8 @@ class FinderLemmas(NamedTuple):
         n = len(lemmas.words)
         if n < FEWEST_LEMMAS:
             raise ParameterError(
-                f"{n} words occur often enough for a finder, wanted {FEWEST_LEMMAS}: sign with "
+                f"{counted(n, 'word')} occur often enough for a finder, wanted "
+                f"{FEWEST_LEMMAS}: sign with "
                 "--set finder=false, or give more text"
             )
         vectors = LemmaVectors(space, forms, words).rows([(word,) for word in lemmas.words])

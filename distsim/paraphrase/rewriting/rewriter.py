@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim.base.arguments import in_range
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.corpus.annotation import Tree
 from distsim.grammar.packs.grammar_index import GrammarIndex
 from distsim.kernels.compiled import frozen
@@ -185,7 +185,8 @@ class Rewriter:
         parsed = LabelledSentence(sentence, tree)
         if len(parsed) > MOST_TOKENS:
             raise ParameterError(
-                f"the sentence has {len(parsed):,} tokens, wanted {MOST_TOKENS:,} at most: cut it"
+                f"the sentence has {counted(len(parsed), 'token')}, wanted {MOST_TOKENS:,} "
+                "at most: cut it"
             )
         if not parsed.tokens:
             return []

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.corpus.annotation import Tree, TreeReader
 from distsim.corpus.normaliser import unescape
 from distsim.grammar.extraction.linked_text import Span, labels_of_spans
@@ -103,7 +103,8 @@ class LabelledSentence:
             return
         if len(tree.leaves) != len(self.tokens):
             raise ParameterError(
-                f"the tree has {len(tree.leaves)} words, the sentence {len(self.tokens)}: give "
+                f"the tree has {counted(len(tree.leaves), 'word')}, the sentence "
+                f"{len(self.tokens)}: give "
                 "the tree of this sentence, or an empty line"
             )
         self.labels = labels_of_spans(tree)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from distsim.base.arguments import one_path
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, counted
 from distsim.base.parallel import ordered_map
 from distsim.corpus.lines import decoded_line, read_lines, read_text_lines
 from distsim.corpus.sources import file_label
@@ -70,7 +70,8 @@ def read_tasks(
     texts = [decoded_line(raw, f"{trees}, line {number}") for number, raw in read_lines(trees)]
     if len(texts) != len(tasks):
         raise InputError(
-            f"{trees}: {len(texts):,} lines for {len(tasks):,} sentences: give a tree a line, an "
+            f"{trees}: {counted(len(texts), 'line')} for {counted(len(tasks), 'sentence')}: "
+            "give a tree a line, an "
             "empty line where there is none"
         )
     return [task._replace(tree=text) for task, text in zip(tasks, texts, strict=True)]

@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from distsim.base.arguments import ObjectiveName, check_types, in_range, one_of
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.evaluation.rewriting_scores import (
     PRECIS_LAMBDA,
@@ -253,7 +253,8 @@ def tune(
         rounds.append(Round(goal.value(best), sum(map(len, known)), size / words))
         say(
             f"iteration {turn + 1}: {options.objective} {100 * rounds[-1].score:.2f}, "
-            f"{size / words:.3f} of the words, {rounds[-1].known:,} rewritings, {fresh:,} new"
+            f"{size / words:.3f} of the words, {counted(rounds[-1].known, 'rewriting')}, "
+            f"{fresh:,} new"
         )
         lists = _Lists.of(known)
         if not fresh or lists is None:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.base.arguments import Words, one_text
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, counted
 from distsim.corpus.lines import decoded_line, read_lines
 from distsim.corpus.sources import file_label
 from distsim.indexes.shard import damaged
@@ -216,7 +216,8 @@ def read_tasks(path: str | Path) -> Iterator[SubstitutionTask]:
         columns = decoded_line(raw, where).split("\t")
         if not 3 <= len(columns) <= 4:
             raise InputError(
-                f"{where}: {len(columns)} columns separated by tabs, wanted left, target, right "
+                f"{where}: {counted(len(columns), 'column')} separated by tabs, wanted "
+                "left, target, right "
                 "and perhaps candidates: add the tabs, also around an empty left or right"
             )
         left, target, right = columns[:3]
@@ -228,7 +229,8 @@ def read_tasks(path: str | Path) -> Iterator[SubstitutionTask]:
             candidates = tuple(one for one in named if one)
             if len(candidates) > MOST_CANDIDATES:
                 raise InputError(
-                    f"{where}: {len(candidates):,} candidates: give {MOST_CANDIDATES:,} at most"
+                    f"{where}: {counted(len(candidates), 'candidate')}: give "
+                    f"{MOST_CANDIDATES:,} at most"
                 )
         yield SubstitutionTask(number, left, target, right, candidates)
 

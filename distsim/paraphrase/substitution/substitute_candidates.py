@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.base.arguments import Words, check_types, plain_number
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, counted
 from distsim.corpus.lines import read_line_blocks, split_lines
 from distsim.corpus.sources import file_label
 from distsim.grammar.fields import split_fields, tokens
@@ -161,7 +161,8 @@ class ParaphraseGrammar:
                 layout = known.layout
                 if len(fields) <= max(layout.source, layout.target):
                     raise InputError(
-                        f"{file_label(path)}, line {number}: {len(fields)} fields separated by "
+                        f"{file_label(path)}, line {number}: "
+                        f"{counted(len(fields), 'field')} separated by "
                         "|||, too few for a rule: mend the line"
                     )
                 source = wanted.get(b" ".join(tokens(fields[layout.source])))

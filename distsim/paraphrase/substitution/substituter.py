@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim.base.arguments import AnyPath, Words, in_range, one_or_many_texts, whole_number
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.base.results import Results
 from distsim.comparison.opposites.language import Language
 from distsim.comparison.opposites.opposites import opposites_last
@@ -220,7 +220,7 @@ class Substituter:
         else:
             if len(candidates) > MOST_CANDIDATES:
                 raise ParameterError(
-                    f"{len(candidates):,} candidates: give {MOST_CANDIDATES:,} at most"
+                    f"{counted(len(candidates), 'candidate')}: give {MOST_CANDIDATES:,} at most"
                 )
             phrases = [self._lexicon.words(one) for one in candidates]
         kind = self._kind(occurrence.target) if candidates is None else None

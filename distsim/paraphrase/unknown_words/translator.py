@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distsim.base.arguments import Copies, OnError, check_types
-from distsim.base.errors import InputError, ParameterError, check_interrupted
+from distsim.base.errors import InputError, ParameterError, check_interrupted, counted
 from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.lines import read_line_blocks, read_lines
 from distsim.corpus.sources import file_label, spooled
@@ -438,8 +438,8 @@ class _Translator:
                     copies.append(_copies(one))
         if len(features) < _FEWEST_HIDDEN:
             raise InputError(
-                f"the table has {len(features)} single words from which the ranking can be learned"
-                f", wanted {_FEWEST_HIDDEN} or more: give a larger table"
+                f"the table has {counted(len(features), 'single word')} from which the ranking "
+                f"can be learned, wanted {_FEWEST_HIDDEN} or more: give a larger table"
             )
         ranker = Ranker.learn(features, right, copies)
         return {name: values.tolist() for name, values in vars(ranker).items()} | {

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distsim.base.arguments import in_range
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, counted
 from distsim.comparison.mapping import MapOptions, WordSpace, fit_map
 from distsim.corpus.lines import decoded_line, read_lines, read_text_lines
 from distsim.corpus.normaliser import escape, escape_separators, has_escapes
@@ -253,7 +253,8 @@ class KnownWords:
             at = int(self.probability) if self.probability.isdigit() else len(scores)
         if at >= len(scores):
             raise ParameterError(
-                f"`probability` {self.probability}: the table has {len(scores)} scores, from 0"
+                f"`probability` {self.probability}: the table has "
+                f"{counted(len(scores), 'score')}, from 0"
             )
         p = _share(scores[at])
         if len(scores) < 4 or self.probability is not None:
@@ -362,7 +363,8 @@ class SourceSide:
         if not all(self.known[at[part]].any() for part in parts):
             found = int(self.known[at].any(axis=1).sum())
             raise InputError(
-                f"{self._table.path}: has {found} of the {len(at)} source words that teach the map "
+                f"{self._table.path}: has {found} of the {counted(len(at), 'source word')} "
+                "that teach the map "
                 "between the languages: give an index of text in the source language"
             )
         self._maps = [

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim import storage
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.base.parallel import trim
 from distsim.contexts.sources.source import Work
 from distsim.signatures.projections.projection import LARGEST_ENTRY, WHOLE_NUMBERS
@@ -65,7 +65,8 @@ def learn_projection(
     rank = min(learning.directions(n_bits), matrix.shape[0] - 1, matrix.shape[1] - 1)
     if rank < 1 or matrix.nnz == 0:
         raise ParameterError(
-            f"{matrix.shape[0]} frequent words and {matrix.shape[1]} features are too few to "
+            f"{matrix.shape[0]} frequent words and {counted(matrix.shape[1], 'feature')} "
+            "are too few to "
             "learn a projection: take more text, or sign with the preset thesis"
         )
     with one_thread_each():
