@@ -501,9 +501,57 @@ def test_a_sentence_takes_from_a_phrase_found_by_contexts_and_adds_nothing():
         likeness=np.array([0.9, 0.9, 0.9, 0.6]), fit=zeros, fluency=fluency, frequency=frequency,
         centrality=zeros, shared_fit=zeros, scored=np.array([True, True, True, True]),
     )  # fmt: skip
-    scores = scores_of_phrases([0.4, 0.3, 0.2, None], features)
-    wanted = [0.4 * np.exp(-2 * 0.01), 0.3, 0.2, 0.3]
+    scores = scores_of_phrases([0.4, 0.3, 0.2, None], features, by_vectors=False)
+    wanted = np.array([0.4 * np.exp(-2 * 0.01), 0.3, 0.2, 0.3])
     assert np.allclose(scores, wanted)
+    scores = scores_of_phrases([0.4, 0.3, 0.2, None], features)
+    wanted *= np.exp([-0.1, -0.1, -0.1, -0.4])  # less like the target
+    assert np.allclose(scores, wanted)
+
+
+def test_a_phrase_has_what_its_other_forms_share_contexts_with_in_its_own_form(tmp_path):
+    rng = np.random.default_rng(5)
+    names = [f"n{i}" for i in range(40)]
+    lines = []
+    for _ in range(60):
+        left, right = rng.choice(names, 3).tolist(), rng.choice(names, 3).tolist()
+        for phrase in ("take part in", "participate in"):
+            lines.append([*left, *phrase.split(), *right])
+        for phrase in ("takes part in", "participates in", "participated in"):
+            lines.append([*rng.choice(names, 3).tolist(), *phrase.split(), "it"])
+    lines += [["then", "they", "took", "part", "in", "n1"]] * 3
+    index = CorpusIndex.build([write_lines(tmp_path / "corpus.txt", lines)], tmp_path / "index")
+    table = SignatureTable.build(index, recipe=PRESETS["thesis"])
+    english = Inflections.open()
+    found = Substituter(index, table, inflections=english).substitutes(
+        "then they", "took part in", "n1"
+    )
+    assert found[0].substitute == "participated in"
+    alone = Paraphraser(index, table=table).paraphrases("took part in")
+    assert not any("participate" in one.phrase for one in alone)
+
+
+def test_candidates_for_another_form_of_a_phrase_are_inflected_like_it(tmp_path):
+    words = "take takes took taken taking part in join joins joined joining go goes went gone be is"
+    words += " man men woman women young phone phones was"
+    index = CorpusIndex.build([write_lines(tmp_path / "c", [words.split()])], tmp_path / "index")
+    forms = Forms(Inflections.open(), Lexicon(index))
+    take, took = ("take", "part", "in"), ("took", "part", "in")
+    assert set(forms.inflected(took)) == {
+        (one, "part", "in") for one in ("take", "takes", "took", "taken", "taking")
+    }
+    assert forms.inflected(took)[0] == took
+    assert forms.inflected(("in", "part", "of")) == [("in", "part", "of")]
+    assert forms.as_inflected(("join", "in"), take, took) == ("joined", "in")
+    assert forms.as_inflected(("go", "in"), take, ("taken", "part", "in")) == ("gone", "in")
+    assert forms.as_inflected(("joins",), ("takes", "part", "in"), took) == ("joined",)
+    assert forms.as_inflected(("joining", "in"), take, took) is None  # of another kind
+    assert forms.as_inflected(("in", "it"), take, took) is None  # a function word
+    assert forms.as_inflected(("part", "in"), take, took) is None  # without such a form
+    men, man = ("young", "men"), ("young", "man")
+    assert forms.as_inflected(("young", "women"), men, man) == ("young", "woman")
+    none = Forms(Inflections.open("none"), Lexicon(index))
+    assert none.inflected(took) == [took]
 
 
 def test_scores_of_a_phrase_in_a_sentence_are_at_most_those_without(learned):
@@ -519,7 +567,7 @@ def test_scores_of_a_phrase_in_a_sentence_are_at_most_those_without(learned):
 
 
 def test_a_word_is_shown_in_the_form_in_which_it_was_found_unless_another_is_likelier(tmp_path):
-    lines = [["he", "spoke", "concerning", "it"]] * 3 + [["they", "concern", "him"]] * 4
+    lines = [["he", "spoke", "concerning", "it"]] * 3 + [["they", "concern", "him"]] * 400
     index = CorpusIndex.build([write_lines(tmp_path / "corpus.txt", lines)], tmp_path / "index")
     lexicon = Lexicon(index)
     fluency = Fluency(lexicon, Forms(Inflections.open(), lexicon))

@@ -144,6 +144,49 @@ class Forms:
                 found += [(*words[:at], form, *words[at + 1 :]) for form in self._shown(words[at])]
         return tuple(dict.fromkeys(found))
 
+    def inflected(self, phrase: Words) -> list[Words]:
+        """Return a phrase, and it with its first or its last word in each other form: *takes part*.
+
+        Function words stay, and so do all words where endings name no inflections.
+
+        Arguments:
+            phrase: two words or more.
+        """
+        phrases = [phrase]
+        for at in (0, len(phrase) - 1) if self.inflections.names_kinds else ():
+            if phrase[at] not in self.inflections.function_words:
+                forms = self.of_word(self.base(phrase[at]))
+                phrases += [(*phrase[:at], form, *phrase[at + 1 :]) for form in forms]
+        return list(dict.fromkeys(phrases))
+
+    def as_inflected(self, words: Words, source: Words, target: Words) -> Words | None:
+        """Return what stands for one form of a phrase as it stands for another form of it.
+
+        *Participate in*, which stands for *take part in*, gives *participated in* for *took part
+        in*. None where its first word, or the last one where the forms differ in that, is of
+        another kind than the phrase's or has no such form.
+
+        Arguments:
+            words: of the candidate. source: the form that it stands for. target: the other form,
+                as `inflected` returns it.
+        """
+        at = 0 if source[0] != target[0] else -1
+        base, wanted = self.base(words[at]), self.kind(target[at])
+        if words[at] in self.inflections.function_words:
+            return None
+        if self.kind(words[at], base) != self.kind(source[at]):
+            return None
+        agreeing = self._of_kind(base, wanted)
+        alike = self._of_kind(self.base(target[at]), wanted)  # took, taken
+        if not agreeing:
+            return None
+        place = alike.index(target[at]) if target[at] in alike else 0
+        form = agreeing[min(place, len(agreeing) - 1)]
+        return (form, *words[1:]) if at == 0 else (*words[:-1], form)
+
+    def _of_kind(self, base: str, kind: str) -> list[str]:
+        return [form for form in self.of_word(base) if self.kind(form, base) == kind]
+
     def _shown(self, word: str) -> list[str]:
         """Return the forms of a word; of a function word no rare ones, such as *ins* of *in*."""
         rules, count = self.inflections, self._lexicon.count

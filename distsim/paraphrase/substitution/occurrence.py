@@ -235,7 +235,7 @@ def read_tasks(path: str | Path) -> Iterator[SubstitutionTask]:
         yield SubstitutionTask(number, left, target, right, candidates)
 
 
-_AS_FOUND = 3.0  # by so much another form than the one found is likelier that is shown, ln
+_AS_FOUND = 8.0  # by so much another form than the one found is likelier that is shown, ln
 
 
 class Filled(NamedTuple):

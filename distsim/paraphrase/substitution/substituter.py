@@ -267,7 +267,9 @@ class Substituter:
         if all(score is None for score in alone):
             return evidence, mix.scores(evidence)
         told = replace(evidence, likeness=np.array([score or 0.0 for score in alone]))
-        return told, scores_of_phrases(alone, evidence) if mix == FINDING else mix.scores(told)
+        if mix != FINDING:
+            return told, mix.scores(told)
+        return told, scores_of_phrases(alone, evidence, by_vectors=self._vectors is not None)
 
     def features(
         self, left: str, target: str, right: str
