@@ -133,12 +133,12 @@ def modules_of_names(topic: str | None = None) -> dict[str, str]:
     >>> modules_of_names("evaluation")["GoldSet"]
     'distsim.evaluation.gold'
     """
-    found: dict[str, str] = {}
+    module_of_name: dict[str, str] = {}
     for home in TABLE:
         names = home.root if topic is None else f"{home.root} {home.others}"
         if topic in (None, home.topic):
-            found |= dict.fromkeys(names.split(), f"distsim.{home.module}")
-    return dict(sorted(found.items()))
+            module_of_name |= dict.fromkeys(names.split(), f"distsim.{home.module}")
+    return dict(sorted(module_of_name.items()))
 
 
 def lazy_names(
@@ -158,7 +158,9 @@ def lazy_names(
             return getattr(import_module(modules[name]), name)
         if name in topics:
             return import_module(f"{package}.{name}")
-        now = next((f"distsim.{one}.{name}" for one in TOPICS if name in modules_of_names(one)), "")
+        now = next(
+            (f"distsim.{topic}.{name}" for topic in TOPICS if name in modules_of_names(topic)), ""
+        )
         if not now:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         sentence = f"{package}.{name} is {now}"

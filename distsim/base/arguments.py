@@ -122,7 +122,7 @@ WordIds = tuple[int, ...]
 Pair = tuple[str, str]  # of phrases
 
 
-def one_path(given: Any, argument: str = "path") -> Path:
+def one_path(path: Any, argument: str = "path") -> Path:
     """Return an argument that must be one path, as a Path.
 
     Raises:
@@ -131,14 +131,14 @@ def one_path(given: Any, argument: str = "path") -> Path:
     >>> one_path("some.index").name
     'some.index'
     """
-    return Path(_path(given, argument))
+    return Path(_path(path, argument))
 
 
-def one_or_many_paths(given: Any, argument: str = "paths") -> list[str | Path]:
+def one_or_many_paths(paths: Any, argument: str = "paths") -> list[str | Path]:
     """Return paths, given as one or as any number of them.
 
     Arguments:
-        given: a path, or paths.
+        paths: a path, or paths.
 
     Raises:
         ParameterError: as one_path; of many, the message names the invalid one.
@@ -147,15 +147,15 @@ def one_or_many_paths(given: Any, argument: str = "paths") -> list[str | Path]:
     (['a.txt'], ['a.txt', 'b.txt'])
     """
     # An opened index or table can be iterated over, too: its words are no paths.
-    if _is_one(given) or isinstance(given, os.PathLike) or hasattr(given, "path"):
-        return [_path(given, argument)]
-    found = [
-        _path(one, f"{argument}[{number}]")
-        for number, one in enumerate(_many(given, argument, "a path or paths (str or Path)"))
+    if _is_one(paths) or isinstance(paths, os.PathLike) or hasattr(paths, "path"):
+        return [_path(paths, argument)]
+    checked = [
+        _path(path, f"{argument}[{number}]")
+        for number, path in enumerate(_many(paths, argument, "a path or paths (str or Path)"))
     ]
-    if not found:
+    if not checked:
         raise ParameterError(f"{argument}: is empty, wanted a path or paths: give at least one")
-    return found
+    return checked
 
 
 def real_path(path: AnyPath) -> Path:
@@ -170,21 +170,21 @@ def real_path(path: AnyPath) -> Path:
     return Path(os.path.realpath(path))
 
 
-def check_opened(given: Any, kind: type, owner: object) -> None:
+def check_opened(value: Any, kind: type, owner: object) -> None:
     """Check the type of the artifact that a class is constructed from.
 
     Arguments:
-        given: as given. kind: type of what is opened. owner: the object that is being made.
+        value: as given. kind: type of what is opened. owner: the object that is being made.
 
     Raises:
         ParameterError: it is something else, such as a path: the message says how to open one.
     """
-    if not isinstance(given, kind):
+    if not isinstance(value, kind):
         name = type(owner).__name__
-        raise ParameterError(f"{name}: is made of {shown(given)}: open one by {name}.open(path)")
+        raise ParameterError(f"{name}: is made of {shown(value)}: open one by {name}.open(path)")
 
 
-def one_text(given: Any, argument: str = "text") -> str:
+def one_text(value: Any, argument: str = "text") -> str:
     """Return an argument that must be one text (str).
 
     Raises:
@@ -194,9 +194,9 @@ def one_text(given: Any, argument: str = "text") -> str:
     Traceback (most recent call last):
     distsim.base.errors.ParameterError: phrase: is 7 (int), wanted a text (str)
     """
-    if not isinstance(given, str):
-        raise ParameterError(f"{argument}: is {shown(given)}, wanted a text (str)")
-    return given
+    if not isinstance(value, str):
+        raise ParameterError(f"{argument}: is {shown(value)}, wanted a text (str)")
+    return value
 
 
 def utf8_phrase(phrase: str) -> bytes:
@@ -217,11 +217,11 @@ def utf8_phrase(phrase: str) -> bytes:
         raise ParameterError("a phrase is not valid Unicode: give it in UTF-8") from None
 
 
-def one_or_many_texts(given: Any, argument: str = "texts") -> list[str]:
+def one_or_many_texts(values: Any, argument: str = "texts") -> list[str]:
     """Return texts, given as one or as any number of them; `isinstance(given, str)` tells which.
 
     Arguments:
-        given: a text, or texts.
+        values: a text, or texts.
 
     Raises:
         ParameterError: as one_text; of many, the message names the invalid one.
@@ -229,19 +229,19 @@ def one_or_many_texts(given: Any, argument: str = "texts") -> list[str]:
     >>> one_or_many_texts("a b"), one_or_many_texts(("a", "b"))
     (['a b'], ['a', 'b'])
     """
-    if _is_one(given):
-        return [one_text(given, argument)]
-    many = _many(given, argument, "a text or texts (str)")
+    if _is_one(values):
+        return [one_text(values, argument)]
+    many = _many(values, argument, "a text or texts (str)")
     if set(map(type, many)) - {str}:
-        many = [one_text(one, f"{argument}[{number}]") for number, one in enumerate(many)]
+        many = [one_text(text, f"{argument}[{number}]") for number, text in enumerate(many)]
     return many
 
 
-def whole_number(given: Any, argument: str, least: int, most: int | None = None) -> int:
+def whole_number(value: Any, argument: str, least: int, largest: int | None = None) -> int:
     """Return a whole number within its range, of Python's or numpy's type.
 
     Arguments:
-        least, most: the range, both included; no end where None.
+        least, largest: the range, both included; no end where None.
 
     Raises:
         ParameterError: it is none, or lies outside; the message names the argument.
@@ -251,19 +251,19 @@ def whole_number(given: Any, argument: str, least: int, most: int | None = None)
     distsim.base.errors.ParameterError: k: is 2.5 (float), wanted a whole number (int)
     """
     try:
-        number = operator.index(given)
-        sound = not isinstance(given, bool)
+        number = operator.index(value)
+        sound = not isinstance(value, bool)
     except TypeError:
         sound = False
     if not sound:
-        raise ParameterError(f"{argument}: is {shown(given)}, wanted a whole number (int)")
-    if number < least or (most is not None and number > most):
-        wanted = f"{least:,} or more" if most is None else f"{least:,} to {most:,}"
+        raise ParameterError(f"{argument}: is {shown(value)}, wanted a whole number (int)")
+    if number < least or (largest is not None and number > largest):
+        wanted = f"{least:,} or more" if largest is None else f"{least:,} to {largest:,}"
         raise ParameterError(f"{argument}: is {number}, choose {wanted}")
     return number
 
 
-def one_of(given: Any, choices: Iterable[Any], argument: str) -> None:
+def one_of(value: Any, choices: Iterable[Any], argument: str) -> None:
     """Check that an argument is one of those that may be chosen.
 
     Raises:
@@ -274,16 +274,16 @@ def one_of(given: Any, choices: Iterable[Any], argument: str) -> None:
     distsim.base.errors.ParameterError: weights 'gzip': choose one of raw, log
     """
     choices = tuple(choices)
-    if given not in choices:
+    if value not in choices:
         named = ", ".join(map(str, choices))
-        raise ParameterError(f"{argument} {given!r}: choose one of {named}")
+        raise ParameterError(f"{argument} {value!r}: choose one of {named}")
 
 
-def in_range(given: float, argument: str, least: float, most: float | None = None) -> None:
+def in_range(value: float, argument: str, least: float, largest: float | None = None) -> None:
     """Check that a number lies within its range, ends included.
 
     Arguments:
-        least, most: the range; no end where None.
+        least, largest: the range; no end where None.
 
     Raises:
         ParameterError: it is no number, lies outside, or is NaN; the message names the argument and
@@ -293,11 +293,11 @@ def in_range(given: float, argument: str, least: float, most: float | None = Non
     Traceback (most recent call last):
     distsim.base.errors.ParameterError: k 0: choose 1 or more
     """
-    if isinstance(given, bool) or not isinstance(given, Real):
-        raise ParameterError(f"{argument}: is {shown(given)}, wanted a number")
-    if not least <= given or (most is not None and given > most):
-        wanted = f"{least:.15g} or more" if most is None else f"{least:.15g} to {most:.15g}"
-        raise ParameterError(f"{argument} {given}: choose {wanted}")
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ParameterError(f"{argument}: is {shown(value)}, wanted a number")
+    if not least <= value or (largest is not None and value > largest):
+        wanted = f"{least:.15g} or more" if largest is None else f"{least:.15g} to {largest:.15g}"
+        raise ParameterError(f"{argument} {value}: choose {wanted}")
 
 
 def check_types(options: Any) -> None:
@@ -313,10 +313,10 @@ def check_types(options: Any) -> None:
         ParameterError: a field has another type; the message names it.
     """
     for name, hint in _simple_hints(options.__class__).items():
-        given = getattr(options, name)
-        if not any(_fits(given, one) for one in hint):
-            wanted = " or ".join(_TYPE_NAMES[one] for one in hint)
-            raise ParameterError(f"`{name}`: is {shown(given)}, wanted {wanted}")
+        value = getattr(options, name)
+        if not any(_fits(value, kind) for kind in hint):
+            wanted = " or ".join(_TYPE_NAMES[kind] for kind in hint)
+            raise ParameterError(f"`{name}`: is {shown(value)}, wanted {wanted}")
 
 
 _TYPE_NAMES = {
@@ -341,47 +341,47 @@ def _simple_hints(kind: type) -> dict[str, tuple[type, ...]]:
     return simple
 
 
-def _fits(given: Any, kind: type) -> bool:
+def _fits(value: Any, kind: type) -> bool:
     if kind is int:
-        return isinstance(given, Integral) and not isinstance(given, bool)
+        return isinstance(value, Integral) and not isinstance(value, bool)
     if kind is float:
-        return isinstance(given, Real) and not isinstance(given, bool)
-    return isinstance(given, kind)
+        return isinstance(value, Real) and not isinstance(value, bool)
+    return isinstance(value, kind)
 
 
-def shown(given: Any) -> str:
+def shown(value: Any) -> str:
     """Return a value and its type as a message names them.
 
     >>> shown(b"bytes"), shown(None)
     ("b'bytes' (bytes)", 'None')
     """
-    if given is None:
+    if value is None:
         return "None"
-    text = repr(given).replace("\n", " ")
+    text = repr(value).replace("\n", " ")
     if len(text) > _SHOWN_CHARACTERS:
         text = text[: _SHOWN_CHARACTERS - 1] + "…"
-    return f"{text} ({type(given).__name__})"
+    return f"{text} ({type(value).__name__})"
 
 
-def _is_one(given: Any) -> bool:
+def _is_one(value: Any) -> bool:
     """Return whether a value is one text or one bytes object, although it can be iterated over."""
-    return isinstance(given, str | bytes | bytearray | memoryview)
+    return isinstance(value, str | bytes | bytearray | memoryview)
 
 
-def _path(given: Any, argument: str) -> str | Path:
-    if isinstance(given, os.PathLike):
-        given = os.fspath(given) if not isinstance(given, Path) else given
-    if not isinstance(given, str | Path):
-        raise ParameterError(f"{argument}: is {shown(given)}, wanted a path (str or Path)")
-    if "\0" in str(given):
-        raise ParameterError(f"{argument}: is {shown(given)}: a path cannot hold a NUL")
-    if given == "":
+def _path(value: Any, argument: str) -> str | Path:
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value) if not isinstance(value, Path) else value
+    if not isinstance(value, str | Path):
+        raise ParameterError(f"{argument}: is {shown(value)}, wanted a path (str or Path)")
+    if "\0" in str(value):
+        raise ParameterError(f"{argument}: is {shown(value)}: a path cannot hold a NUL")
+    if value == "":
         raise ParameterError(f"{argument}: is an empty text, wanted a path")
-    return given
+    return value
 
 
-def _many(given: Any, argument: str, wanted: str) -> list[Any]:
+def _many(values: Any, argument: str, wanted: str) -> list[Any]:
     try:
-        return list(given)
+        return list(values)
     except TypeError:
-        raise ParameterError(f"{argument}: is {shown(given)}, wanted {wanted}") from None
+        raise ParameterError(f"{argument}: is {shown(values)}, wanted {wanted}") from None

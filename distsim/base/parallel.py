@@ -36,7 +36,9 @@ def half_of_free() -> int:
     free = _UNKNOWN
     with suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        free = 1024 * next(int(one.split()[1]) for one in lines if one.startswith("MemAvailable"))
+        free = 1024 * next(
+            int(line.split()[1]) for line in lines if line.startswith("MemAvailable")
+        )
     with suppress(OSError, ValueError):
         limit = int((_CGROUP / "memory.max").read_text(encoding="ascii"))
         used = int((_CGROUP / "memory.current").read_text(encoding="ascii"))
@@ -53,7 +55,7 @@ def keep_freed() -> None:
 
     The system clears every page that it hands out, which took a tenth of the time of signing.
     """
-    _tell((_MMAP_THRESHOLD, 1 << 30), (_TRIM_THRESHOLD, _ALWAYS))
+    _set_malloc_options((_MMAP_THRESHOLD, 1 << 30), (_TRIM_THRESHOLD, _ALWAYS))
 
 
 def give_back_freed() -> None:
@@ -61,7 +63,7 @@ def give_back_freed() -> None:
 
     It would keep up to 32 MB of every thread's for the next that asks.
     """
-    _tell((_MMAP_THRESHOLD, 1 << 20), (_ARENA_MAX, 1))
+    _set_malloc_options((_MMAP_THRESHOLD, 1 << 20), (_ARENA_MAX, 1))
 
 
 def trim() -> None:
@@ -70,7 +72,7 @@ def trim() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _tell(*settings: tuple[int, int]) -> None:
+def _set_malloc_options(*settings: tuple[int, int]) -> None:
     with suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)
         for name, value in settings:

@@ -46,8 +46,8 @@ class Results(list[T]):
         names = self.columns()
         head = "".join(f"<th>{escape(name)}</th>" for name in names)
         rows = [
-            "<tr>" + "".join(f"<td>{_cell(getattr(one, name))}</td>" for name in names) + "</tr>"
-            for one in self[:_SHOWN_ROWS]
+            "<tr>" + "".join(f"<td>{_cell(getattr(row, name))}</td>" for name in names) + "</tr>"
+            for row in self[:_SHOWN_ROWS]
         ]
         more = f"<p>{len(self):,} in all</p>" if len(self) > _SHOWN_ROWS else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
@@ -57,8 +57,8 @@ class Results(list[T]):
     @overload
     def __getitem__(self, place: slice) -> "Results[T]": ...
     def __getitem__(self, place: SupportsIndex | slice) -> Any:
-        found: Any = super().__getitem__(place)
-        return Results(found) if isinstance(place, slice) else found
+        selected: Any = super().__getitem__(place)
+        return Results(selected) if isinstance(place, slice) else selected
 
 
 def to_frame(results: Iterable[Any], *, library: str | None = None) -> Any:
@@ -92,7 +92,7 @@ def _fields(row: Any, number: int) -> tuple[str, ...]:
     if hasattr(row, "_fields"):
         return tuple(row._fields)
     if is_dataclass(row) and not isinstance(row, type):
-        return tuple(one.name for one in fields(row))
+        return tuple(field.name for field in fields(row))
     raise ParameterError(f"results[{number}]: has no fields: give named tuples, such as neighbours")
 
 

@@ -59,13 +59,13 @@ def parse_changes(assignments: Iterable[str]) -> dict[str, Any]:
     >>> parse_changes(["weighting.alpha=0.5", "n_bits=128"])
     {'weighting': {'alpha': '0.5'}, 'n_bits': '128'}
     """
-    found: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     for text in assignments:
         key, equals, value = text.partition("=")
         *parents, last = key.strip().split(".")
         if not equals or not last or not all(parents):
             raise SettingError(f"{text!r}: give KEY=VALUE, as in n_bits=128")
-        below = found
+        below = changes
         for parent in parents:
             below = below.setdefault(parent, {})
             if not isinstance(below, dict):
@@ -73,7 +73,7 @@ def parse_changes(assignments: Iterable[str]) -> dict[str, Any]:
         if isinstance(below.get(last), dict):
             raise SettingError(f"{key.strip()} and keys below it: give one of them")
         below[last] = _TypedValue(value.strip())
-    return found
+    return changes
 
 
 def changed(options: Iterable[Any], changes: Mapping[str, Any], where: str = "") -> list[Any]:
@@ -90,15 +90,18 @@ def changed(options: Iterable[Any], changes: Mapping[str, Any], where: str = "")
     options = list(options)
     left = dict(changes)
     taken = [
-        {key: left.pop(key) for key in list(left) if key in _settable(type(one))} for one in options
+        {key: left.pop(key) for key in list(left) if key in _settable(type(option))}
+        for option in options
     ]
     place = f"{where}: " if where else ""
     if left:
-        known = [key for one in options for key in keys(one)]
+        known = [key for option in options for key in keys(option)]
         raise SettingError(
             f"{place}{_full_key(left)}: no such setting: choose one of {', '.join(known)}"
         )
-    return [_changed(one, mine, _At(place, "")) for one, mine in zip(options, taken, strict=True)]
+    return [
+        _changed(option, mine, _At(place, "")) for option, mine in zip(options, taken, strict=True)
+    ]
 
 
 def keys(options: Any) -> list[str]:
@@ -108,12 +111,12 @@ def keys(options: Any) -> list[str]:
     >>> keys(Selection())
     ['min_count', 'max_length', 'max_phrases']
     """
-    found: list[str] = []
+    names: list[str] = []
     for name, hint in _settable(type(options)).items():
         value = getattr(options, name)
         inner = value if is_dataclass(value) else next((c() for c in _classes(hint)), None)
-        found += [f"{name}.{key}" for key in keys(inner)] if inner is not None else [name]
-    return found
+        names += [f"{name}.{key}" for key in keys(inner)] if inner is not None else [name]
+    return names
 
 
 def settings_text(*options: Any) -> str:
@@ -129,9 +132,9 @@ def settings_text(*options: Any) -> str:
     max_phrases = 10
     """
     lines, tables = [], []
-    for one in options:
-        for name, hint in _settable(type(one)).items():
-            value = getattr(one, name)
+    for option in options:
+        for name, hint in _settable(type(option)).items():
+            value = getattr(option, name)
             if not is_dataclass(value):
                 if not isinstance(value, Mapping):
                     lines.append(f"{name} = {_toml(value)}")
@@ -168,7 +171,7 @@ class _At(NamedTuple):
 
 def _changed(options: Any, changes: Mapping[str, Any], at: _At) -> Any:
     known = _settable(type(options))
-    given = {}
+    new_values = {}
     for name, value in changes.items():
         plain = name in known and not _classes(known[name]) and not _is_mapping(known[name])
         if name not in known or (plain and isinstance(value, Mapping)):
@@ -179,10 +182,10 @@ def _changed(options: Any, changes: Mapping[str, Any], at: _At) -> Any:
             )
         classes = _classes(known[name])
         if classes:
-            given[name] = _inner(getattr(options, name), classes, name, value, known[name], at)
+            new_values[name] = _inner(getattr(options, name), classes, name, value, known[name], at)
         else:
-            given[name] = _value(value, known[name], name, at)
-    return replace(options, **given)
+            new_values[name] = _value(value, known[name], name, at)
+    return replace(options, **new_values)
 
 
 def _inner(now: Any, classes: list[type], name: str, value: Any, hint: Any, at: _At) -> Any:
@@ -197,11 +200,11 @@ def _inner(now: Any, classes: list[type], name: str, value: Any, hint: Any, at: 
     value = dict(value)
     if len(classes) > 1 and "name" in value:
         chosen = value.pop("name")
-        found = [one for one in classes if _name(one) == chosen]
-        if not found:
+        fitting = [kind for kind in classes if _name(kind) == chosen]
+        if not fitting:
             names = ", ".join(map(_name, classes))
             raise at.below(name).error("name", chosen, f"one of {names}")
-        now = now if isinstance(now, found[0]) else found[0]()
+        now = now if isinstance(now, fitting[0]) else fitting[0]()
     return _changed(now if now is not None else classes[0](), value, at.below(name))
 
 
@@ -211,7 +214,7 @@ def _value(value: Any, hint: Any, name: str, at: _At) -> Any:
     Raises:
         SettingError: it is of another kind.
     """
-    kinds = [one for one in _members(hint) if one is not type(None)]
+    kinds = [member for member in _members(hint) if member is not type(None)]
     if len(kinds) < len(_members(hint)) and value == NONE:
         return None
     kind = kinds[0]
@@ -232,14 +235,15 @@ def _value(value: Any, hint: Any, name: str, at: _At) -> Any:
         if not isinstance(value, Mapping):
             raise at.error(name, value, f"a key inside it, as in {name}.KEY=VALUE")
         return {
-            key: _value(one, inside[1], key, at.below(name)) for key, one in _flat(value).items()
+            key: _value(entry, inside[1], key, at.below(name))
+            for key, entry in _flat(value).items()
         }
     read = _READERS[kind](value)
     if read is None:
         raise at.error(name, value, _WANTED[kind])
-    most = _LARGEST_SIZE if name in ("seed", "memory") or name.endswith("_bytes") else _LARGEST
-    if isinstance(read, int) and abs(read) > most:
-        raise at.error(name, read, f"at most {most:,}")
+    largest = _LARGEST_SIZE if name in ("seed", "memory") or name.endswith("_bytes") else _LARGEST
+    if isinstance(read, int) and abs(read) > largest:
+        raise at.error(name, read, f"at most {largest:,}")
     return read
 
 
@@ -249,11 +253,11 @@ def _listed(text: Any, in_brackets: bool) -> Sequence[Any] | None:
         return text if isinstance(text, list | tuple) else None
     if in_brackets or text.startswith("["):
         try:
-            found = tomllib.loads(f"x = {text}")["x"]
+            parsed = tomllib.loads(f"x = {text}")["x"]
         except tomllib.TOMLDecodeError:
             return None
-        return found if isinstance(found, list) else None
-    return [_TypedValue(one.strip()) for one in text.split(",") if one.strip()]
+        return parsed if isinstance(parsed, list) else None
+    return [_TypedValue(entry.strip()) for entry in text.split(",") if entry.strip()]
 
 
 def _whole(value: Any) -> int | None:
@@ -332,7 +336,9 @@ def _members(hint: Any) -> tuple[Any, ...]:
 
 def _classes(hint: Any) -> list[type]:
     """Return the dataclasses that a value may be of."""
-    return [one for one in _members(hint) if isinstance(one, type) and is_dataclass(one)]
+    return [
+        member for member in _members(hint) if isinstance(member, type) and is_dataclass(member)
+    ]
 
 
 def _name(cls: type) -> str:
@@ -347,11 +353,11 @@ def _full_key(changes: Mapping[str, Any]) -> str:
 
 def _flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     """Return a mapping whose keys may have dots, which were taken for keys inside keys."""
-    found: dict[str, Any] = {}
+    flattened: dict[str, Any] = {}
     for key, value in values.items():
         inner = isinstance(value, Mapping)
-        found |= _flat(value, f"{above}{key}.") if inner else {above + key: value}
-    return found
+        flattened |= _flat(value, f"{above}{key}.") if inner else {above + key: value}
+    return flattened
 
 
 def _toml(value: Any) -> str:

@@ -183,8 +183,10 @@ def _learn_block(
     english: TokenisedSide, other: TokenisedSide, options: AlignerOptions, run: Run,
 ) -> LearnedLinks:  # fmt: skip
     links = [
-        frozen(kernel.best_links(found.source.starts, found.target.starts, found.marginals, 1))
-        for found in sample_both_ways(english, other, options, run)
+        frozen(
+            kernel.best_links(samples.source.starts, samples.target.starts, samples.marginals, 1)
+        )
+        for samples in sample_both_ways(english, other, options, run)
     ]
     grow = options.symmetrisation == "grow-diag-final-and"
     return LearnedLinks(*kernel.symmetrise(english.starts, other.starts, *links, grow))
@@ -226,10 +228,10 @@ def sample_both_ways(
     chains = list(product(range(2), range(options.samplers)))
     marginals = [np.zeros(direction.n_cells, np.float32) for direction in directions]
     jumps = [np.zeros(kernel.N_JUMPS, np.int64) for _ in directions]
-    for (number, _), (found, jumped) in zip(
+    for (number, _), (sampled_marginals, jumped) in zip(
         chains, ordered_map(sample, chains, run.jobs), strict=True
     ):
-        marginals[number] += found
+        marginals[number] += sampled_marginals
         jumps[number] += jumped
     for summed in marginals:
         summed *= np.float32(1 / (options.samplers * n_last))
@@ -405,7 +407,7 @@ class LinkModel:
             sampled = sample_both_ways(
                 *self._sentences(*sides), options or AlignerOptions(), Run(jobs)
             )
-            self._directions = [_chances(found) for found in sampled]
+            self._directions = [_chances(sampled_links) for sampled_links in sampled]
 
     def links(self, english: Sequence[Tokens], other: Sequence[Tokens]) -> LearnedLinks:
         """Return the links of pairs of token sequences; none for sequences of 0 or over 255 tokens.
@@ -461,16 +463,18 @@ def _frozen(chances: _Chances) -> _Chances:
     return _Chances(*map(frozen, chances))
 
 
-def _chances(found: Sampled) -> _Chances:
+def _chances(sampled_links: Sampled) -> _Chances:
     """Return the probabilities of one direction, from the expected links of its samplers."""
-    source, target = found.source, found.target
+    source, target = sampled_links.source, sampled_links.target
     keys = name_co_occurrences(
-        source.tokens, source.starts, target.tokens, target.starts, found.co_occurrences,
-        found.n_co_occurrences,
+        source.tokens, source.starts, target.tokens, target.starts, sampled_links.co_occurrences,
+        sampled_links.n_co_occurrences,
     )  # fmt: skip
-    expected = np.bincount(found.co_occurrences, found.marginals, found.n_co_occurrences)
+    expected = np.bincount(
+        sampled_links.co_occurrences, sampled_links.marginals, sampled_links.n_co_occurrences
+    )
     of_source = (keys >> np.uint64(32)).astype(np.int64)
-    mass = np.bincount(of_source, expected, source.n_words) + LEXICAL_PRIOR * found.partners
+    mass = np.bincount(of_source, expected, source.n_words) + LEXICAL_PRIOR * sampled_links.partners
     # A word that was never met may become any word; one that was met, hardly a new one.
     n_target_words = target.n_words
     unseen = LEXICAL_PRIOR / np.where(
@@ -485,5 +489,5 @@ def _chances(found: Sampled) -> _Chances:
         frozen(((expected + LEXICAL_PRIOR) / mass[of_source])[order]),
         frozen(unseen),
         frozen((alone + LEXICAL_PRIOR) / (alone.sum() + LEXICAL_PRIOR * n_target_words)),
-        frozen(jump_probabilities(found.jumps).astype(np.float64)),
+        frozen(jump_probabilities(sampled_links.jumps).astype(np.float64)),
     )

@@ -283,7 +283,7 @@ def _trees(artifact: storage.Artifact) -> Trees:
     return Trees(
         artifact.array("trees/text", np.uint8),
         artifact.array("trees/starts", np.uint64),
-        [str(one) for one in json.loads(artifact.array("trees/labels", np.uint8).tobytes())],
+        [str(label) for label in json.loads(artifact.array("trees/labels", np.uint8).tobytes())],
         artifact.array("trees/span_labels", np.uint32),
         artifact.array("trees/span_bounds", np.uint8, 2),
         artifact.array("trees/span_starts", np.uint64),

@@ -159,18 +159,18 @@ class _Leaves:
 
     def _numbers(self, leaf: str) -> tuple[int, int]:
         """Return the word ids of a leaf as written and unescaped; -1 where unknown."""
-        found = self._known.get(leaf)
-        if found is None:
+        plain_and_undone = self._known.get(leaf)
+        if plain_and_undone is None:
             plain, undone = (
                 self._number.get(self._normaliser.token(form).encode(), -1)
                 for form in (leaf, unescape(leaf))
             )
-            found = self._known[leaf] = plain, undone
-        return found
+            plain_and_undone = self._known[leaf] = plain, undone
+        return plain_and_undone
 
 
 def _lines_for(
-    path: str | Path, pairs: Pairs, what: str
+    path: str | Path, pairs: Pairs, content: str
 ) -> Iterator[tuple[str, np.ndarray, str, int]]:
     """Yield (line, English word ids, file, line number) for every retained pair."""
     source = find_file(path)
@@ -189,7 +189,7 @@ def _lines_for(
         raise InputError(
             f"{path} has {counted(n_lines, 'line')}, the bitext has "
             f"{counted(pairs.rows.size, 'pair')}: give a "
-            f"line of {what} for every pair that was read, an empty one where there are none"
+            f"line of {content} for every pair that was read, an empty one where there are none"
         )
 
 

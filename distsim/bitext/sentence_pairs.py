@@ -58,24 +58,28 @@ def pair_sources(
         InputError: one is a side and the other is none, a file is missing, both sides are one.
     """
     names = f"{file_label(english)} and {file_label(other)}"
-    found = [None if Path(one).exists() else _SIDE.fullmatch(str(one)) for one in (english, other)]
-    if not any(found):
+    sides = [
+        None if Path(path).exists() else _SIDE.fullmatch(str(path)) for path in (english, other)
+    ]
+    if not any(sides):
         return None
-    if found[0] is None or found[1] is None:
+    if sides[0] is None or sides[1] is None:
         raise InputError(
             f"{names}: give two sides of one file, such as memory.tmx:en and "
             "memory.tmx:de, or two files"
         )
-    one, two = found[0], found[1]
-    if one[1] != two[1] or one[3] == two[3]:
+    english_side, other_side = sides[0], sides[1]
+    if english_side[1] != other_side[1] or english_side[3] == other_side[3]:
         raise InputError(
             f"{names}: give two sides of one file, such as memory.tmx:en and "
             "memory.tmx:de; to join texts of several files give two files"
         )
-    file = find_file(one[1], f"a file with both sides, {one[3]} and {two[3]}")
+    file = find_file(
+        english_side[1], f"a file with both sides, {english_side[3]} and {other_side[3]}"
+    )
     sources = []
-    for mine, against in ((one[3], two[3]), (two[3], one[3])):
-        if one[2].lower() == "tmx":
+    for mine, against in ((english_side[3], other_side[3]), (other_side[3], english_side[3])):
+        if english_side[2].lower() == "tmx":
             lines = partial(_tmx_lines, mine=mine, against=against, keeps=inline_tags == "keep")
         else:
             lines = partial(_column_lines, mine=mine, against=against)
@@ -100,13 +104,13 @@ def _pieces(source: Source, lines: partial[Iterator[str]]) -> Iterator[Document]
 
 def _column_lines(source: Source, mine: str, against: str) -> Iterator[str]:
     """Yield one column of each line."""
-    columns = [plain_count(one) for one in (mine, against)]
+    columns = [plain_count(column) for column in (mine, against)]
     if None in columns or 0 in columns:
         raise InputError(
             f"{source.label}: {mine} and {against}: name columns by numbers from 1: "
             f"{source.path}:1 and {source.path}:2"
         )
-    wanted = max(one or 0 for one in columns)
+    wanted = max(column or 0 for column in columns)
     for number, data in read_lines(source):
         cells = decoded(data, source.label, number).rstrip("\r\n").split("\t")
         if cells == [""]:
@@ -125,7 +129,7 @@ def _tmx_lines(source: Source, mine: str, against: str, keeps: bool) -> Iterator
     n_units = 0
     for segments in _units(source, keeps):
         seen |= segments.keys()
-        text, other = (_of_language(segments, one) for one in (mine, against))
+        text, other = (_of_language(segments, language) for language in (mine, against))
         if text is not None and other is not None:
             n_units += 1
             yield text

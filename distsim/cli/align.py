@@ -51,7 +51,7 @@ def align(
         str, typer.Argument(metavar="OTHER", help="Its translation, line by line; - for stdin.")
     ],
     output: Annotated[str, typer.Option("--output", "-o", metavar="BITEXT", help="Its folder.")],
-    given: GivenOptions,
+    annotations: GivenOptions,
     fine: FineSettings,
     write_links: Annotated[
         str | None,
@@ -71,14 +71,14 @@ def align(
     from distsim.bitext.links import pharaoh_text
     from distsim.bitext.sentence_pairs import BitextOptions
 
-    if given.reversed_links and given.links is None:
+    if annotations.reversed_links and annotations.links is None:
         raise typer.BadParameter("--reversed-links says how to read --links: give both")
     fine.chosen(BitextOptions(), AlignerOptions())  # before anything is opened
     cut = text_format
     if cut is None:
-        cut = _format_of(english, other, given, fine)
+        cut = _format_of(english, other, annotations, fine)
     options, aligner = fine.chosen(
-        BitextOptions(cut, as_is=as_is, encoding=given.encoding),
+        BitextOptions(cut, as_is=as_is, encoding=annotations.encoding),
         AlignerOptions(),
         text_format=text_format,
     )
@@ -91,7 +91,9 @@ def align(
         )
         bitext = build_bitext(
             english, other, output, options=options,
-            given=Given(given.links, given.trees, given.tags, given.reversed_links),
+            given=Given(
+                annotations.links, annotations.trees, annotations.tags, annotations.reversed_links
+            ),
             aligner=aligner, jobs=jobs, progress=opened.enter_context(progress_bar("done")),
         )  # fmt: skip
         if lines is not None:
@@ -99,12 +101,14 @@ def align(
     _report(bitext)
 
 
-def _format_of(english: str, other: str, given: GivenOptions, fine: FineSettings) -> TextFormat:
+def _format_of(
+    english: str, other: str, annotations: GivenOptions, fine: FineSettings
+) -> TextFormat:
     """Return how two texts are cut, and print it."""
     from distsim.bitext.sentence_pairs import find_pair
 
-    sources = find_pair(english, other, encoding=given.encoding)  # which checks them
-    tokenised = any((given.links, given.trees, given.tags))
+    sources = find_pair(english, other, encoding=annotations.encoding)  # which checks them
+    tokenised = any((annotations.links, annotations.trees, annotations.tags))
     if sources[0].documents is None:
         return text_format_of(sources, fine.settings, "text_format", tokenised)
     cut: TextFormat = "lines" if tokenised else "text"  # both sides of one file: TMX, a table
@@ -125,11 +129,11 @@ def _report(bitext: "Bitext") -> None:
         f"{bitext.other.tokens.size:,} of the other side, {counted(len(bitext.links), 'link')}"
         + (f", {possible:,} of them possible" if (possible := _possible(parameters)) else "")
     )
-    for what in ("trees", "tags"):
-        if what in parameters:
-            missing, unlike = parameters[what]["missing"], parameters[what]["unlike"]
+    for layer in ("trees", "tags"):
+        if layer in parameters:
+            missing, unlike = parameters[layer]["missing"], parameters[layer]["unlike"]
             say(
-                f"{what}: {counted(counts.kept - missing - unlike, 'sentence')} with them"
+                f"{layer}: {counted(counts.kept - missing - unlike, 'sentence')} with them"
                 + (f", {missing:,} without" if missing else "")
                 + (f"; of {unlike:,} more they do not match the tokens: left out" if unlike else "")
             )

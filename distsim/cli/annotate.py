@@ -61,7 +61,7 @@ def annotate(
             "--trees needs a model of constituency: stanza has some; name those in --models DIR, "
             "and constituency among --processors if that is given"
         )
-    written: list[str | Path] = [*files_of(output), *(one for one in (trees, tags) if one)]
+    written: list[str | Path] = [*files_of(output), *(extra for extra in (trees, tags) if extra)]
     with spooled_sources(find_texts(corpus, as_is, written)) as sources:
         with progress_bar("words") as bar:
             report = annotate_files(sources, output, annotator, jobs=jobs, progress=bar)

@@ -128,10 +128,11 @@ def _augment_unknown(
         )  # fmt: skip
     if how.why:
         for word in report.words:
-            for rank, one in enumerate(word.translations, 1):
-                put_row({"phrase": word.word, "rank": rank, "answer": one.target, "p": one.p,
-                         "cosine": one.cosine, "edits": one.edits,
-                         "behind": " ".join(one.behind)})  # fmt: skip
+            for rank, translation in enumerate(word.translations, 1):
+                put_row({"phrase": word.word, "rank": rank, "answer": translation.target,
+                         "p": translation.p, "cosine": translation.cosine,
+                         "edits": translation.edits,
+                         "behind": " ".join(translation.behind)})  # fmt: skip
     _say_report(report, output)
 
 
@@ -163,9 +164,12 @@ def _say_report(report: "UnknownWordReport", output: str) -> None:
 
 
 def _say_faults(faulty: "InvalidLines", is_sorted: bool) -> None:
-    for n, what in ((faulty.kept, "were kept as they are"), (faulty.dropped, "were dropped")):
+    for n, consequence in (
+        (faulty.kept, "were kept as they are"),
+        (faulty.dropped, "were dropped"),
+    ):
         if n:
-            say(f"{counted(n, 'malformed line')} {what}")
+            say(f"{counted(n, 'malformed line')} {consequence}")
     for fault in faulty.shown:
         say(fault)
     if not is_sorted:
@@ -191,9 +195,9 @@ def _augment_by_paraphrases(
     with progress_bar() as bar:
         report = augment_phrase_table(
             table, paraphrases, output, options=options, on_error=on_error,
-            expecting=lambda found: say(
-                f"{counted(found.old_entries, 'rule')} read, "
-                f"{counted(found.expected, 'new one')} expected"
+            expecting=lambda report: say(
+                f"{counted(report.old_entries, 'rule')} read, "
+                f"{counted(report.expected, 'new one')} expected"
             ),
             progress=bar,
         )  # fmt: skip
@@ -201,12 +205,12 @@ def _augment_by_paraphrases(
         f"{counted(report.old_entries, 'rule')}, {counted(report.new_entries, 'new one')} for "
         f"{counted(report.new_phrases, 'phrase')}"
     )
-    for n, what in (
+    for n, outcome in (
         (report.known_already, "phrases are in the table already"),
         (report.without_paraphrase, "phrases have no paraphrase"),
         (report.without_translation, "phrases have paraphrases, but none in the table"),
     ):
         if n:
-            say(f"{n:,} {what}")
+            say(f"{n:,} {outcome}")
     _say_faults(report.faulty, report.is_sorted)
     say(decoder_note(output, report.n_scores, 1 if options.features == "one" else 2))

@@ -158,8 +158,8 @@ def plan(
         preset, recipe=recipe, settings=settings, min_count=min_count,
         text_format=text_format, as_is=as_is or None,
     )  # fmt: skip
-    made = make_plan(texts, planned, written=[work])
-    job = Job(write_plan(made, _shared(work)))
+    plan_made = make_plan(texts, planned, written=[work])
+    job = Job(write_plan(plan_made, _shared(work)))
     put_row({"stage": "run", "tasks": str(job.folder)})
     for stage in stages(job):
         put_row({"stage": stage.name, "tasks": stage.n_tasks(job)})
@@ -194,7 +194,7 @@ def join(
     _report(output)
 
 
-def _planned(preset: str | None, more: Any = None, **given: Any) -> "tuple[PlanOptions, Any]":
+def _planned(preset: str | None, more: Any = None, **values: Any) -> "tuple[PlanOptions, Any]":
     """Return the options of a plan, and `more` with the changes of --recipe and --set."""
     from distsim.cluster.plan import Division, PlanOptions
     from distsim.contexts.phrase_store import Selection
@@ -204,9 +204,9 @@ def _planned(preset: str | None, more: Any = None, **given: Any) -> "tuple[PlanO
     usual = PRESETS[preset or "learned"]
     about = [usual, Selection(), IndexOptions(), Division(), FinderSettings()]
     about += [] if more is None else [more]
-    made, selection, index, division, finder, *left = chosen(*about, **given)
+    recipe_chosen, selection, index, division, finder, *left = chosen(*about, **values)
     planned = PlanOptions(
-        recipe=made, selection=selection, index=index, division=division, **vars(finder)
+        recipe=recipe_chosen, selection=selection, index=index, division=division, **vars(finder)
     )
     return planned, left[0] if left else None
 

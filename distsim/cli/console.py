@@ -229,7 +229,7 @@ def in_flags(message: str) -> str:
     if "encoding" not in _flags:  # a way out that this command does not have
         message = _ENCODING.sub("", message)
     return _ARGUMENT.sub(
-        lambda found: _flags.get(found[1]) or _flags.get(_OTHERWISE.get(found[1], "")) or found[1],
+        lambda match: _flags.get(match[1]) or _flags.get(_OTHERWISE.get(match[1], "")) or match[1],
         message,
     )
 
@@ -311,16 +311,17 @@ def asked_phrases(phrases: Sequence[str] | None, file: str | None) -> list[Phras
 
     if bool(phrases) == (file is not None):
         raise typer.BadParameter("give phrases as arguments, or a file of them with --input")
-    given = list(read_lines(file)) if file is not None else list(phrases or ())
-    if file is None and os.path.isfile(os.path.join(given[0], MANIFEST)):
+    phrases_given = list(read_lines(file)) if file is not None else list(phrases or ())
+    if file is None and os.path.isfile(os.path.join(phrases_given[0], MANIFEST)):
         raise typer.BadParameter(
-            f"{given[0]}: is an artifact, wanted a phrase: ask one index at a time, or add text to "
-            "one by distsim index add"
+            f"{phrases_given[0]}: is an artifact, wanted a phrase: ask one index at a time, or add "
+            "text to one by distsim index add"
         )
-    if file is None and len(given) == 1 and not given[0].strip():
+    if file is None and len(phrases_given) == 1 and not phrases_given[0].strip():
         raise ParameterError("the phrase is empty: give at least one word")
     asked = [
-        PhraseArgument(phrase, line, not phrase.strip()) for line, phrase in enumerate(given, 1)
+        PhraseArgument(phrase, line, not phrase.strip())
+        for line, phrase in enumerate(phrases_given, 1)
     ]
     for phrase in asked:
         if phrase.empty:

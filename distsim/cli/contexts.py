@@ -57,25 +57,25 @@ def collocates(
 
     (how,) = chosen(QuerySettings(), settings=settings)
     opened = part.opened(index).of_layer(by)
-    found = found_collocates(
+    rows = found_collocates(
         opened, phrase, window=window, measure=measure, min_count=min_count,
         words_only=words_only, query=query and how.matching, k=limit or None,
     )  # fmt: skip
-    if not found:
+    if not rows:
         say(f"{phrase}: has no collocates: it does not occur, or all are rarer than --min-count")
-    spreads: Iterable[Spread | None] = repeat(None, len(found))
+    spreads: Iterable[Spread | None] = repeat(None, len(rows))
     if spread:
         spreads = collocate_spreads(
-            opened, phrase, [one.word for one in found], window=window,
+            opened, phrase, [row.word for row in rows], window=window,
             query=query and how.matching,
         )  # fmt: skip
-    for one, of_pair in zip(found, spreads, strict=True):
-        counts = {"count": one.together, "corpus_count": one.in_corpus, "expected": one.expected}
+    for row, of_pair in zip(rows, spreads, strict=True):
+        counts = {"count": row.together, "corpus_count": row.in_corpus, "expected": row.expected}
         more = {}
         if of_pair is not None:
-            more = {"per_million": one.together / opened.n_tokens * 1e6, **of_pair._asdict()}
-        put_row({"answer": one.word, **counts, "score": one.score, **more}, phrase=phrase)
-    say_rest(len(found), found.total)
+            more = {"per_million": row.together / opened.n_tokens * 1e6, **of_pair._asdict()}
+        put_row({"answer": row.word, **counts, "score": row.score, **more}, phrase=phrase)
+    say_rest(len(rows), rows.total)
 
 
 @lists_rows
@@ -110,9 +110,11 @@ def contexts(
     from distsim.signatures.recipe import PRESETS
 
     usual = PRESETS["thesis" if kind == "index" else "syntax"]
-    made, _ = chosen(usual, Selection(), recipe=recipe, settings=settings)
-    if made.model.name != usual.model.name:
-        raise typer.BadParameter(f"a recipe of {made.model.name} contexts: --from {kind} has none")
+    recipe_chosen, _ = chosen(usual, Selection(), recipe=recipe, settings=settings)
+    if recipe_chosen.model.name != usual.model.name:
+        raise typer.BadParameter(
+            f"a recipe of {recipe_chosen.model.name} contexts: --from {kind} has none"
+        )
     if kind == "index" and trees:
         raise typer.BadParameter("--trees goes with --from annotated")
     if kind == "index" and len(sources) > 1:
@@ -124,24 +126,24 @@ def contexts(
         from distsim.corpus.annotated import read_annotated
 
         read = read_annotated(sources, trees=trees or ())
-        found = syntax_contexts(read, phrase, made.model, made.weighting)
+        contexts_found = syntax_contexts(read, phrase, recipe_chosen.model, recipe_chosen.weighting)
     else:
         from distsim.contexts.ngram import named_contexts
 
-        index, model = part.opened(sources[0]), made.model
-        found = named_contexts(
+        index, model = part.opened(sources[0]), recipe_chosen.model
+        contexts_found = named_contexts(
             index,
             phrase,
             window=model.window,
-            weighting=made.weighting,
+            weighting=recipe_chosen.weighting,
             sides=model.sides,
             narrow=model.narrow,
         )
-    if not found:
+    if not contexts_found:
         say(f"{phrase!r} does not occur beside any word")
-    for feature, times, weight in found[: limit or None]:
+    for feature, times, weight in contexts_found[: limit or None]:
         put_row({"answer": feature, "count": times, "weight": weight}, phrase=phrase)
-    say_rest(len(found[: limit or None]), len(found))
+    say_rest(len(contexts_found[: limit or None]), len(contexts_found))
 
 
 @lists_rows
@@ -160,18 +162,19 @@ def continuations(
     from distsim.indexes.tracing import continuations as found_continuations
 
     opened = part.opened(index)
-    found = found_continuations(opened, phrase, k=limit or None)
+    after_suffix = found_continuations(opened, phrase, k=limit or None)
     if prints_json():
         answers = [
-            {"answer": one.word, "count": one.times, "share": one.share} for one in found.words
+            {"answer": word.word, "count": word.times, "share": word.share}
+            for word in after_suffix.words
         ]
-        own = {"suffix_tokens": found.suffix_tokens, "count": found.total}
+        own = {"suffix_tokens": after_suffix.suffix_tokens, "count": after_suffix.total}
         put_object(phrase=phrase, **own, answers=answers)
         return
-    suffix = counted(found.suffix_tokens, "token")
-    say(f"{phrase}: {counted(found.total, 'occurrence')} of the last {suffix}")
-    for one in found.words:
-        put_row({"answer": one.word, "count": one.times, "share": one.share})
+    suffix = counted(after_suffix.suffix_tokens, "token")
+    say(f"{phrase}: {counted(after_suffix.total, 'occurrence')} of the last {suffix}")
+    for word in after_suffix.words:
+        put_row({"answer": word.word, "count": word.times, "share": word.share})
 
 
 @lists_rows
@@ -216,10 +219,12 @@ def sketch(
         both = sketches.sketch_difference(
             opened, word, against, relations=known, min_count=min_count, k=limit or None
         )
-        for one in both:
-            counts = {"count": one.times, "other_count": one.other_times}
-            scores = {"score": one.score, "other_score": one.other_score}
-            put_row({"relation": one.relation, "answer": one.word, **counts, **scores}, phrase=word)
+        for pair in both:
+            counts = {"count": pair.times, "other_count": pair.other_times}
+            scores = {"score": pair.score, "other_score": pair.other_score}
+            put_row(
+                {"relation": pair.relation, "answer": pair.word, **counts, **scores}, phrase=word
+            )
         return
     rows = sketches.sketch(
         opened, word, query=query, relations=known, min_count=min_count, k=limit or None

@@ -178,7 +178,7 @@ def tokens_in(paths: Iterable[str]) -> int:
     Arguments:
         paths: of files; folders and pipes count 0.
     """
-    files = [Path(one) for one in paths if Path(one).is_file()]
+    files = [Path(path) for path in paths if Path(path).is_file()]
     return int(sum(map(_unpacked_size, files)) / _BYTES_A_TOKEN)
 
 
@@ -209,9 +209,9 @@ def say_cost(n_tokens: int, costs: Iterable[Cost], jobs: int | None) -> None:
     if n_tokens < _WORTH_TELLING:
         return
     millions, costs = n_tokens / 1e6, list(costs)
-    minutes = millions * sum(one.seconds for one in costs) / 60
-    gigabytes = millions * sum(one.megabytes for one in costs) / 1000
-    memory = max(one.gigabytes for one in costs)
+    minutes = millions * sum(cost.seconds for cost in costs) / 60
+    gigabytes = millions * sum(cost.megabytes for cost in costs) / 1000
+    memory = max(cost.gigabytes for cost in costs)
     cores = jobs or available_cores()
     say(
         f"about {millions:,.0f} million tokens: {minutes:,.0f} minutes of CPU time on "

@@ -63,13 +63,13 @@ def count(
     (how,) = chosen(QuerySettings(), settings=settings)
     asked = asked_phrases(phrases, file)
     opened = part.opened(index)
-    wanted = [one.phrase for one in asked if not one.empty]
+    wanted = [argument.phrase for argument in asked if not argument.empty]
     if by is not None:
         groups = [
             counts_by(
-                opened, opened.spans(one, gapped=gapped, query=query, matching=how.matching), by
+                opened, opened.spans(text, gapped=gapped, query=query, matching=how.matching), by
             )
-            for one in wanted
+            for text in wanted
         ]
         is_crossed = "," in by and by not in opened.metadata.fields
         _print_by(dict(zip(wanted, groups, strict=True)), is_crossed, limit)
@@ -81,29 +81,29 @@ def count(
             opened.spans(phrase, gapped=gapped, query=query, matching=how.matching)[:, 0]
             for phrase in wanted
         )
-        rows = (_row(found, opened.n_tokens, documents) for found in begins)
+        rows = (_row(begins_of_phrase, opened.n_tokens, documents) for begins_of_phrase in begins)
     else:
         rows = ({"count": n} for n in opened.count(wanted).tolist())
     nothing = dict.fromkeys(("count", "per_million", *Spread._fields)[: None if spread else 1])
-    for one in asked:
-        row = nothing if one.empty else next(rows)
-        put_row({"phrase": one.phrase, **row})
+    for argument in asked:
+        row = nothing if argument.empty else next(rows)
+        put_row({"phrase": argument.phrase, **row})
 
 
 def _print_by(phrases: "Mapping[str, Sequence[GroupCount]]", is_crossed: bool, limit: int) -> None:
     """Print the counts of phrases by groups."""
-    highest = max((one.per_million for rows in phrases.values() for one in rows), default=0) or 1
+    highest = max((row.per_million for rows in phrases.values() for row in rows), default=0) or 1
     for phrase, rows in phrases.items():
         shown = rows[: limit or None]
-        for one in shown:
+        for row in shown:
             bar = {}
             if sys.stdout.isatty() and not prints_json():
-                bar = {"": "#" * round(_BAR * one.per_million / highest)}
-            values = {"value": _as_written(one.value)}
+                bar = {"": "#" * round(_BAR * row.per_million / highest)}
+            values = {"value": _as_written(row.value)}
             if is_crossed:
-                values["second"] = _as_written(one.second)
-            counts = {"count": one.times, "per_million": one.per_million, "tokens": one.n_tokens}
-            put_row({"phrase": phrase, **values, **counts, "documents": one.documents, **bar})
+                values["second"] = _as_written(row.second)
+            counts = {"count": row.times, "per_million": row.per_million, "tokens": row.n_tokens}
+            put_row({"phrase": phrase, **values, **counts, "documents": row.documents, **bar})
         say_rest(len(shown), len(rows))
 
 
@@ -113,8 +113,8 @@ def _as_written(value: Any) -> Any:
 
 
 def _row(begins: "np.ndarray", n_tokens: int, documents: "Documents | None") -> dict[str, Any]:
-    found: dict[str, Any] = {"count": begins.size}
+    columns: dict[str, Any] = {"count": begins.size}
     if documents is not None:
-        found["per_million"] = begins.size / n_tokens * 1e6
-        found |= documents.of_positions(begins)._asdict()
-    return found
+        columns["per_million"] = begins.size / n_tokens * 1e6
+        columns |= documents.of_positions(begins)._asdict()
+    return columns

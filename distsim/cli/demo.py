@@ -83,7 +83,7 @@ def _show_all(folder: Path) -> None:
         novels = data / "novels"
         index = commands.start("index", "build", "--format", "text", novels, *about, "-o", _INDEX)
         signed = commands.start("sign", _INDEX, after=index)
-        found = [
+        futures = [
             commands.start(*command, "--json", after=signed)
             for command in (_NEIGHBOURS, _PARAPHRASES, _SUBSTITUTES)
         ]
@@ -95,12 +95,12 @@ def _show_all(folder: Path) -> None:
         _title("The learned table of all phrases of 1 to 4 words", ("sign", _INDEX))
         print(signed.result().stderr.strip().splitlines()[0])
         _title("Phrases used in similar contexts, with similarities", _NEIGHBOURS)
-        _show_neighbours(_rows(found[0].result()))
+        _show_neighbours(_rows(futures[0].result()))
         print(_FAILURE)
         _title("Paraphrases, with scores", _PARAPHRASES)
-        _show_ranked(_rows(found[1].result()))
+        _show_ranked(_rows(futures[1].result()))
         _title("Words that fit in a sentence", _SUBSTITUTES)
-        fitting = [row | {"phrase": "cold"} for row in _rows(found[2].result())]
+        fitting = [row | {"phrase": "cold"} for row in _rows(futures[2].result())]
         _show_ranked(fitting)
 
 
@@ -149,8 +149,8 @@ class _DemoCommands:
                 self._running.discard(process)
         if process.returncode:
             raise DistsimError(_last_line(err).removeprefix("distsim: "))
-        told = [line for line in err.splitlines() if not line.startswith(ANNOUNCEMENT)]
-        return subprocess.CompletedProcess(words, 0, out, "\n".join(told))
+        lines = [line for line in err.splitlines() if not line.startswith(ANNOUNCEMENT)]
+        return subprocess.CompletedProcess(words, 0, out, "\n".join(lines))
 
 
 def _say_first_use() -> None:
@@ -217,8 +217,8 @@ def _folder(output: str | None) -> Iterator[Path]:
         Path(output).mkdir(parents=True, exist_ok=True)
         yield Path(output)
         return
-    made = tempfile.mkdtemp(prefix="distsim-demo-")
+    folder = tempfile.mkdtemp(prefix="distsim-demo-")
     try:
-        yield Path(made)
+        yield Path(folder)
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)

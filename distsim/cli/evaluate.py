@@ -110,7 +110,7 @@ def evaluate_sentences(
 
 def _put_json_rows(rows: "list[SystemRow]", signature: str) -> None:
     for row in rows:
-        differences = {name: list(one) for name, one in row.differences.items()}
+        differences = {name: list(interval) for name, interval in row.differences.items()}
         put_object(system=row.name, **row.values, differences=differences, signature=signature)
 
 
@@ -147,8 +147,9 @@ def _put_rows(rows: "list[SystemRow]", shown: list[str], differences: bool) -> N
             for name in shown
         ]
         if differences:
-            found = row.differences.get("SARI")
-            cells += ["", ""] if found is None else [f"{found[0]:+.2f}", f"{found[3]:.3f}"]
+            difference = row.differences.get("SARI")
+            gap = difference and [f"{difference[0]:+.2f}", f"{difference[3]:.3f}"]
+            cells += gap or ["", ""]
         print("\t".join([visible(row.name, sys.stdout), *cells]))
 
 
@@ -179,11 +180,11 @@ def forms(
     if not systems:
         raise typer.BadParameter("give the source's sentences, then those of a system or more")
     sentences = read_sentences(source, as_is=as_is)
-    made = [
+    read_systems = [
         System(Path(path).name, read_sentences(path, len(sentences), as_is)) for path in systems
     ]
     n = write_forms(
-        sentences, made, output, questions=questions.split(","), deletion=how.deletion,
+        sentences, read_systems, output, questions=questions.split(","), deletion=how.deletion,
         seed=how.seed,
     )  # fmt: skip
     say(f"{counted(n, 'line')} to judge: {output}/judge.csv, or {output}/judge.html in a browser")
@@ -213,10 +214,10 @@ def read(
              "low": row.low, "high": row.high}
             | dict(zip(columns, row.difference, strict=False))
         )  # fmt: skip
-    for one in judged.agreement if len(sheets) > 1 else ():
+    for question in judged.agreement if len(sheets) > 1 else ():
         say(
-            f"{one.question}: alpha {one.alpha:.3f}, kappa {one.kappa:.3f}, "
-            f"{counted(one.n, 'line')} with two marks or more"
+            f"{question.question}: alpha {question.alpha:.3f}, kappa {question.kappa:.3f}, "
+            f"{counted(question.n, 'line')} with two marks or more"
         )
     for sheet in judged.doubtful:
         say(f"{sheet}: its marks of copies are not above those of nonsense: leave it out")
@@ -350,8 +351,8 @@ def _labels(tables: list[str]) -> list[str]:
 def _require_some(sets: "list[GoldSet]", results: "list[Result]", table: str) -> None:
     """Raise InputError if no pair of a gold set was found."""
     for gold in sets:
-        mine = [one for one in results if one.gold == gold.name]
-        if any(one.covered for one in mine):
+        mine = [result for result in results if result.gold == gold.name]
+        if any(result.covered for result in mine):
             continue
         (a, b), columns = gold.pairs[0], ", ".join(map(str, gold.columns))
         raise InputError(
@@ -388,12 +389,13 @@ def _print_text(results: "list[Result]") -> None:
         shown.add_column(name)
     for name in ("value", "95% interval", "pearson", "pairs", "covered", "composed"):
         shown.add_column(name, justify="right")
-    for one in results:
-        interval = "NA" if isnan(one.low) else f"{one.low:.3f} {one.high:.3f}"
-        coverage = f"{one.covered / one.pairs:.1%}" if one.pairs else "NA"
+    for result in results:
+        interval = "NA" if isnan(result.low) else f"{result.low:.3f} {result.high:.3f}"
+        coverage = f"{result.covered / result.pairs:.1%}" if result.pairs else "NA"
         shown.add_row(
-            visible(one.gold, sys.stdout), one.measure, one.statistic, _short(one.value), interval,
-            _short(one.pearson), f"{one.pairs:,}", coverage, f"{one.composed:,}",
+            visible(result.gold, sys.stdout), result.measure, result.statistic,
+            _short(result.value), interval, _short(result.pearson), f"{result.pairs:,}", coverage,
+            f"{result.composed:,}",
         )  # fmt: skip
     Console(width=120, highlight=False).print(shown)
 

@@ -73,11 +73,11 @@ def list_subcorpora(index: Index) -> None:
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.indexes.subcorpora import list_subcorpora
 
-    found = list_subcorpora(CorpusIndex.open(index))
-    if not found:
+    subcorpora = list_subcorpora(CorpusIndex.open(index))
+    if not subcorpora:
         say(f"{index}: has no subcorpora: distsim subcorpus save makes one")
-    for one in found:
-        _print(one)
+    for subcorpus in subcorpora:
+        _print(subcorpus)
 
 
 def remove_subcorpus(index: Index, name: Name) -> None:
@@ -87,10 +87,10 @@ def remove_subcorpus(index: Index, name: Name) -> None:
     remove_subcorpus(index, name)
 
 
-def _print(one: "Subcorpus") -> None:
-    filters = [*one.where, *([counted(len(one.ids), "id")] if one.ids else [])]
-    row = {"name": one.name, "documents": one.documents, "tokens": one.tokens}
-    put_row({**row, "filters": "; ".join(filters)}, where=one.where, ids=one.ids)
+def _print(subcorpus: "Subcorpus") -> None:
+    filters = [*subcorpus.where, *([counted(len(subcorpus.ids), "id")] if subcorpus.ids else [])]
+    row = {"name": subcorpus.name, "documents": subcorpus.documents, "tokens": subcorpus.tokens}
+    put_row({**row, "filters": "; ".join(filters)}, where=subcorpus.where, ids=subcorpus.ids)
 
 
 _SHOWN_REPEATED = 5
@@ -183,8 +183,8 @@ def build(
     of_files, cut = _settled(file_format, corpus, as_is, encoding)
     (options,) = chosen(
         IndexOptions(cut, normaliser=Normaliser(lower=not keep_case)), recipe=recipe,
-        settings=[*(settings or ()), *(f"types.{one}" for one in types or ())], dedup=dedup,
-        as_is=as_is or None, file_format=of_files, text_field=text, id_field=id,
+        settings=[*(settings or ()), *(f"types.{named_type}" for named_type in types or ())],
+        dedup=dedup, as_is=as_is or None, file_format=of_files, text_field=text, id_field=id,
         skip_broken=skip_broken or None, metadata=metadata, encoding=encoding,
     )  # fmt: skip
     force = may_replace(output, force)
@@ -229,9 +229,9 @@ def add(
             notice=lambda doubt: say(in_flags(doubt)),
         )
     repeated = extended.report.repeated
-    for one in repeated[:_SHOWN_REPEATED]:
-        known_as = "" if Path(one.label).name == one.known_as else f", as {one.known_as}"
-        say(f"{one.label}: its text is in the index already{known_as}")
+    for known in repeated[:_SHOWN_REPEATED]:
+        known_as = "" if Path(known.label).name == known.known_as else f", as {known.known_as}"
+        say(f"{known.label}: its text is in the index already{known_as}")
     if len(repeated) > _SHOWN_REPEATED:
         say(f"and that of {len(repeated) - _SHOWN_REPEATED:,} more files")
     if not extended.report.added:
@@ -291,7 +291,7 @@ def _read_and_sorted(bar: Progress, n_sorted: int = 0) -> Progress:
     """
     n_read = n_sorted
 
-    def told(stage: str, done: int, total: int | None) -> None:
+    def show_stage(stage: str, done: int, total: int | None) -> None:
         nonlocal n_read, n_sorted
         if stage == "sorting":
             n_read = done
@@ -299,7 +299,7 @@ def _read_and_sorted(bar: Progress, n_sorted: int = 0) -> Progress:
             n_sorted = n_read
         bar("building", (done + _SORTING * n_sorted) // (1 + _SORTING), total)
 
-    return told
+    return show_stage
 
 
 def _settled(

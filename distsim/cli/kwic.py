@@ -91,7 +91,7 @@ def kwic(
     if seed is not None and sample is None:
         raise typer.BadParameter("give the size of the sample with --sample", param_hint="--seed")
     taken = Sample(sample, seed, thin) if sample is not None or thin > 1 else None
-    asked = [one.phrase for one in asked_phrases(phrases, file) if not one.empty]
+    asked = [argument.phrase for argument in asked_phrases(phrases, file) if not argument.empty]
     opened = part.opened(index)
     for phrase in asked:
         lines = opened.concordance(
@@ -154,25 +154,27 @@ def document(
     if not (ids or part.given()):
         raise typer.BadParameter("name documents, or choose them by --where or --in")
     opened = part.opened(index)
-    for one in ids or opened.documents_at(opened.document_edges[:-1][opened.kept_documents]):
-        found = read_document(opened, one)
+    for document_id in ids or opened.documents_at(
+        opened.document_edges[:-1][opened.kept_documents]
+    ):
+        document_read = read_document(opened, document_id)
         passages = None
         if around is not None:
-            begins = opened.select(documents=[found.id]).positions(around)
+            begins = opened.select(documents=[document_read.id]).positions(around)
             passages = [passage(opened, begin, sentences) for begin in begins.tolist()]
             if not passages:
-                say(f"{around}: does not occur in {found.id}")
+                say(f"{around}: does not occur in {document_read.id}")
         if prints_json():
-            shown = found._asdict()
+            shown = document_read._asdict()
             if passages is not None:
                 shown["passages"] = passages
                 del shown["text"]
             put_object(**shown)
             continue
-        fields = "".join(f", {name} {value}" for name, value in found.fields.items())
-        say(f"{found.id}: {found.source}:{found.line}{fields}")
+        fields = "".join(f", {name} {value}" for name, value in document_read.fields.items())
+        say(f"{document_read.id}: {document_read.source}:{document_read.line}{fields}")
         if passages is None:
-            print(found.text)
+            print(document_read.text)
         for text in passages or ():
             print(visible(" ".join(text.split()), sys.stdout))
 
@@ -201,20 +203,21 @@ def trace(
 
     opened = part.opened(index)
     for place, text in enumerate(_texts(texts, jsonl, as_is), 1):
-        found = traced(opened, text, min_tokens=min_tokens)
+        traced_text = traced(opened, text, min_tokens=min_tokens)
         if prints_json():
-            spans = [one._asdict() for one in found.spans]
+            spans = [span._asdict() for span in traced_text.spans]
             for span in spans:
                 span["count"] = span.pop("times")
-            put_object(number=place, **(found._asdict() | {"spans": spans}))
+            put_object(number=place, **(traced_text._asdict() | {"spans": spans}))
             continue
-        shares = {"share_8": found.share_8, "share_13": found.share_13}
-        put_row({"row": "text", "number": place, "tokens": found.n_tokens, **shares})
-        for one in found.spans:
-            places = " ".join(one.places)
-            mark = {True: "verbatim", False: "normalised", None: "NA"}[one.verbatim]
-            extent = {"row": "span", "first": one.first, "tokens": one.n_tokens}
-            put_row({**extent, "count": one.times, "text": one.text, "places": places, "as": mark})
+        shares = {"share_8": traced_text.share_8, "share_13": traced_text.share_13}
+        put_row({"row": "text", "number": place, "tokens": traced_text.n_tokens, **shares})
+        for traced_span in traced_text.spans:
+            places = " ".join(traced_span.places)
+            mark = {True: "verbatim", False: "normalised", None: "NA"}[traced_span.verbatim]
+            extent = {"row": "span", "first": traced_span.first, "tokens": traced_span.n_tokens}
+            columns = {"count": traced_span.times, "text": traced_span.text, "places": places}
+            put_row({**extent, **columns, "as": mark})
 
 
 def _texts(path: str, field: str | None, as_is: bool) -> Iterator[str]:

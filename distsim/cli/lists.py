@@ -119,19 +119,19 @@ def keywords(
     else:
         reference = here.other_documents()
     here, reference = here.of_layer(by), reference.of_layer(by)
-    found = found_keywords(
+    rows = found_keywords(
         here, reference, measure=measure, negative=negative, min_count=min_count, max_p=max_p,
         words_only=words_only, k=limit or None,
     )  # fmt: skip
-    for one in found:
-        counts = {"count": one.here, "reference_count": one.there}
+    for row in rows:
+        counts = {"count": row.here, "reference_count": row.there}
         rates = {
-            "per_million": one.here / here.n_tokens * 1e6,
-            "reference_per_million": one.there / reference.n_tokens * 1e6,
+            "per_million": row.here / here.n_tokens * 1e6,
+            "reference_per_million": row.there / reference.n_tokens * 1e6,
         }
-        of_word = dict(zip(one._fields[3:], one[3:], strict=True))
-        put_row({"answer": one.word, **counts, **of_word, **rates})
-    say_rest(len(found), found.total)
+        of_word = dict(zip(row._fields[3:], row[3:], strict=True))
+        put_row({"answer": row.word, **counts, **of_word, **rates})
+    say_rest(len(rows), rows.total)
 
 
 @lists_rows
@@ -168,7 +168,7 @@ def terms(
         raise typer.BadParameter(
             f"{languages!r}: give two codes, such as en,de", param_hint="--languages"
         )
-    found = bitext_terms(
+    rows = bitext_terms(
         bitext,
         against,
         lengths=lengths_range(lengths),
@@ -176,16 +176,16 @@ def terms(
         min_p=min_p,
         k=limit or None,
     )
-    for one in found:
-        others = "; ".join(f"{text} ({p:.2f})" for text, p in one.alternatives)
+    for row in rows:
+        others = "; ".join(f"{text} ({p:.2f})" for text, p in row.alternatives)
         put_row(
             {
-                "source": one.source, "target": one.target, "count": one.times, "p": one.p,
-                "score": one.score, "alternatives": others,
-                "source_example": one.source_example, "target_example": one.target_example,
+                "source": row.source, "target": row.target, "count": row.times, "p": row.p,
+                "score": row.score, "alternatives": others,
+                "source_example": row.source_example, "target_example": row.target_example,
             },
         )  # fmt: skip
     if tbx is not None:
         with open_output(tbx) as file:
-            for line in tbx_lines(found, languages=codes):
+            for line in tbx_lines(rows, languages=codes):
                 file.write(f"{line}\n".encode(errors="replace"))

@@ -173,12 +173,12 @@ def _explain(rules: str, pair: str) -> None:
     source, bar, target = pair.partition("|||")
     if not bar or not source.strip() or not target.strip():
         raise typer.BadParameter(f"--why {pair!r}: give both sides, as 'in spite of ||| despite'")
-    found = evidence_for(NumericRules(rules), source.strip(), target.strip())
-    for one in found:
-        counts = {"source_count": one.source_count, "target_count": one.target_count}
-        put_row({"pivot": one.foreign, "label": one.label, "p": one.p, **counts,
-                 "bitexts": one.bitexts})  # fmt: skip
-    if not found:
+    rows = evidence_for(NumericRules(rules), source.strip(), target.strip())
+    for row in rows:
+        counts = {"source_count": row.source_count, "target_count": row.target_count}
+        put_row({"pivot": row.foreign, "label": row.label, "p": row.p, **counts,
+                 "bitexts": row.bitexts})  # fmt: skip
+    if not rows:
         say(f"{pair}: no foreign side has both as translations under one label")
 
 
@@ -224,17 +224,19 @@ def make_grammar(
     from distsim.grammar.pipeline import make_grammar as make
 
     fine.chosen(MakeOptions(text=BitextOptions()), language=language)  # before anything is opened
-    given = _bitexts(bitext, list(others or ()), trees)
-    texts = [path for pair in given if isinstance(pair, tuple) for path in pair]
+    bitexts = _bitexts(bitext, list(others or ()), trees)
+    texts = [path for pair in bitexts if isinstance(pair, tuple) for path in pair]
     cut = text_format or (
         text_format_of(texts, fine.settings, "text.text_format", bool(trees)) if texts else "lines"
     )
     (options,) = fine.chosen(MakeOptions(text=BitextOptions(cut, as_is=as_is)), language=language)
     of_texts = iter(trees or ())
-    given = [(*one, *islice(of_texts, 1)) if isinstance(one, tuple) else one for one in given]
+    bitexts = [
+        (*pair, *islice(of_texts, 1)) if isinstance(pair, tuple) else pair for pair in bitexts
+    ]
     with progress_bar("done") as bar:
         report = make(
-            given, index, output, options=options, syntax=syntax, jobs=jobs,
+            bitexts, index, output, options=options, syntax=syntax, jobs=jobs,
             progress=bar, say=say,
         )  # fmt: skip
     for line in report.lines():
@@ -251,18 +253,18 @@ def _bitexts(
     """
     from distsim.grammar.pipeline import is_artifact
 
-    given: list[str | tuple[str, ...]] = []
+    bitexts: list[str | tuple[str, ...]] = []
     for english in bitext:
         if is_artifact(english):
-            given.append(english)
+            bitexts.append(english)
         elif left:
-            given.append((english, left.pop(0)))
+            bitexts.append((english, left.pop(0)))
         else:
             raise typer.BadParameter(f"--bitext {english}: give its translation too: EN OTHER")
-    if trees and len(trees) != sum(isinstance(one, tuple) for one in given):
+    if trees and len(trees) != sum(isinstance(pair, tuple) for pair in bitexts):
         raise typer.BadParameter(
             f"--trees {counted(len(trees), 'time')}: give one for each pair of texts"
         )
     if left:
         raise typer.BadParameter(f"{left[0]}: put --bitext EN before it")
-    return given
+    return bitexts

@@ -162,34 +162,36 @@ def neighbours(
     opened, found_of = _search(table, how, finding.weights)
     evidence = opened_evidence(opened, table, how.index) if how.why else None
     lists: list[NeighbourList | _FinderList] = []
-    for one in asked:
-        near = None if one.empty else found_of(one.phrase)
+    for argument in asked:
+        near = None if argument.empty else found_of(argument.phrase)
         if near is None:
             from distsim.comparison.measures import reason_without_signature
 
-            reason = "empty" if one.empty else reason_without_signature(opened, one.phrase)
-            _put_nothing(one, reason, several)
+            reason = (
+                "empty" if argument.empty else reason_without_signature(opened, argument.phrase)
+            )
+            _put_nothing(argument, reason, several)
             continue
         lists.append(near)
         groups = _groups(opened, near.neighbours) if senses else None
         reasons = None
         if evidence is not None:
-            reasons = [evidence.of_pair(one.phrase, row.phrase) for row in near.neighbours]
-        _put_near(one.phrase, near.neighbours, several, groups, reasons)
+            reasons = [evidence.of_pair(argument.phrase, row.phrase) for row in near.neighbours]
+        _put_near(argument.phrase, near.neighbours, several, groups, reasons)
     if _say_totals(lists, lambda: _usual_least(opened, how)):
-        say_left_out(opened, (one.phrase for one in asked if not one.empty))
+        say_left_out(opened, (argument.phrase for argument in asked if not argument.empty))
 
 
 def _put_others(
     table: str, how: NeighbourOptions, asked: "list[PhraseArgument]", several: bool, *, gapped: bool
 ) -> bool:
     """Return whether --gapped, --map or --beside is given, which print rows of their own."""
-    for option, given, put, also in (
+    for option, value, put, also in (
         ("--gapped", gapped, _put_gapped, "-k, --min-strength, --index"),
         ("--map", how.by_map is not None, _put_translations, "-k"),
         ("--beside", how.beside is not None, _put_beside, "-k, --min-strength, --lengths, --all"),
     ):
-        if given:
+        if value:
             if set(how.given()) - {option, *also.split(", ")} - {"--limit"}:
                 raise typer.BadParameter(f"{option} goes with {also} alone")
             put(table, how, asked, several)
@@ -202,10 +204,12 @@ def _say_totals(lists: "list[NeighbourList | _FinderList]", usual: Callable[[], 
 
     usual: returns the usual least count, which takes time.
     """
-    n_hidden = sum(one.hidden for one in lists)
-    n_by_finder = sum(isinstance(one, _FinderList) for one in lists)
-    labels = [name for one in lists for row in one.neighbours for name in contrast_label(row)]
-    n_composed = sum(any(row.composed for row in one.neighbours) for one in lists)
+    n_hidden = sum(near_list.hidden for near_list in lists)
+    n_by_finder = sum(isinstance(near_list, _FinderList) for near_list in lists)
+    labels = [
+        name for near_list in lists for row in near_list.neighbours for name in contrast_label(row)
+    ]
+    n_composed = sum(any(row.composed for row in near_list.neighbours) for near_list in lists)
     if n_hidden:
         say(f"{counted(n_hidden, 'near-duplicate')} hidden: --all shows them")
     if n_by_finder < len(lists) and (least := usual()) > 1:
@@ -215,7 +219,7 @@ def _say_totals(lists: "list[NeighbourList | _FinderList]", usual: Callable[[], 
         )
     if n_by_finder:
         say("words from the finder: --by table lists words and phrases by their cosine")
-    say_opposites(labels, sum(one.neighbours.opposites for one in lists))
+    say_opposites(labels, sum(near_list.neighbours.opposites for near_list in lists))
     if n_composed:
         say(
             f"{n_composed:,} of {counted(len(lists), 'phrase')} not in the table: composed of words"
@@ -262,11 +266,11 @@ def _search(
         measure = cosine(opened, how="exact", index=how.index)
 
         def reranked(phrase: str) -> "NeighbourList | None":
-            found = search().found(phrase, k=RERANKED)
-            if found is None:
+            neighbour_list = search().found(phrase, k=RERANKED)
+            if neighbour_list is None:
                 return None
-            near = rerank_neighbours(phrase, found.neighbours, measure)
-            return found._replace(neighbours=near[:k])
+            near = rerank_neighbours(phrase, neighbour_list.neighbours, measure)
+            return neighbour_list._replace(neighbours=near[:k])
 
         return opened, reranked
     limited = among is not None or how.threshold is not None or how.everything or high > 1
@@ -373,11 +377,11 @@ def _put_near(
                    **labels)  # fmt: skip
 
 
-def _put_nothing(one: "PhraseArgument", reason: str, several: bool) -> None:
+def _put_nothing(argument: "PhraseArgument", reason: str, several: bool) -> None:
     columns = dict.fromkeys(("rank", "answer", "similarity", "count"))
-    put_answer(one.phrase, several, columns, reason=reason)
-    if not one.empty:
-        say(f"NA: {one.phrase!r} is {reason}")
+    put_answer(argument.phrase, several, columns, reason=reason)
+    if not argument.empty:
+        say(f"NA: {argument.phrase!r} is {reason}")
 
 
 def _put_gapped(
@@ -393,17 +397,17 @@ def _put_gapped(
 
     cosine = opened_gapped(how.index or table, None if how.index is None else table)
     k, min_matches = _wanted(how), how.min_strength or _MIN_MATCHES
-    for one in asked:
+    for argument in asked:
         near = None
-        if not one.empty:
-            near = gapped_neighbours(cosine, one.phrase, k=k, min_matches=min_matches)
+        if not argument.empty:
+            near = gapped_neighbours(cosine, argument.phrase, k=k, min_matches=min_matches)
         if near is None:
-            reason = "empty" if one.empty else "not found in the index"
-            _put_nothing(one, reason, several)
+            reason = "empty" if argument.empty else "not found in the index"
+            _put_nothing(argument, reason, several)
             continue
         for rank, other in enumerate(near, 1):
             scores = {"similarity": other.similarity, "count": other.matches}
-            put_answer(one.phrase, several, {"rank": rank, "answer": other.pattern, **scores})
+            put_answer(argument.phrase, several, {"rank": rank, "answer": other.pattern, **scores})
 
 
 def _put_beside(
@@ -416,29 +420,31 @@ def _put_beside(
     low, high = lengths_range(how.lengths) if how.lengths else (0, 0)
     searches = [
         NeighbourSearch(
-            one,
+            path,
             min_strength=how.min_strength,
             lengths=range(low, high + 1) if how.lengths else None,
             distinct=False if how.everything else None,
         )
-        for one in (table, str(how.beside))
+        for path in (table, str(how.beside))
     ]
-    for one in asked:
+    for argument in asked:
         near = None
-        if not one.empty:
-            near = neighbours_of_both(searches[0], searches[1], one.phrase, k=_wanted(how))
+        if not argument.empty:
+            near = neighbours_of_both(searches[0], searches[1], argument.phrase, k=_wanted(how))
         if not near:
             reason = (
-                "empty" if one.empty else reason_without_signature(searches[0].table, one.phrase)
+                "empty"
+                if argument.empty
+                else reason_without_signature(searches[0].table, argument.phrase)
             )
             columns = dict.fromkeys(("of", "answer", "similarity_a", "similarity_b"))
-            put_answer(one.phrase, several, columns, reason=reason)
+            put_answer(argument.phrase, several, columns, reason=reason)
             continue
         for other in near:
             row = other._asdict()
             row["answer"] = row.pop("phrase")
             names = ("of", "answer", "similarity_a", "similarity_b")
-            put_answer(one.phrase, several, {name: row[name] for name in names})
+            put_answer(argument.phrase, several, {name: row[name] for name in names})
 
 
 def _wanted(how: NeighbourOptions) -> int:
@@ -452,12 +458,14 @@ def _put_translations(
     from distsim.comparison.mapping import VectorMap
 
     opened = VectorMap.open(str(how.by_map), source=table)
-    for one in asked:
-        translations = None if one.empty else opened.translations(one.phrase, k=_wanted(how))
+    for argument in asked:
+        translations = (
+            None if argument.empty else opened.translations(argument.phrase, k=_wanted(how))
+        )
         if translations is None:
-            reason = "empty" if one.empty else "not in the table, nor any of its words"
-            _put_nothing(one, reason, several)
+            reason = "empty" if argument.empty else "not in the table, nor any of its words"
+            _put_nothing(argument, reason, several)
             continue
         for rank, other in enumerate(translations, 1):
             scores = {"similarity": other.similarity, "count": other.strength}
-            put_answer(one.phrase, several, {"rank": rank, "answer": other.phrase, **scores})
+            put_answer(argument.phrase, several, {"rank": rank, "answer": other.phrase, **scores})

@@ -144,8 +144,8 @@ class _PlainFirst:
         """
         if value is None:
             return () if param.multiple or param.nargs == -1 else None
-        is_plain, found = (False, None) if self._info.parser else self._plain(value)
-        return found if is_plain else self._make().coerce(value, param=param, ctx=ctx)
+        is_plain, converted = (False, None) if self._info.parser else self._plain(value)
+        return converted if is_plain else self._make().coerce(value, param=param, ctx=ctx)
 
     def _plain(self, value: Any) -> tuple[bool, Any]:
         """Return (whether a value needs no check, it in its type)."""
@@ -156,8 +156,8 @@ class _PlainFirst:
             is_plain = isinstance(value, list | tuple) and all(map(_is_text, value))
             return is_plain, list(value) if is_plain else None
         if kind is int and (type(value) is int or _is_whole(value)):
-            number, least, most = int(value), self._info.min, self._info.max
-            fits = (least is None or number >= least) and (most is None or number <= most)
+            number, least, largest = int(value), self._info.min, self._info.max
+            fits = (least is None or number >= least) and (largest is None or number <= largest)
             return fits, number
         if get_origin(kind) is Literal:
             return type(value) is str and value in get_args(kind), value
@@ -168,7 +168,7 @@ def _is_text(value: Any) -> bool:
     """Return whether a value is text without bytes that are no UTF-8."""
     if type(value) is not str:
         return False
-    return value.isascii() or not any("\ud800" <= one <= "\udfff" for one in value)
+    return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _is_whole(value: Any) -> bool:
@@ -240,33 +240,35 @@ def chosen(
     *options: Any,
     recipe: str | None = None,
     settings: Sequence[str] | None = None,
-    **given: Any,
+    **values: Any,
 ) -> list[Any]:
     """Return dataclass instances with the values of --recipe, --set and a command's own options.
 
     Arguments:
         options: the instances, no two with a field of the same name.
         recipe: a TOML file. settings: `key=value` texts, which change what the file says.
-        given: values of fields from options of the command; those that are None say nothing.
+        values: values of fields from options of the command; those that are None say nothing.
 
     Raises:
         typer.BadParameter: `settings` has an unknown key or a wrong value.
         SettingError, InputError: the same of the file, or it is not TOML.
         typer.Exit: `settings` is `keys`; the settings were printed as TOML.
     """
-    know_settings(key for one in options for key in keys(one))
-    found = list(options) if recipe is None else changed(options, read_changes(recipe), recipe)
+    know_settings(key for option in options for key in keys(option))
+    with_changes = (
+        list(options) if recipe is None else changed(options, read_changes(recipe), recipe)
+    )
     listed = "keys" in (settings or ())
     try:
         changes = parse_changes([text for text in settings or () if text != "keys"])
-        changes |= {name: value for name, value in given.items() if value is not None}
-        found = changed(found, changes)
+        changes |= {name: value for name, value in values.items() if value is not None}
+        with_changes = changed(with_changes, changes)
     except SettingError as error:
         raise typer.BadParameter(str(error), param_hint="--set") from None
     if listed:
-        print(settings_text(*found), end="")
+        print(settings_text(*with_changes), end="")
         raise typer.Exit
-    return found
+    return with_changes
 
 
 @dataclass
@@ -276,14 +278,14 @@ class FineSettings(OptionGroup):
     recipe: RecipeOption = None
     settings: SetOption = None
 
-    def chosen(self, *options: Any, **given: Any) -> list[Any]:
+    def chosen(self, *options: Any, **values: Any) -> list[Any]:
         """Return dataclass instances with these settings.
 
         Arguments:
             options: instances whose fields can be set.
-            given: values of options of their own, which come before the settings.
+            values: values of options of their own, which come before the settings.
         """
-        return chosen(*options, recipe=self.recipe, settings=self.settings, **given)
+        return chosen(*options, recipe=self.recipe, settings=self.settings, **values)
 
 
 def text_format_of(

@@ -145,10 +145,10 @@ def paraphrase(
             raise typer.BadParameter(
                 "--known TABLE goes with a text, --input FILE, and with --output OUT"
             )
-        found = _unknown_phrases(file, unknown.known, how.phrase_length, unknown.as_is)
+        unknown_phrases = _unknown_phrases(file, unknown.known, how.phrase_length, unknown.as_is)
         comparable = replace(options, finder=False, opposites="ranked")
         opened = _opened(index, part, table, comparable)
-        _batch(opened, found, unknown.output, jobs)
+        _batch(opened, unknown_phrases, unknown.output, jobs)
         return
     if answers.stream:
         if phrases or rules.tree is not None or prints_csv():
@@ -174,21 +174,21 @@ def _put_answers(
     from distsim.base.parallel import ordered_map
 
     n_opposites, labels = 0, list[str]()
-    wanted = [one.phrase for one in asked if not one.empty]
+    wanted = [argument.phrase for argument in asked if not argument.empty]
     answers = ordered_map(partial(paraphraser.answer, tree=tree), wanted, jobs)
-    for one in asked:
-        if one.empty:
-            _put_nothing(one.phrase, 0, "empty")
+    for argument in asked:
+        if argument.empty:
+            _put_nothing(argument.phrase, 0, "empty")
             continue
         answer = next(answers)
         if not answer.paraphrases:
-            _put_nothing(one.phrase, answer.count, str(answer.reason))
-            say(f"NA: {one.phrase!r}: {answer.reason}")
+            _put_nothing(argument.phrase, answer.count, str(answer.reason))
+            say(f"NA: {argument.phrase!r}: {answer.reason}")
             continue
         n_opposites += answer.n_opposites
         labels += [name for row in answer.paraphrases for name in contrast_label(row)]
         of = paraphraser.index if printed.why else None
-        _put_paraphrases(one.phrase, answer.count, answer.paraphrases, of)
+        _put_paraphrases(argument.phrase, answer.count, answer.paraphrases, of)
     if paraphraser.options.opposites == "out" and n_opposites:
         say(f"{counted(n_opposites, 'answer')} left out: opposites, or contrasted in the text")
     else:
@@ -225,18 +225,18 @@ def _put_paraphrases(
 
     from distsim.cli.opened import examples
 
-    for rank, found in enumerate(listed, 1):
-        lines = () if index is None else examples(index, found.phrase)
+    for rank, row in enumerate(listed, 1):
+        lines = () if index is None else examples(index, row.phrase)
         columns: dict[str, object] = {
-            "phrase": phrase, "rank": rank, "answer": found.phrase, "score": found.score,
-            "count": found.count, "evidence": found.evidence,
+            "phrase": phrase, "rank": rank, "answer": row.phrase, "score": row.score,
+            "count": row.count, "evidence": row.evidence,
         }  # fmt: skip
         if index is not None:
-            columns["origin"] = ",".join(found.origin)
-            columns["contexts"] = "; ".join(found.contexts) or NOT_AVAILABLE
+            columns["origin"] = ",".join(row.origin)
+            columns["contexts"] = "; ".join(row.contexts) or NOT_AVAILABLE
             columns["examples"] = " | ".join(lines) or NOT_AVAILABLE
-        columns[NOTE] = ",".join(contrast_label(found))
-        more = {name: value for name, value in asdict(found).items() if name != "phrase"}
+        columns[NOTE] = ",".join(contrast_label(row))
+        more = {name: value for name, value in asdict(row).items() if name != "phrase"}
         more |= {"phrase_count": count} | ({} if index is None else {"examples": lines})
         put_row(columns, **more)
 

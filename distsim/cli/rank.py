@@ -71,10 +71,10 @@ def rerank(
         raise typer.BadParameter(
             "give one of --weight FEATURE=NUMBER, --ppdb-cost and --weights FILE"
         )
-    given = PPDB_COST if ppdb else feature_weights(weight)
+    given_weights = PPDB_COST if ppdb else feature_weights(weight)
     nothing = {"": 0.0}  # until the file of weights is read
-    (ranking,) = chosen(Ranking(given or nothing, ascending=ppdb), settings=settings)
-    if not given:
+    (ranking,) = chosen(Ranking(given_weights or nothing, ascending=ppdb), settings=settings)
+    if not given_weights:
         from distsim.cli.opened import pair_features
         from distsim.grammar.pair_features import LearnedWeights, rule_order
 
@@ -199,7 +199,7 @@ def _learn_substitutes(
     from distsim.storage.files import open_output
 
     index, judged = CorpusIndex.open(path), learning.read_judged(learn)
-    targets = [one.target for one in judged]
+    targets = [judged_target.target for judged_target in judged]
     rules = None if grammar is None else rules_of_words(grammar, index, targets)
     cases = learning.find_cases(index, SignatureTable.open(path), judged, grammar=rules)
     weights = learning.learn_weights(cases)
@@ -268,7 +268,7 @@ def rules(
         typer.Option(help="Of these labels the best, their average, or any.  [default: best]"),
     ] = None,
     size: Annotated[str, typer.Option(help="Only of this pack: S to XXXL.")] = "XXXL",
-    most: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rules of each at most.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rules of each at most.")] = 20,
     why: Annotated[
         str | None,
         typer.Option(
@@ -298,12 +298,14 @@ def rules(
         scorer = RuleScorer([("sim_ngram", table)], options=options, rule=True)
     for asked in asked_phrases(sources, batch):
         if tree is None and by is None:
-            found = index.rules(asked.phrase, label=label, size=size, k=most)
+            listed_rules = index.rules(asked.phrase, label=label, size=size, k=limit)
         else:
-            found = labelled_rules(index, asked.phrase, tree, by or "best", size=size)[:most]
-        for rule in found:
+            listed_rules = labelled_rules(index, asked.phrase, tree, by or "best", size=size)[
+                :limit
+            ]
+        for rule in listed_rules:
             _put_rule(rule, scorer)
-        if not found and not asked.empty:
+        if not listed_rules and not asked.empty:
             n_others = index.count(asked.phrase)
             reason = "no rule has this source side"
             if n_others:

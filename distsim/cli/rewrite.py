@@ -182,9 +182,9 @@ def tune(
         if trees is not None:
             raise typer.BadParameter("--set pairs=true takes other sentences than --trees has")
         both = length_pairs(list(zip(sentences, *people, strict=True)))
-        sentences, people = [one for one, _ in both], [[other for _, other in both]]
+        sentences, people = [sentence for sentence, _ in both], [[other for _, other in both]]
     examples = [
-        Example(text, tuple(one[k] for one in people), None if parsed is None else parsed[k])
+        Example(text, tuple(texts[k] for texts in people), None if parsed is None else parsed[k])
         for k, text in enumerate(sentences)
         if text.strip()
     ]
@@ -195,7 +195,7 @@ def tune(
     )  # fmt: skip
     with progress_bar("sentences") as bar:
         tuned = tune(rewriter, examples, how, jobs=jobs, progress=bar, say=say)
-    best = max(one.score for one in tuned.rounds)
+    best = max(tuning_round.score for tuning_round in tuned.rounds)
     notes = (
         f"tuned for {how.objective}{f' at {how.phi:g}' if how.objective == 'precis' else ''} on "
         f"{counted(len(examples), 'sentence')} of {Path(source).name} with "

@@ -296,7 +296,9 @@ def _side(name: str, values: Sequence[object]) -> str:
     if name in (_LEFT, _PLACE):
         return "end" if name == _LEFT else "tail"
     numbers = [value for value in values if value is not None]
-    is_number = all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers)
+    is_number = all(
+        isinstance(number, int | float) and not isinstance(number, bool) for number in numbers
+    )
     return "number" if numbers and is_number else "start"
 
 

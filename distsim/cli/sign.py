@@ -60,18 +60,20 @@ def learn(
     from distsim.storage import Artifact
 
     # A table's recipe also says which phrases were signed: nothing is learned from that.
-    made, _ = chosen(DEFAULT, Selection(), recipe=recipe, settings=settings)
+    recipe_chosen, _ = chosen(DEFAULT, Selection(), recipe=recipe, settings=settings)
     keep_freed()
     force = may_replace(output, force)
     index = part.opened(source)
     say_cost(index.n_tokens, [LEARN], jobs)
     with progress_bar() as bar:
-        path = learn_projection(index, output, recipe=made, force=force, jobs=jobs, progress=bar)
-    found = Artifact(path).parameters
+        path = learn_projection(
+            index, output, recipe=recipe_chosen, force=force, jobs=jobs, progress=bar
+        )
+    parameters = Artifact(path).parameters
     say(
-        f"{counted(found['rank'], 'direction')} for {found['bits']} bits, learned from "
-        f"{counted(found['rows'], 'word')} by {counted(found['features'], 'feature')}, "
-        f"{counted(found['cells'], 'cell')}"
+        f"{counted(parameters['rank'], 'direction')} for {parameters['bits']} bits, learned from "
+        f"{counted(parameters['rows'], 'word')} by {counted(parameters['features'], 'feature')}, "
+        f"{counted(parameters['cells'], 'cell')}"
     )
 
 
@@ -98,11 +100,13 @@ def map_tables(
 
     (options,) = chosen(MapOptions(), settings=settings)
     force = may_replace(output, force)
-    made = VectorMap.learn(source, target, pairs, output, options=options, force=force, notice=say)
+    vector_map = VectorMap.learn(
+        source, target, pairs, output, options=options, force=force, notice=say
+    )
     say(
-        f"{counted(made.parameters['pairs'], 'pair')}, {made.matrix.shape[0]} by "
-        f"{made.matrix.shape[1]} "
-        f"dimensions, {counted(len(made.target.words), 'target word')}"
+        f"{counted(vector_map.parameters['pairs'], 'pair')}, {vector_map.matrix.shape[0]} by "
+        f"{vector_map.matrix.shape[1]} "
+        f"dimensions, {counted(len(vector_map.target.words), 'target word')}"
     )
 
 
@@ -245,7 +249,7 @@ def sign(
 
     if projection is not None and kind == "vectors":
         raise typer.BadParameter("--projection: is learned from the vectors themselves: leave out")
-    made, selection, *about_source = chosen(
+    recipe_chosen, selection, *about_source = chosen(
         PRESETS[preset or USUAL[kind]], Selection(), *_SETTINGS_OF[kind], recipe=recipe,
         settings=settings, min_count=min_count, max_length=max_length,
         projection=None if projection is None else "spectral",
@@ -255,12 +259,12 @@ def sign(
     if output is None and kind != "index":
         raise typer.BadParameter(f"--from {kind} needs the table's folder: give -o TABLE")
     source, report = _source(kind, sources, about_source[-1], part)
-    _say_cost(source, made, about_source[-1], jobs)
+    _say_cost(source, recipe_chosen, about_source[-1], jobs)
     if output is not None and kind in ("counts", "annotated"):  # which take long to read
         force = may_replace(output, force)
     kept = about_source[0] if kind != "vectors" else StoredSettings()
     table = _signed(
-        source, output, force, recipe=made, selection=selection, projection=projection,
+        source, output, force, recipe=recipe_chosen, selection=selection, projection=projection,
         keep_sums=keep_sums, memory=memory, jobs=jobs, **vars(kept),
     )  # fmt: skip
     report(table)
@@ -349,12 +353,15 @@ def _source(
         return AnnotatedText(sources, trees=settings.trees), lambda table: None
     if kind == "index":
         return part.opened(sources[0]), lambda table: None
-    given = vars(settings)
+    fields_of_file = vars(settings)
     if settings.index is not None:
         if (settings.text_format, settings.normaliser) != ("lines", Normaliser()):
             raise typer.BadParameter("--set index=INDEX settles text_format and normaliser")
-        given = given | {"index": CorpusIndex.open(settings.index), "normaliser": None}
-    vectors = VectorFile(sources[0], **given)
+        fields_of_file = fields_of_file | {
+            "index": CorpusIndex.open(settings.index),
+            "normaliser": None,
+        }
+    vectors = VectorFile(sources[0], **fields_of_file)
     return vectors, lambda table: _report_vectors(vectors)
 
 

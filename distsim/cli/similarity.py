@@ -52,10 +52,10 @@ def put_evidence(behind: "CosineEvidence") -> None:
     """
     if prints_json():
         return
-    for one in (behind.a, behind.b):
+    for phrase_evidence in (behind.a, behind.b):
         put_row({
-            "phrase": one.phrase, "count": one.occurrences, "own_share": one.own_share,
-            "origin": one.origin,
+            "phrase": phrase_evidence.phrase, "count": phrase_evidence.occurrences,
+            "own_share": phrase_evidence.own_share, "origin": phrase_evidence.origin,
         })  # fmt: skip
     for context in behind.shared:
         put_row({
@@ -70,7 +70,7 @@ def columns_of(behind: "CosineEvidence") -> dict[str, object]:
     Arguments:
         behind: the evidence.
     """
-    shown = [f"{one.place}:{one.word}" for one in behind.shared[:_SHOWN_CONTEXTS]]
+    shown = [f"{context.place}:{context.word}" for context in behind.shared[:_SHOWN_CONTEXTS]]
     return {
         "own_share": behind.b.own_share, "origin": behind.b.origin, "shared": " ".join(shown),
     }  # fmt: skip
@@ -85,7 +85,7 @@ def as_record(behind: "CosineEvidence") -> dict[str, Any]:
     return {
         "a": behind.a._asdict(),
         "b": behind.b._asdict(),
-        "shared": [one._asdict() for one in behind.shared],
+        "shared": [context._asdict() for context in behind.shared],
     }
 
 
@@ -131,7 +131,7 @@ def compare(
     measured = [] if signatures is None else _measured(opened, signatures, a, b)
     if prints_json():
         rows = {
-            name: [one._asdict() for one in contexts]
+            name: [context._asdict() for context in contexts]
             for name, contexts in zip(("both", "a", "b"), contexts_of_both, strict=True)
         }
         put_object(a=a, b=b, counts=counts, similarities=dict(measured), contexts=rows)
@@ -140,9 +140,9 @@ def compare(
     for name, value in measured:
         put_row({"measure": name, "similarity": value})
     for name, contexts in zip(("both", "a", "b"), contexts_of_both, strict=True):
-        for one in contexts:
-            weights = {"weight_a": one.weight_a, "weight_b": one.weight_b}
-            put_row({"of": name, "context": one.shown, **weights})
+        for context in contexts:
+            weights = {"weight_a": context.weight_a, "weight_b": context.weight_b}
+            put_row({"of": name, "context": context.shown, **weights})
 
 
 def _measured(

@@ -70,7 +70,7 @@ class SubstituteSettings:
 @grouped
 def substitute(
     index: Annotated[str, typer.Argument(metavar="INDEX", help="A signed index.")],
-    given: CandidateOptions,
+    candidate_options: CandidateOptions,
     part: DocumentOptions,
     sentence: Annotated[
         str | None,
@@ -114,20 +114,20 @@ def substitute(
     from distsim.cli.opened import examples
 
     mixes = _mixes(settings)
-    tasks = _tasks(sentence, file, given.candidates)
+    tasks = _tasks(sentence, file, candidate_options.candidates)
     opened = part.opened(index)
     _require_targets(opened, tasks, file or "the sentence")
-    substituter = _substituter(opened, index, given, tasks, mixes)
+    substituter = _substituter(opened, index, candidate_options, tasks, mixes)
     answers = ordered_map(partial(_answer, substituter, k), tasks, jobs)
     n_below = n_cut = 0
     labels: list[str] = []
-    for task, found in zip(tasks, answers, strict=True):
-        shown = [one for one in found if min_score is None or _reaches(one.score, min_score)]
-        n_cut += len(found) - len(shown)
-        n_below += found.opposites
-        labels += [name for one in shown for name in contrast_label(one)]
-        lines = [examples(opened, one.substitute) for one in shown] if why else None
-        _put_answers(task, found, shown, lines)
+    for task, substitutes in zip(tasks, answers, strict=True):
+        shown = [row for row in substitutes if min_score is None or _reaches(row.score, min_score)]
+        n_cut += len(substitutes) - len(shown)
+        n_below += substitutes.opposites
+        labels += [name for row in shown for name in contrast_label(row)]
+        lines = [examples(opened, row.substitute) for row in shown] if why else None
+        _put_answers(task, substitutes, shown, lines)
     say_opposites(labels, n_below)
     if n_cut:
         say(f"{counted(n_cut, 'answer')} with a score below {min_score:g} left out")
@@ -138,16 +138,16 @@ def _mixes(settings: list[str] | None) -> "tuple[Mix, Mix, SubstituteSettings]":
     from distsim.paraphrase.substitution.substitute_candidates import FINDING, RANKING
 
     ranking, how = chosen(RANKING, SubstituteSettings(), settings=settings)
-    given = {
+    changes = {
         name: value for name, value in asdict(ranking).items() if value != getattr(RANKING, name)
     }
-    return ranking, replace(FINDING, **given), how
+    return ranking, replace(FINDING, **changes), how
 
 
 def _substituter(
     opened: "CorpusIndex",
     index: str,
-    given: CandidateOptions,
+    candidate_options: CandidateOptions,
     tasks: "list[SubstitutionTask]",
     mixes: "tuple[Mix, Mix, SubstituteSettings]",
 ) -> "Substituter":
@@ -160,10 +160,14 @@ def _substituter(
     from distsim.paraphrase.substitution.substituter import Substituter
 
     ranking, finding, how = mixes
-    table = SignatureTable.open(given.table or index)
+    table = SignatureTable.open(candidate_options.table or index)
     say_no_finder(table)
     targets = [task.target for task in tasks if task.candidates is None]
-    rules = None if given.grammar is None else rules_of_words(given.grammar, opened, targets)
+    rules = (
+        None
+        if candidate_options.grammar is None
+        else rules_of_words(candidate_options.grammar, opened, targets)
+    )
     substituter = Substituter(
         opened, table, ranking=ranking, finding=finding,
         inflections=None if how.inflections == AUTO else Inflections.open(how.inflections),
@@ -179,15 +183,15 @@ def _substituter(
 
 def _put_answers(
     task: "SubstitutionTask",
-    found: "list[Substitute]",
+    substitutes: "list[Substitute]",
     shown: "list[Substitute]",
     examples: list[tuple[str, ...]] | None,
 ) -> None:
-    if not found:
+    if not substitutes:
         say(f"line {task.line}: nothing can replace {task.target!r}: no candidates")
-    for rank, one in enumerate(shown, 1):
+    for rank, row in enumerate(shown, 1):
         lines = () if examples is None else examples[rank - 1]
-        _put(task.line, rank, one, lines, examples is not None)
+        _put(task.line, rank, row, lines, examples is not None)
 
 
 def _reaches(score: float | None, least: float) -> bool:
@@ -211,9 +215,9 @@ def _require_targets(index: "CorpusIndex", tasks: "list[SubstitutionTask]", wher
 def _answer(
     substituter: "Substituter", k: int | None, task: "SubstitutionTask"
 ) -> "Results[Substitute]":
-    most = _USUAL if k is None and task.candidates is None else k or None
+    limit = _USUAL if k is None and task.candidates is None else k or None
     return substituter.substitutes(
-        task.left, task.target, task.right, k=most, candidates=task.candidates
+        task.left, task.target, task.right, k=limit, candidates=task.candidates
     )
 
 
@@ -237,9 +241,9 @@ def _tasks(
     return list(read_tasks(file))
 
 
-def _put(line: int, rank: int, one: "Substitute", examples: tuple[str, ...], why: bool) -> None:
-    values = one._asdict()
-    values["because"] = [word._asdict() for word in one.because[:_SHOWN_WORDS]]
+def _put(line: int, rank: int, row: "Substitute", examples: tuple[str, ...], why: bool) -> None:
+    values = row._asdict()
+    values["because"] = [word._asdict() for word in row.because[:_SHOWN_WORDS]]
     values["examples"] = examples
     more = {
         name: value
@@ -248,23 +252,23 @@ def _put(line: int, rank: int, one: "Substitute", examples: tuple[str, ...], why
         or (why and name not in ("substitute", "occurrences"))
     }
     columns: dict[str, object] = {
-        "line": line, "rank": rank, "answer": one.substitute, "score": one.score
+        "line": line, "rank": rank, "answer": row.substitute, "score": row.score
     }  # fmt: skip
     if why:
         words = "; ".join(
-            f"{w.word}@{w.place:+d} {w.share:.3f}" for w in one.because[:_SHOWN_WORDS]
+            f"{w.word}@{w.place:+d} {w.share:.3f}" for w in row.because[:_SHOWN_WORDS]
         )
-        cosines = {"likeness": one.likeness, "fit": one.fit, "fluency": one.fluency}
-        origin = one.origin
-        if one.rule:
+        cosines = {"likeness": row.likeness, "fit": row.fit, "fluency": row.fluency}
+        origin = row.origin
+        if row.rule:
             origin += "" if origin.endswith("grammar") else ",grammar"
-            origin += f" ({' '.join(f'{value:.3f}' for value in one.rule)})"
-        columns |= {**cosines, "count": one.occurrences, "origin": origin}
+            origin += f" ({' '.join(f'{value:.3f}' for value in row.rule)})"
+        columns |= {**cosines, "count": row.occurrences, "origin": origin}
         columns["because"] = words or NOT_AVAILABLE
         columns["examples"] = " | ".join(examples) or NOT_AVAILABLE
-    label = [*contrast_label(one), *([one.article] if one.article else [])]
+    label = [*contrast_label(row), *([row.article] if row.article else [])]
     put_row({**columns, NOTE: ",".join(label)}, **more)
 
 
 def _split(candidates: str) -> list[str]:
-    return [one.strip() for one in candidates.split(";") if one.strip()]
+    return [candidate.strip() for candidate in candidates.split(";") if candidate.strip()]

@@ -107,7 +107,7 @@ class Grouped(TyperGroup):
     def __init__(self, *, inner: Commands | None = None, **settings: Any) -> None:
         super().__init__(**settings)
         self._headings = {"Commands": inner.entries} if inner else read_table("commands")
-        entries = {name: one for part in self._headings.values() for name, one in part.items()}
+        entries = {name: entry for part in self._headings.values() for name, entry in part.items()}
         self.commands: Any = inner or Commands(entries)
 
     def get_params(self, ctx: Any) -> list[Any]:

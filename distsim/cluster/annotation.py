@@ -172,9 +172,9 @@ def annotate_on_spark(
     Report(words=98000, sentences=4636, treeless=0)
     """
     run, shared = run or SparkOptions(), one_path(work, "work").resolve()
-    given = one_or_many_paths(paths, "paths")
-    require_files(given)
-    sources = find_texts(given, as_is, [*files_of(path), shared])
+    checked_paths = one_or_many_paths(paths, "paths")
+    require_files(checked_paths)
+    sources = find_texts(checked_paths, as_is, [*files_of(path), shared])
     checksum = checksum_of_text(sources, annotator)
     output = AnnotatedFile(Path(path), checksum)
     if output.finished is not None:
@@ -191,10 +191,10 @@ def annotate_on_spark(
             work_of = partial(_run, job, shipped, packs)
             taken = context.parallelize(wanted, len(wanted)).mapPartitions(work_of)
 
-            def told() -> None:
+            def show_done() -> None:
                 progress("annotating", sum(map(job.is_done, range(n_tasks))), n_tasks)
 
-            with tasks_watched(told), errors_translated():
+            with tasks_watched(show_done), errors_translated():
                 taken.count()
             require_seen(job.folder, wanted, job.is_done)
     progress("join", 0, 1)
@@ -210,10 +210,10 @@ def _run(
     job: AnnotationJob,
     annotator: Annotator,
     packs: bool,
-    given: Iterator[int],
+    numbers: Iterator[int],
 ) -> Iterator[int]:
     """Yield the numbers of tasks after running each."""
     with errors_marked():
-        for number in given:
+        for number in numbers:
             job.run_task(annotator, packs, number)
             yield number

@@ -123,7 +123,7 @@ _OLDEST_JAVA = 17
 _POLL_SECONDS = 0.5
 _SEEN_SECONDS = 60.0  # until what a worker wrote is seen here: network file systems take their time
 _FAILED = re.compile(r"<distsim (\w+)>(.*?)</distsim>", re.DOTALL)
-_ERRORS = {one.__name__: one for one in (InputError, ArtifactError, ParameterError)}
+_ERRORS = {error.__name__: error for error in (InputError, ArtifactError, ParameterError)}
 # Of a context that is started here: Java only hands packets on, so compiling it well costs more
 # than it saves, and workers are forked from a process that has imported what they need.
 _SMALL_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -228,8 +228,8 @@ def _require_java() -> None:
             version_text = subprocess.run(
                 [java, "-version"], check=False, capture_output=True, text=True
             ).stderr
-            found = re.search(r'version "(\d+)', version_text)
-            version = int(found[1]) if found else None
+            version_match = re.search(r'version "(\d+)', version_text)
+            version = int(version_match[1]) if version_match else None
     if version is None or version < _OLDEST_JAVA:
         raise DistsimError(
             f"Spark needs Java {_OLDEST_JAVA} or newer, found {version or 'none'}: install it "
@@ -282,17 +282,17 @@ def _first_line(error: BaseException) -> str:
 
 
 @contextmanager
-def tasks_watched(told: Callable[[], None]) -> Iterator[None]:
+def tasks_watched(report: Callable[[], None]) -> Iterator[None]:
     """Call a function twice a second while Spark is running.
 
     Arguments:
-        told: reports how many tasks are finished.
+        report: reports how many tasks are finished.
     """
     ended = threading.Event()
 
     def watch() -> None:
         while not ended.wait(_POLL_SECONDS):
-            told()
+            report()
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -375,11 +375,11 @@ class ClusterReport:
         cpu, shuffled = {}, {}
         for stage in stages(job):
             reported = reports(job, stage.name)
-            cpu[stage.name] = sum(one["cpu"] for one in reported)
+            cpu[stage.name] = sum(entry["cpu"] for entry in reported)
             if stage.gives:
-                shuffled[stage.name] = sum(one["bytes"] for one in reported)
+                shuffled[stage.name] = sum(entry["bytes"] for entry in reported)
         words = reports(job, "words")[0]
-        phrases = sum(one.get("phrases", 0) for one in reports(job, "sign"))
+        phrases = sum(entry.get("phrases", 0) for entry in reports(job, "sign"))
         why = reports(job, "lemmas")[0].get("why", "") if job.makes_finder else ""
         return cls(words["tokens"], words["words"], phrases, shuffled, cpu, seconds, why)
 
@@ -481,49 +481,49 @@ def _run_stage(context: "SparkContext", job: Job, stage: Stage, progress: Progre
             partial(_take, folder, stage.name, tuple(wanted))
         )
 
-    def told() -> None:
-        for one in watched:
-            n_tasks = one.n_tasks(job)
-            done = sum(is_done(job, one, number) for number in range(n_tasks))
-            if done < n_tasks or one is watched[-1]:
-                progress(one.name, done, n_tasks)
+    def show_done() -> None:
+        for watched_stage in watched:
+            n_tasks = watched_stage.n_tasks(job)
+            done = sum(is_done(job, watched_stage, number) for number in range(n_tasks))
+            if done < n_tasks or watched_stage is watched[-1]:
+                progress(watched_stage.name, done, n_tasks)
                 break
 
-    with tasks_watched(told), errors_translated():
+    with tasks_watched(show_done), errors_translated():
         taken.count()
     require_seen(job.folder, wanted, partial(is_done, job, stage))
 
 
-def _run(folder: str, name: str, given: Iterator[int]) -> Iterator[int]:
+def _run(folder: str, name: str, numbers: Iterator[int]) -> Iterator[int]:
     """Yield the numbers of tasks without packets after running each."""
     with errors_marked():
         job = open_job(Path(folder))
-        for number in given:
+        for number in numbers:
             run_task(job, find_stage(job, name), number)
             yield number
 
 
 def _give(
-    folder: str, name: str, wanted: Sequence[int], given: Iterator[int]
+    folder: str, name: str, wanted: Sequence[int], numbers: Iterator[int]
 ) -> Iterator[tuple[int, bytes]]:
     """Run tasks that yield packets, by number; yield (place of a wanted range, packet)."""
     with errors_marked():
         job = open_job(Path(folder))
         stage = find_stage(job, name)
         places = {key: place for place, key in enumerate(wanted)}
-        for number in given:
+        for number in numbers:
             for key, packet in giving(job, stage, number):
                 if key in places:
                     yield places[key], packet
 
 
 def _take(
-    folder: str, name: str, wanted: Sequence[int], place: int, given: Iterator[tuple[int, bytes]]
+    folder: str, name: str, wanted: Sequence[int], place: int, packets: Iterator[tuple[int, bytes]]
 ) -> Iterator[int]:
     """Run the task of the range whose packets are in this partition."""
     with errors_marked():
         job = open_job(Path(folder))
-        run_task(job, find_stage(job, name), wanted[place], (packet for _, packet in given))
+        run_task(job, find_stage(job, name), wanted[place], (packet for _, packet in packets))
         yield wanted[place]
 
 

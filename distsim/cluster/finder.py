@@ -92,8 +92,8 @@ def frames_of_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     appearance, lemma_of = _numbers(job, index, chosen.lemmas)
     often = job.words.counts_by_appearance >= LEAST_FRAME
     often[0] = True
-    most = max(1 << 20, job.plan.memory_bytes // _TOKENS_HELD)
-    for local, times in count_frames(index.shards, lemma_of, no_progress, most):
+    max_frames = max(1 << 20, job.plan.memory_bytes // _TOKENS_HELD)
+    for local, times in count_frames(index.shards, lemma_of, no_progress, max_frames):
         left = appearance[(local >> _LEFT).astype(np.int64)].astype(np.uint64)
         right = appearance[(local & _RIGHT).astype(np.int64)].astype(np.uint64)
         kept = often[left.astype(np.int64)] & often[right.astype(np.int64)]
@@ -120,13 +120,13 @@ def sum_frames(job: Job, number: int, packets: Iterable[bytes], tally: dict[str,
     frames, counts = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
     with storage.scratch_folder() as folder, _store(job, folder) as store:
         for packet in packets:
-            one = unpack(packet)
-            keys = one["first"] + np.cumsum(one["steps"], dtype=np.uint64)
-            store.add(keys, np.zeros_like(keys), one["counts"])
-        for found in store.partitions():
-            is_frequent = found.counts >= LEAST_FRAME
-            frames.append(found.phrases[is_frequent])
-            counts.append(found.counts[is_frequent])
+            arrays = unpack(packet)
+            keys = arrays["first"] + np.cumsum(arrays["steps"], dtype=np.uint64)
+            store.add(keys, np.zeros_like(keys), arrays["counts"])
+        for partition in store.partitions():
+            is_frequent = partition.counts >= LEAST_FRAME
+            frames.append(partition.phrases[is_frequent])
+            counts.append(partition.counts[is_frequent])
     save(job.path("frames", number, ".frames.npy"), np.concatenate(frames))
     save(job.path("frames", number, ".counts.npy"), np.concatenate(counts).astype(np.int64))
 
@@ -174,9 +174,9 @@ def profiles_of_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
         bounds = starts[first : stop + 1]
         own = forms[bounds[0] : bounds[-1]]
         rows = features.rows(index.shards, own, bounds - bounds[0], index.path)
-        places, found, counts = rows
-        is_frame = found >= n_words
-        found[is_frame] = n_words + numbers[found[is_frame] - n_words]
+        places, collocates, counts = rows
+        is_frame = collocates >= n_words
+        collocates[is_frame] = n_words + numbers[collocates[is_frame] - n_words]
         for number, (a, b) in enumerate(pairwise(edges)):
             low, high = max(a, first), min(b, stop)
             if low < high and sentences[low:high].any():
@@ -184,7 +184,8 @@ def profiles_of_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
                 yield number, pack(
                     first=np.array([low - a], np.uint32),
                     sizes=np.diff(places[low - first : high - first + 1]).astype(np.uint32),
-                    features=found[inside], counts=counts[inside], sentences=sentences[low:high],
+                    features=collocates[inside], counts=counts[inside],
+                    sentences=sentences[low:high],
                 )  # fmt: skip
 
 
@@ -208,15 +209,17 @@ def sum_profiles(job: Job, number: int, packets: Iterable[bytes], tally: dict[st
     features, counts = [np.empty(0, np.uint32)], [np.empty(0, np.uint32)]
     with storage.scratch_folder() as folder, _store(job, folder) as store:
         for packet in packets:
-            one = unpack(packet)
-            lemmas = one["first"].astype(np.int64) + np.arange(one["sizes"].size)
-            sentences[lemmas] += one["sentences"]
-            rows = np.repeat(lemmas, one["sizes"]).astype(np.uint64)
-            store.add(rows, one["features"].astype(np.uint64), one["counts"])
-        for found in store.partitions():
-            sizes[found.phrases.astype(np.int64)] = np.diff(found.starts)
-            features.append(found.features.astype(np.uint32))
-            counts.append(found.counts.astype(np.uint32))
+            profile_arrays = unpack(packet)
+            lemmas = profile_arrays["first"].astype(np.int64) + np.arange(
+                profile_arrays["sizes"].size
+            )
+            sentences[lemmas] += profile_arrays["sentences"]
+            rows = np.repeat(lemmas, profile_arrays["sizes"]).astype(np.uint64)
+            store.add(rows, profile_arrays["features"].astype(np.uint64), profile_arrays["counts"])
+        for partition in store.partitions():
+            sizes[partition.phrases.astype(np.int64)] = np.diff(partition.starts)
+            features.append(partition.features.astype(np.uint32))
+            counts.append(partition.counts.astype(np.uint32))
     arrays = {
         "starts": np.append(0, np.cumsum(sizes)), "features": np.concatenate(features),
         "counts": np.concatenate(counts), "sentences": sentences,
@@ -247,9 +250,10 @@ def weigh_profiles(
     lemmas = chosen.lemmas
     n_contexts = ProfileFeatures.of(np.empty(0, np.int32), lemmas.counts.size, _NO_FRAMES)[1]
     counted = CountedProfiles(
-        *rows_end_to_end([(one[0], one[1], one[2]) for one in ranges]),
-        n_contexts, mapped(_path(job, "frames")).size, np.concatenate([one[3] for one in ranges]),
-        sum(one["sentences"] for one in tallies),
+        *rows_end_to_end([(sizes, features, counts) for sizes, features, counts, _ in ranges]),
+        n_contexts, mapped(_path(job, "frames")).size,
+        np.concatenate([sentences for *_, sentences in ranges]),
+        sum(of_part["sentences"] for of_part in tallies),
     )  # fmt: skip
     in_threads = partial(ordered_map, jobs=None)
     tally.update(names=[], sentences=counted.n_sentences)

@@ -138,12 +138,12 @@ class Job:
     def space(self) -> FeatureSpace:
         """All context features, mapped from the files of `write_space`."""
         folder = self.folder / "features"
-        found: dict[str, Any] = {
+        arrays: dict[str, Any] = {
             name: mapped(path)
             for name in _FEATURES + _MORE_FEATURES
             if (path := folder / f"{name}.npy").exists()
         }
-        return FeatureSpace(tuple(self.plan.model.manifest()["families"]), **found)
+        return FeatureSpace(tuple(self.plan.model.manifest()["families"]), **arrays)
 
     def write_space(self) -> None:
         """Write all context features with the counts that their weights need."""
@@ -175,7 +175,7 @@ class Job:
         if self.plan.recipe.composition is None:
             return None
         folder = self.folder / "parts"
-        return PartVectors(*(mapped(folder / f"{one.name}.npy") for one in fields(PartVectors)))
+        return PartVectors(*(mapped(folder / f"{field.name}.npy") for field in fields(PartVectors)))
 
     def word_packets(self, ranges: range | None = None) -> Iterator[bytes]:
         """Yield the summed contexts of words, of some ranges or all.

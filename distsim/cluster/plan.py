@@ -130,12 +130,14 @@ def to_plain(value: Any) -> Any:
     {'is': 'Selection', 'min_count': 2, 'max_length': 4, 'max_phrases': None}
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {one.name: to_plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
+        fields = {
+            field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)
+        }
         return {"is": type(value).__name__} | fields
     if isinstance(value, list | tuple):
-        return [to_plain(one) for one in value]
+        return [to_plain(entry) for entry in value]
     if isinstance(value, dict):
-        return {name: to_plain(one) for name, one in value.items()}
+        return {name: to_plain(entry) for name, entry in value.items()}
     return value
 
 
@@ -154,13 +156,15 @@ def from_plain(kind: Any, value: Any) -> Any:
     2
     """
     if isinstance(value, dict) and "is" in value:
-        kind_named = {one.__name__: one for one in _dataclasses_in(kind)}.get(value["is"])
+        kind_named = {dataclass.__name__: dataclass for dataclass in _dataclasses_in(kind)}.get(
+            value["is"]
+        )
         if kind_named is not None:
             hints = typing.get_type_hints(kind_named)
-            given = {name: one for name, one in value.items() if name != "is"}
-            if given.keys() <= hints.keys():
+            values = {name: entry for name, entry in value.items() if name != "is"}
+            if values.keys() <= hints.keys():
                 return kind_named(
-                    **{name: from_plain(hints[name], one) for name, one in given.items()}
+                    **{name: from_plain(hints[name], entry) for name, entry in values.items()}
                 )
         raise ArtifactError(
             f"the plan holds the settings {value['is']!r} of another version of distsim: start "
@@ -168,7 +172,7 @@ def from_plain(kind: Any, value: Any) -> Any:
         )
     if isinstance(value, list):
         inside = typing.get_args(kind)
-        read = [from_plain(inside[0] if inside else Any, one) for one in value]
+        read = [from_plain(inside[0] if inside else Any, entry) for entry in value]
         return tuple(read) if tuple in (kind, typing.get_origin(kind)) else read
     return value
 
@@ -177,7 +181,9 @@ def _dataclasses_in(kind: Any) -> list[type]:
     if dataclasses.is_dataclass(kind):
         return [typing.cast(type, kind)]
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
-        return [one for inside in typing.get_args(kind) for one in _dataclasses_in(inside)]
+        return [
+            argument for inside in typing.get_args(kind) for argument in _dataclasses_in(inside)
+        ]
     return []
 
 

@@ -27,8 +27,8 @@ def pack(**arrays: np.ndarray) -> bytes:
     """
     head, body = [], []
     for name, values in arrays.items():
-        most = int(values.max(initial=0))
-        n_planes = (most.bit_length() + 7) // 8
+        largest = int(values.max(initial=0))
+        n_planes = (largest.bit_length() + 7) // 8
         head.append([name, values.dtype.str, values.size, n_planes])
         for plane in range(n_planes):
             shift = values.dtype.type(8 * plane)
@@ -233,14 +233,14 @@ class StoredBlocks(ContextBatches):
         self.longest = longest
         self._store = PhraseStore(longest, folder, memory)
         for packet in packets:
-            one = unpack(packet)
-            lengths = one["lengths"].astype(np.int64)
+            arrays = unpack(packet)
+            lengths = arrays["lengths"].astype(np.int64)
             starts = np.cumsum(lengths) - lengths
-            spelt = one["words"], starts, lengths
+            spelt = arrays["words"], starts, lengths
             hashes = words.hash_phrases(*spelt)
-            self._store.add_phrases(hashes, *spelt, one["strengths"].astype(np.uint64))
+            self._store.add_phrases(hashes, *spelt, arrays["strengths"].astype(np.uint64))
             self._store.add_contexts(
-                np.repeat(hashes, one["sizes"]), one["features"], one["counts"]
+                np.repeat(hashes, arrays["sizes"]), arrays["features"], arrays["counts"]
             )
 
     def counted(self, min_count: int) -> Iterator[CountedPhrases]:
@@ -277,16 +277,16 @@ class SummedBlocks(ContextBatches):
             min_count: minimum number of occurrences.
         """
         for packet in self._packets():
-            one = unpack(packet)
-            frequent = np.flatnonzero(one["strengths"] >= min_count)
-            sizes = one["sizes"].astype(np.int64)
+            arrays = unpack(packet)
+            frequent = np.flatnonzero(arrays["strengths"] >= min_count)
+            sizes = arrays["sizes"].astype(np.int64)
             is_frequent = np.zeros(sizes.size, bool)
             is_frequent[frequent] = True
             entries = np.repeat(is_frequent, sizes)
             lengths = np.ones(frequent.size, np.int64)
-            hashes = self._words.hash_phrases(one["words"], frequent, lengths)
+            hashes = self._words.hash_phrases(arrays["words"], frequent, lengths)
             yield CountedPhrases(
-                hashes, one["words"][frequent, None], lengths, one["strengths"][frequent],
+                hashes, arrays["words"][frequent, None], lengths, arrays["strengths"][frequent],
                 np.concatenate([[0], np.cumsum(sizes[frequent])]),
-                one["features"][entries], one["counts"][entries],
+                arrays["features"][entries], arrays["counts"][entries],
             )  # fmt: skip

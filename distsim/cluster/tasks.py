@@ -96,9 +96,9 @@ def drop_repeated(job: Job, number: int, packets: Iterable[bytes], tally: dict[s
     """
     lines, parts = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
     for packet in packets:
-        one = unpack(packet)
-        lines.append(one["lines"])
-        parts.append(np.full(one["lines"].size, one["part"][0]))
+        arrays = unpack(packet)
+        lines.append(arrays["lines"])
+        parts.append(np.full(arrays["lines"].size, arrays["part"][0]))
     hashes, owners = np.concatenate(lines), np.concatenate(parts)
     order = np.lexsort((owners, hashes))
     hashes, owners = hashes[order], owners[order]
@@ -116,12 +116,12 @@ def drop_repeated(job: Job, number: int, packets: Iterable[bytes], tally: dict[s
 def _repeated_lines(job: Job, part: int) -> np.ndarray:
     if not job.drops_lines:
         return np.empty(0, np.uint64)
-    found = [
+    lines_of_parts = [
         unpack(packet)["lines"]
         for number in range(job.n_ranges)
         for packet in PacketsByRange.read(job.path("lines", number), part)
     ]
-    return np.concatenate(found)
+    return np.concatenate(lines_of_parts)
 
 
 # -- parts: words and phrases, counted --------------------------------------------------------
@@ -169,21 +169,21 @@ def count_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     )  # fmt: skip
     vocabulary, longest = index.vocabulary, job.plan.selection.max_length
     words = vocabulary.word_hashes()
-    found = (
+    keyed_counts = (
         count_phrases(frozen(chunk.rows), frozen(chunk.common), longest, frozen(words))
         for chunk in phrase_walk.walk(index.shards, index.n_words, longest, _CHUNK_ROWS)
     )
-    yield from _count_packets(job, part, vocabulary, index.word_counts(), found)
+    yield from _count_packets(job, part, vocabulary, index.word_counts(), keyed_counts)
 
 
 def _count_packets(
     job: Job, part: int, vocabulary: Vocabulary, word_counts: np.ndarray,
-    found: Iterable[tuple[np.ndarray, np.ndarray]],
+    keyed_counts: Iterable[tuple[np.ndarray, np.ndarray]],
 ) -> Packets:  # fmt: skip
     """Yield a packet a range: its words, and the steps from key to key with their counts.
 
-    found: (keys, occurrences) of phrases, in pieces, since all at once would take several times
-    their memory to put in order. Keys are as count_phrases makes them.
+    keyed_counts: (keys, occurrences) of phrases, in pieces, since all at once would take several
+    times their memory to put in order. Keys are as count_phrases makes them.
 
     Arguments:
         part: its number.
@@ -191,7 +191,7 @@ def _count_packets(
         word_counts: int64 by word, occurrences.
     """
     mask = np.uint64((1 << 64) - (1 << (64 - job.plan.key_bits)))
-    pieces = [in_order(keys & mask, counts.astype(np.uint64)) for keys, counts in found]
+    pieces = [in_order(keys & mask, counts.astype(np.uint64)) for keys, counts in keyed_counts]
     edges = [edges_of(ranges_of(keys, job.n_ranges), job.n_ranges) for keys, _ in pieces]
     text, offsets = vocabulary.text, frozen(vocabulary.offsets.astype(np.int64))
     words = np.arange(1, word_counts.size)
@@ -241,18 +241,18 @@ def sum_counts(job: Job, number: int, packets: Iterable[bytes], tally: dict[str,
     with storage.scratch_folder() as folder:
         counts = TripleStore(folder, max(_FEWEST_BYTES, job.plan.memory_bytes))
         for packet in packets:
-            one = unpack(packet)
-            steps = one.pop("steps").astype(np.uint64) << free
+            arrays = unpack(packet)
+            steps = arrays.pop("steps").astype(np.uint64) << free
             if steps.size:
-                added = one["first"] + np.cumsum(steps, dtype=np.uint64)
-                counts.add(added, np.zeros_like(added), one["occurrences"])
-            words.append(one)
-        found = [(np.empty(0, np.uint64), np.empty(0, np.uint64))]
+                added = arrays["first"] + np.cumsum(steps, dtype=np.uint64)
+                counts.add(added, np.zeros_like(added), arrays["occurrences"])
+            words.append(arrays)
+        frequent = [(np.empty(0, np.uint64), np.empty(0, np.uint64))]
         for part in counts.partitions():
             is_frequent = part.counts >= job.plan.selection.min_count
-            found.append((part.phrases[is_frequent], part.counts[is_frequent]))
+            frequent.append((part.phrases[is_frequent], part.counts[is_frequent]))
         counts.close()
-    keys, occurrences = (np.concatenate(column) for column in zip(*found, strict=True))
+    keys, occurrences = (np.concatenate(column) for column in zip(*frequent, strict=True))
     tally.update(frequent=int(keys.size))
     write_packets(
         job.path("counts", number),
@@ -273,14 +273,14 @@ def gather_words(job: Job, tallies: list[dict[str, Any]], tally: dict[str, Any])
         ParameterError: there are more distinct words than can be numbered.
     """
     plan, folder = job.plan, job.folder / "words"
-    n_tokens = sum(one["tokens"] for one in tallies)
-    found = [list(map(unpack, read_packets(job.path("counts", n)))) for n in range(job.n_ranges)]
-    if not n_tokens and not any(words["counts"].size for _, words in found):
+    n_tokens = sum(tally["tokens"] for tally in tallies)
+    ranges = [list(map(unpack, read_packets(job.path("counts", n)))) for n in range(job.n_ranges)]
+    if not n_tokens and not any(words["counts"].size for _, words in ranges):
         raise InputError(
             f"{plan.parts[0].paths[0]}{', …' if job.n_parts > 1 else ''}: no token in the "
             "corpus: nothing to sign; name files with text"
         )
-    n_words = 1 + sum(words["counts"].size for _, words in found)
+    n_words = 1 + sum(words["counts"].size for _, words in ranges)
     most_words = min(MOST_WORDS, _MOST_FEATURES // len(plan.model.manifest()["families"]))
     if n_words > most_words:
         raise ParameterError(
@@ -288,17 +288,17 @@ def gather_words(job: Job, tallies: list[dict[str, Any]], tally: dict[str, Any])
             "apart: fold numbers "
             "(`fold_numbers`) or drop what is no word (`drop_digits`)"
         )
-    slots = [sum(places) for places in zip(*(one["slots"] for one in tallies), strict=True)]
-    n_sentences = sum(one["sentences"] for one in tallies)
-    keys = np.concatenate([one["keys"] for one, _ in found])
-    occurrences = np.concatenate([one["occurrences"] for one, _ in found])
-    lowest, most = plan.selection.min_count, plan.selection.max_phrases
-    if most is not None and occurrences.size > most:
-        place = occurrences.size - most
+    slots = [sum(places) for places in zip(*(tally["slots"] for tally in tallies), strict=True)]
+    n_sentences = sum(tally["sentences"] for tally in tallies)
+    keys = np.concatenate([arrays["keys"] for arrays, _ in ranges])
+    occurrences = np.concatenate([arrays["occurrences"] for arrays, _ in ranges])
+    lowest, max_phrases = plan.selection.min_count, plan.selection.max_phrases
+    if max_phrases is not None and occurrences.size > max_phrases:
+        place = occurrences.size - max_phrases
         lowest = int(np.partition(occurrences, place)[place])
     save(folder / "frequent.npy", keys[occurrences >= lowest])
     save(folder / "lowest.npy", np.array([lowest]))
-    words = CorpusWords.gather(folder, (words for _, words in found), n_tokens, n_sentences, slots)
+    words = CorpusWords.gather(folder, (words for _, words in ranges), n_tokens, n_sentences, slots)
     job.write_space()
     tally.update(tokens=n_tokens, words=len(words) - 1, frequent=int(keys.size))
 
@@ -398,7 +398,7 @@ class _ContextPackets:
         self._n_local = n_local
         self._n_global = len(job.words)
         self._n_ranges = job.n_ranges
-        self._most = job.plan.memory_bytes // 16
+        self._max_held = job.plan.memory_bytes // 16
         self._held: list[tuple[np.ndarray, ...]] = []
         self._n_held = 0
 
@@ -420,7 +420,7 @@ class _ContextPackets:
 
     def full(self) -> Packets:
         """Yield packets if the buffer is full."""
-        if self._n_held >= self._most:
+        if self._n_held >= self._max_held:
             yield from self.rest()
 
     def rest(self) -> Packets:
@@ -533,14 +533,14 @@ def gather_parts(job: Job, tally: dict[str, Any]) -> None:
         PartWords(*(mapped(job.path("vectors", number, f".{name}.npy")) for name in names))
         for number in range(job.n_ranges)
     ]
-    hashes = np.concatenate([one.hashes for one in ranges])
-    shares = np.concatenate([one.shares for one in ranges])
+    hashes = np.concatenate([part_words.hashes for part_words in ranges])
+    shares = np.concatenate([part_words.shares for part_words in ranges])
     chosen = np.zeros(hashes.size, bool)
     chosen[np.lexsort((hashes, -shares))[: composition.most_words]] = True
-    starts = np.cumsum([0, *(one.hashes.size for one in ranges)]).tolist()
+    starts = np.cumsum([0, *(part_words.hashes.size for part_words in ranges)]).tolist()
     kept = [
-        one.at(np.flatnonzero(chosen[begin:end]))
-        for one, (begin, end) in zip(ranges, pairwise(starts), strict=True)
+        part_words.at(np.flatnonzero(chosen[begin:end]))
+        for part_words, (begin, end) in zip(ranges, pairwise(starts), strict=True)
     ]
     words = PartWords.joined(kept, job.projection.n_dimensions)
     parts = PartVectors.gather(words, composition, None)

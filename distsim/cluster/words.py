@@ -35,13 +35,13 @@ def sum_words(packets: Iterable[dict[str, np.ndarray]]) -> dict[str, np.ndarray]
     """
     texts, ends, counts = [np.empty(0, np.uint8)], [np.zeros(1, np.int64)], [np.empty(0, np.uint64)]
     appeared, n_bytes = [np.empty(0, np.uint64)], 0
-    for one in packets:
-        lengths = one["lengths"].astype(np.int64)
-        texts.append(one["text"])
+    for arrays in packets:
+        lengths = arrays["lengths"].astype(np.int64)
+        texts.append(arrays["text"])
         ends.append(n_bytes + np.cumsum(lengths))
-        counts.append(one["counts"].astype(np.uint64))
-        appeared.append(one["appeared"])
-        n_bytes += one["text"].size
+        counts.append(arrays["counts"].astype(np.uint64))
+        appeared.append(arrays["appeared"])
+        n_bytes += arrays["text"].size
     text, offsets = frozen(np.concatenate(texts)), frozen(np.concatenate(ends))
     hashes, first, row = np.unique(hash_blob(text, offsets), return_index=True, return_inverse=True)
     summed = np.zeros(hashes.size, np.uint64)
@@ -141,11 +141,11 @@ class CorpusWords:
         """
         texts, lengths, counts = [np.empty(0, np.uint8)], [np.zeros(1, np.int64)], []
         appeared = []
-        for one in ranges:
-            texts.append(one["text"])
-            lengths.append(one["lengths"].astype(np.int64))
-            counts.append(one["counts"])
-            appeared.append(one["appeared"])
+        for arrays in ranges:
+            texts.append(arrays["text"])
+            lengths.append(arrays["lengths"].astype(np.int64))
+            counts.append(arrays["counts"])
+            appeared.append(arrays["appeared"])
         text, ends = np.concatenate(texts), np.cumsum(np.concatenate(lengths))
         all_counts = np.concatenate(counts)
         hashes = hash_blob(text, ends)

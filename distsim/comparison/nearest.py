@@ -279,7 +279,7 @@ class NeighbourSearch:
         focal = self._focal(self._table.normal_form(one_text(phrase, "phrase")))
         if not focal.stored.known[0]:
             return None
-        return self._found(focal, k, threshold, among)
+        return self._list_neighbours(focal, k, threshold, among)
 
     def of_sum(
         self, positive: Sequence[str], negative: Sequence[str], *, k: int = 10
@@ -307,7 +307,7 @@ class NeighbourSearch:
         if len(phrases) > 1 or negative:
             signs = np.repeat([1.0, -1.0], [len(positive), len(negative)])
             focal = replace(focal, stored=focal.stored.sum(signs))
-        return self._found(focal, k).neighbours
+        return self._list_neighbours(focal, k).neighbours
 
     def of_vector(self, vector: np.ndarray, *, k: int = 10) -> Results[Neighbour]:
         """Return the k phrases nearest to a vector; one with such a vector is among them.
@@ -321,11 +321,11 @@ class NeighbourSearch:
                 whole number above 0.
         """
         stored = self._estimator.of_vector(vector)
-        return self._found(
+        return self._list_neighbours(
             _Focal("", np.empty(0, np.int64), stored), whole_number(k, "k", 1)
         ).neighbours
 
-    def _found(
+    def _list_neighbours(
         self, focal: "_Focal", k: int | None, threshold: float | None = None,
         among: int | None = None,
     ) -> NeighbourList:  # fmt: skip

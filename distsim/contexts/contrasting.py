@@ -79,7 +79,7 @@ def contrast(
     if weigher is None:
         weighting = weighting or Weighting("log-llr")
         weigher = PhraseWeigher(index, model.window, weighting, *model.shape[1:])
-    rows = [phrase_contexts(index, one, *model.shape) for one in (a, b)]
+    rows = [phrase_contexts(index, phrase, *model.shape) for phrase in (a, b)]
     features = np.union1d(rows[0].features, rows[1].features).astype(np.int64)
     table = np.zeros((4, features.size))  # weight and count of a, of b
     for number, row in enumerate(rows):

@@ -182,17 +182,19 @@ class WordFeatures:
         return hashes, self._counts[word] * self._times[families], self._totals[families]
 
 
-def neighbour_slots(index: CorpusIndex, most: int) -> list[int]:
+def neighbour_slots(index: CorpusIndex, max_slots: int) -> list[int]:
     """Return the number of tokens with another k places away in their sentence, for k = 1..most.
 
     Arguments:
         index: of the text.
-        most: the largest distance, in tokens.
+        max_slots: the largest distance, in tokens.
     """
-    found = np.concatenate([shard.sentence_lengths() for shard in index.shards])
-    times = np.bincount(np.maximum(0, found))  # sentences of one length are added up together
+    lengths_of_sentences = np.concatenate([shard.sentence_lengths() for shard in index.shards])
+    times = np.bincount(
+        np.maximum(0, lengths_of_sentences)
+    )  # sentences of one length are added up together
     lengths = np.arange(times.size)
-    return [int(np.maximum(0, lengths - k) @ times) for k in range(1, most + 1)]
+    return [int(np.maximum(0, lengths - k) @ times) for k in range(1, max_slots + 1)]
 
 
 def space_of_words(
@@ -434,7 +436,7 @@ def named_contexts(
     weigher = PhraseWeigher(index, window, weighting or Weighting(), sides, narrow)
     if isinstance(phrase, str):
         return _named(index, phrase_contexts(index, phrase, *shape), weigher)
-    return [_named(index, phrase_contexts(index, one, *shape), weigher) for one in phrase]
+    return [_named(index, phrase_contexts(index, text, *shape), weigher) for text in phrase]
 
 
 def _named(

@@ -164,14 +164,14 @@ class Weighting:
     def __post_init__(self) -> None:
         check_types(self)
         one_of(self.scheme, SCHEMES, "weights")
-        for name, (least, most, wanted) in _RANGES.items():
+        for name, (least, largest, wanted) in _RANGES.items():
             value = getattr(self, name)
             if name == "subsample" and value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float | np.number):
                 kind = type(value).__name__
                 raise ParameterError(f"{name} {value!r}: is {kind}, wanted a number")
-            if not least <= value <= most:
+            if not least <= value <= largest:
                 raise ParameterError(f"{name} {value}: {wanted}")
 
     @property

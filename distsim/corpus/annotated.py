@@ -291,10 +291,10 @@ def _by_line(
     for block in read_blocks(sources):
         for number, line in enumerate(block.lines(), block.first_line):
             n_tokens = len(line.split())
-            found = next(sentences, ("", [])) if n_tokens else ("", [])
-            if len(found[1]) != n_tokens:
+            annotated = next(sentences, ("", [])) if n_tokens else ("", [])
+            if len(annotated[1]) != n_tokens:
                 raise InputError(
                     f"{sources[block.source].label}, line {number}: {counted(n_tokens, 'token')}, "
-                    f"{len(found[1])} were annotated: annotate the text anew"
+                    f"{len(annotated[1])} were annotated: annotate the text anew"
                 )
-            yield found
+            yield annotated

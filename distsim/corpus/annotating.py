@@ -313,8 +313,8 @@ class AnnotatedFile:
         header = f"{self._header}, {words} words, {sentences} sentences, {treeless} without tree\n"
         with open_output(self._path) as out:
             out.write_packed(packed_piece(header, self._packs))
-            for one in parts:
-                with open(one, "rb") as part:
+            for part_path in parts:
+                with open(part_path, "rb") as part:
                     while data := part.read(1 << 22):
                         out.write_packed(data)
 

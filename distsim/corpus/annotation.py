@@ -173,8 +173,8 @@ class TreeReader:
                 continue
             category = categories.get(label)
             if category is None:
-                found = _CATEGORY.match(label)
-                category = categories[label] = found[0] if found else label
+                category_match = _CATEGORY.match(label)
+                category = categories[label] = category_match[0] if category_match else label
             kept.append(Constituent(start, stop, category))
         return Tree(kept, leaves, tags)
 
@@ -254,7 +254,7 @@ class Mentions:
         if place != len(brackets):
             raise ValueError(f"Entity={brackets} is not made of (id-class... and id): mend it")
         covering = here or self._open
-        found = covering[-1][1] if covering else OUTSIDE
+        innermost_mention = covering[-1][1] if covering else OUTSIDE
         for ends in ended:
             for number in range(len(self._open) - 1, -1, -1):
                 if self._open[number][0] == ends:
@@ -262,4 +262,4 @@ class Mentions:
                     break
             else:
                 raise ValueError(f"{ends}) closes a mention that is not open: open it before")
-        return found
+        return innermost_mention

@@ -99,8 +99,8 @@ class SpacyAnnotator:
                 for document in pipeline.pipe(texts)
                 for sentence in ([document[:]] if whole else document.sents)
             ]
-            rows = [one for one in rows if one]
-            text = "".join(["\n".join(one) + "\n\n" for one in rows])
+            rows = [row for row in rows if row]
+            text = "".join(["\n".join(row) + "\n\n" for row in rows])
             return Annotated(text, Report(sum(map(len, rows)), len(rows), 0))
 
         return annotated
@@ -233,9 +233,10 @@ class StanzaAnnotator:
             if isinstance(resources[name], dict) and (folder / name).is_dir()
         ]  # fmt: skip
         if len(present) != 1:
-            found = ", ".join(present) or "none"
+            languages = ", ".join(present) or "none"
             raise ParameterError(
-                f"{self.models}: models of {found}, wanted those of one language: {FETCH_STANZA}"
+                f"{self.models}: models of {languages}, wanted those of one language: "
+                f"{FETCH_STANZA}"
             )
         return present[0], resources[present[0]]
 

@@ -114,10 +114,10 @@ class _Classes(dict[str, str]):
     def __missing__(self, misc: str) -> str:
         if "Entity=" in misc:
             raise _Brackets
-        found = self._parse(misc)
+        parsed = self._parse(misc)
         if len(self) < _MOST_KEPT:
-            self[misc] = found
-        return found
+            self[misc] = parsed
+        return parsed
 
 
 class _Parser:
@@ -146,8 +146,8 @@ class _Parser:
         for n in comments:
             if lines[n].startswith("# newdoc"):
                 self.new_document()
-            elif "constituency" in lines[n] and (found := _TREE.match(lines[n])):
-                tree = (found[1], first + n)
+            elif "constituency" in lines[n] and (tree_match := _TREE.match(lines[n])):
+                tree = (tree_match[1], first + n)
         at: Sequence[int] = range(first + len(comments), first + len(lines))  # lines of the rows
         if comments and comments[-1] >= len(comments):  # some come later
             at = [first + n for n in range(len(lines)) if n not in comments]
@@ -320,11 +320,11 @@ def _check(sentence: AnnotatedSentence, lines: Sequence[int]) -> None:
         return
     for token, head in enumerate(heads):
         if head in (NO_HEAD, token) or head >= n:
-            found = "_" if head == NO_HEAD else head + 1
+            written_head = "_" if head == NO_HEAD else head + 1
             raise fault(
                 sentence.file, lines[token],
-                f"head {found} of token {token + 1}, wanted another token of 1 to {n}, or 0: "
-                "mend the head",
+                f"head {written_head} of token {token + 1}, wanted another token of 1 to {n}, or "
+                "0: mend the head",
             )  # fmt: skip
     raise fault(sentence.file, lines[0], wrong)
 
@@ -358,21 +358,21 @@ def _arcs(
 def _real_governors(node: str, empty_nodes: _EmptyNodes, seen: set[str], file: str) -> list[int]:
     """Return the tokens that govern an empty node, also through other empty nodes."""
     seen.add(node)
-    found: list[int] = []
+    governors: list[int] = []
     deps, line = empty_nodes[node]
     for part in deps.split("|") if deps != "_" else ():
         head = part.partition(":")[0]
         governor = plain_count(head)
         if governor is not None:
-            found.append(governor)
+            governors.append(governor)
         elif head not in empty_nodes:
             raise fault(
                 file, line,
                 f"enhanced head {head!r:.40}: name a token or an empty node of the sentence",
             )  # fmt: skip
         elif head not in seen:
-            found += _real_governors(head, empty_nodes, seen, file)
-    return found
+            governors += _real_governors(head, empty_nodes, seen, file)
+    return governors
 
 
 def first_text(block: Block) -> tuple[str, int]:

@@ -87,11 +87,11 @@ def source_of_texts(texts: Iterable[Any], metadata: Iterable[Any] | None = None)
         ParameterError: `texts` is one text; when it is read, one of them is no text, or `metadata`
             has another number of rows: the number is told.
     """
-    for given, name in ((texts, "texts"), ([] if metadata is None else metadata, "metadata")):
-        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+    for values, name in ((texts, "texts"), ([] if metadata is None else metadata, "metadata")):
+        if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise ParameterError(f"`{name}`: give a list or another iterable of {name}")
-        if isinstance(given, Mapping):
-            names = ", ".join(map(str, given))
+        if isinstance(values, Mapping):
+            names = ", ".join(map(str, values))
             raise ParameterError(f"`{name}`: is a dict of {names}: give one of these, or rows")
     return Source(
         "texts", "", given="texts", documents=lambda _: _documents_of(_rows(texts), metadata)
@@ -101,19 +101,19 @@ def source_of_texts(texts: Iterable[Any], metadata: Iterable[Any] | None = None)
 def _documents_of(texts: Iterable[Any], metadata: Iterable[Any] | None) -> Iterator[Document]:
     rows = None if metadata is None else iter(_rows(metadata))
     number = -1
-    for number, given in enumerate(texts):
+    for number, document in enumerate(texts):
         fields: Any = {} if rows is None else next(rows, None)
         if not isinstance(fields, Mapping):
             fault = "is missing" if fields is None else f"is {shown(fields)}, wanted a dict"
             raise ParameterError(f"metadata[{number}]: {fault}: give one row for each text")
-        text = given
-        if isinstance(given, Mapping):
-            if "text" not in given:
-                names = ", ".join(map(str, given))
+        text = document
+        if isinstance(document, Mapping):
+            if "text" not in document:
+                names = ", ".join(map(str, document))
                 raise ParameterError(
                     f"texts[{number}]: has no field `text`, but {names}: rename one"
                 )
-            text, fields = given["text"], {**given, **fields}
+            text, fields = document["text"], {**document, **fields}
             del fields["text"]
         if not isinstance(text, str):
             raise ParameterError(
@@ -126,15 +126,15 @@ def _documents_of(texts: Iterable[Any], metadata: Iterable[Any] | None) -> Itera
         )
 
 
-def _rows(given: Any) -> Iterable[Any]:
+def _rows(table: Any) -> Iterable[Any]:
     """Return the rows of a frame of pandas or polars as dicts, anything else as it is."""
-    if hasattr(given, "iter_rows"):
-        rows: Iterable[Any] = given.iter_rows(named=True)
+    if hasattr(table, "iter_rows"):
+        rows: Iterable[Any] = table.iter_rows(named=True)
         return rows
-    if hasattr(given, "itertuples"):
-        names = [str(name) for name in given.columns]
-        return (dict(zip(names, row, strict=True)) for row in given.itertuples(False, None))
-    return given  # type: ignore[no-any-return]
+    if hasattr(table, "itertuples"):
+        names = [str(name) for name in table.columns]
+        return (dict(zip(names, row, strict=True)) for row in table.itertuples(False, None))
+    return table  # type: ignore[no-any-return]
 
 
 def document_blocks(
@@ -155,7 +155,7 @@ def document_blocks(
         ParameterError: a text has half of a character.
     """
     assert source.documents is not None
-    made = _BlockOfDocuments(number)
+    block = _BlockOfDocuments(number)
     n_lines, ordinal, begun = 0, -1, False
     for document in source.documents(source):
         ordinal += not document.continues
@@ -177,13 +177,13 @@ def document_blocks(
             text = b"\n" + text
             line_numbers.insert(0, line_numbers[0])
         begun = True
-        made.add(document, ordinal, text, line_numbers)
-        made.annotations += document.annotations or ()
-        if made.n_bytes >= block_bytes:
-            yield made.block()
-            made = _BlockOfDocuments(number)
-    if made.n_bytes:
-        yield made.block()
+        block.add(document, ordinal, text, line_numbers)
+        block.annotations += document.annotations or ()
+        if block.n_bytes >= block_bytes:
+            yield block.block()
+            block = _BlockOfDocuments(number)
+    if block.n_bytes:
+        yield block.block()
 
 
 class _BlockOfDocuments:

@@ -94,7 +94,7 @@ class KnownTexts:
         digest, beginnings = _digests(source, self._lengths.get(source.name, ()))
         if digest in self._names:
             return Repeated(source.label, self._names[digest])
-        known = [one.n_bytes for one in beginnings if one in self._names]
+        known = [beginning.n_bytes for beginning in beginnings if beginning in self._names]
         return Grown(source.label, max(known)) if known else None
 
     def __bool__(self) -> bool:
@@ -107,7 +107,7 @@ def digests_to_manifest(digests: Sequence[TextDigest | None]) -> list[list[Any] 
     Arguments:
         digests: of the sources' texts, in order.
     """
-    return [None if one is None else list(one) for one in digests]
+    return [None if digest is None else list(digest) for digest in digests]
 
 
 def digests_from_manifest(kept: Any, n_sources: int) -> list[TextDigest | None]:
@@ -122,13 +122,13 @@ def digests_from_manifest(kept: Any, n_sources: int) -> list[TextDigest | None]:
     if kept is None:
         return [None] * n_sources
     digests: list[TextDigest | None] = []
-    for one in kept:
-        if one is None:
+    for entry in kept:
+        if entry is None:
             digests.append(None)
             continue
-        digest, n_bytes = one
+        digest, n_bytes = entry
         if not isinstance(digest, str) or type(n_bytes) is not int:
-            raise ValueError(f"{one!r} is no digest of a text")
+            raise ValueError(f"{entry!r} is no digest of a text")
         digests.append(TextDigest(digest, n_bytes))
     if len(digests) != n_sources:
         raise ValueError(
@@ -286,7 +286,7 @@ class NearDuplicates:
         Raises:
             ParameterError: the stored texts take more memory than was given.
         """
-        found: list[Duplicate | None] = []
+        duplicates: list[Duplicate | None] = []
         for number, name in enumerate(texts.names):
             shingles = frozen(texts.shingles[texts.starts[number] : texts.starts[number + 1]])
             duplicate = None
@@ -295,7 +295,7 @@ class NearDuplicates:
                 duplicate = self._repeated(name, minhash, shingles)
                 if duplicate is None:
                     self._store(name, minhash, shingles)
-            found.append(duplicate)
+            duplicates.append(duplicate)
         n_bytes = len(self) * _TEXT_BYTES + 4 * int(self._starts.view()[-1])
         if n_bytes > self._memory:
             raise ParameterError(
@@ -303,7 +303,7 @@ class NearDuplicates:
                 f"{n_bytes / 2**30:.1f} GB, and was given `memory` "
                 f"{self._memory / 2**30:.1f}G: give more, or use `dedup` exact"
             )
-        return found
+        return duplicates
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays to be stored for the next run, by name."""

@@ -83,7 +83,7 @@ class Inflections:
                 self._by_ending.setdefault(bare, []).append((n_rules, base, how, bare))
                 n_rules += 1
         self._longest_ending = max(map(len, self._by_ending), default=0)
-        self._plain = [one for one in endings.get("", ()) if not _parted(one)[0]]
+        self._plain = [ending for ending in endings.get("", ()) if not _parted(ending)[0]]
         self._general = sorted(self._plain, key=len, reverse=True)
         self.forms = lru_cache(_CACHED_WORDS)(self._made_forms)
         self._regular_bases = lru_cache(_CACHED_WORDS)(self._made_regular_bases)
@@ -96,19 +96,19 @@ class Inflections:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        made = partial(
+        make = partial(
             Inflections, function_words=self.function_words,
             alternates=tuple(dict.fromkeys(self.alternates.values())), together=self.together,
             vowels=self._vowels, prefixes=self._prefix_groups, names_kinds=self.names_kinds,
         )  # fmt: skip
-        return made, (self._endings, self._words)
+        return make, (self._endings, self._words)
 
     @cached_property
     def checksum(self) -> str:
         """Of the rules, 16 hexadecimal digits."""
-        given = [self._endings, self._words, self.together]
+        settings = [self._endings, self._words, self.together]
         more = [self._vowels, self._prefix_groups]
-        rules = json.dumps(given + (more if any(more) else []), sort_keys=True)
+        rules = json.dumps(settings + (more if any(more) else []), sort_keys=True)
         return hashlib.blake2b(rules.encode(), digest_size=8).hexdigest()
 
     @classmethod
@@ -218,7 +218,7 @@ class Inflections:
         for prefix, infixes, verb in self._prefixed(word):
             of_verb = self._words.get(verb)
             if of_verb is not None and infixes:  # aufgestanden, aufzustehen
-                return [prefix + form for form in (*of_verb, *(one + verb for one in infixes))]
+                return [prefix + form for form in (*of_verb, *(infix + verb for infix in infixes))]
             if of_verb is not None:  # verstanden
                 return [prefix + self._without_infix(form) for form in of_verb]
         return None
@@ -269,7 +269,7 @@ class Inflections:
             word: in normal form.
             is_word: tells the words of the language; others are passed over.
         """
-        return [one for one in self.candidates(word, is_word) if word in self.forms(one)]
+        return [base for base in self.candidates(word, is_word) if word in self.forms(base)]
 
     def candidates(self, word: str, is_word: Callable[[str], bool]) -> list[str]:
         """Return the words of which a word may be a form, and some of which it is none.
@@ -279,7 +279,7 @@ class Inflections:
         """
         if word in self._words:
             return []
-        found = list(self._bases.get(word, ()))
+        bases_found = list(self._bases.get(word, ()))
         for prefix, infixes, rest in self._prefixed(word):
             bases = [*self._bases.get(rest, ())]
             for infix in self._infixes:
@@ -287,10 +287,10 @@ class Inflections:
                     bases += self._bases.get(infix + rest, ())
                 elif infix in infixes and rest.startswith(infix):
                     bases += [*self._regular_bases(rest), rest.removeprefix(infix)]
-            found += [prefix + base for base in bases]
-        if not any(map(is_word, found)) and word.isalpha():
-            found += self._regular_bases(word)
-        return list(dict.fromkeys(one for one in found if one != word and is_word(one)))
+            bases_found += [prefix + base for base in bases]
+        if not any(map(is_word, bases_found)) and word.isalpha():
+            bases_found += self._regular_bases(word)
+        return list(dict.fromkeys(base for base in bases_found if base != word and is_word(base)))
 
     def _made_regular_bases(self, word: str) -> tuple[str, ...]:
         """Return the words of which a word may be a form by the endings, in the order of rules."""
@@ -298,12 +298,12 @@ class Inflections:
         n, by_ending = len(word), self._by_ending
         for first in range(n, n - min(self._longest_ending, n) - 1, -1):
             rules += by_ending.get(word[first:], ())
-        found = []
+        regular_bases = []
         for _, base, how, ending in sorted(rules):
             stem = self._stem(word, ending, how) if how else word[: n - len(ending)]
             if stem is not None and len(stem) + len(base) >= _SHORTEST:
-                found.append(stem + base)
-        return tuple(found)
+                regular_bases.append(stem + base)
+        return tuple(regular_bases)
 
     def kind(self, base: str, form: str) -> str:
         """Return the regular ending that names an inflection: `ed` for `went`; "" for the base.
@@ -329,11 +329,11 @@ class Inflections:
         general = self._plain
         listed = self.forms(base)[1:]
         if len(listed) == len(self.together) and base in self._words:
-            rest = [one for one in general if one not in self.together]
-            if not any(one.endswith(ending) for one in listed for ending in rest):
+            rest = [ending for ending in general if ending not in self.together]
+            if not any(form_listed.endswith(ending) for form_listed in listed for ending in rest):
                 return self.together[listed.index(form)]  # bad, worse, worst
-        others = [one for one in listed if one != form]
-        free = [one for one in general if not any(other.endswith(one) for other in others)]
+        others = [form_listed for form_listed in listed if form_listed != form]
+        free = [ending for ending in general if not any(other.endswith(ending) for other in others)]
         return free[0] if free else form
 
     def _stem(self, word: str, ending: str, how: str) -> str | None:
@@ -369,7 +369,7 @@ def _changes(vowels: dict[str, str]) -> Callable[[str], str]:
         return str
     letters = "".join(sorted(set("".join(vowels))))
     last = re.compile(f"({'|'.join(sorted(vowels, key=len, reverse=True))})(?=[^{letters}]*$)")
-    return lambda stem: last.sub(lambda found: vowels[found[1]], stem, count=1)
+    return lambda stem: last.sub(lambda match: vowels[match[1]], stem, count=1)
 
 
 AUTO = "auto"
@@ -422,5 +422,5 @@ def language_of(hashes: np.ndarray, counts: np.ndarray) -> str:
 def _share(words: Iterable[str], hashes: np.ndarray, counts: np.ndarray) -> float:
     """Return the share of some words with letters among all occurrences."""
     wanted = np.sort(hash_texts([word.encode() for word in words if any(map(str.isalpha, word))]))
-    found = wanted[np.searchsorted(wanted[:-1], hashes)] == hashes
-    return float(counts[found].sum(dtype=np.uint64)) / max(1, int(counts.sum(dtype=np.uint64)))
+    is_wanted = wanted[np.searchsorted(wanted[:-1], hashes)] == hashes
+    return float(counts[is_wanted].sum(dtype=np.uint64)) / max(1, int(counts.sum(dtype=np.uint64)))

@@ -33,13 +33,15 @@ def unescape(token: str) -> str:
     ("'s", '(', '&lt;', 'a-b')
     """
     if "&" in token:
-        token = _ENTITY.sub(lambda found: _ENTITIES[found[0]], token)
+        token = _ENTITY.sub(lambda match: _ENTITIES[match[0]], token)
     return _PENN.get(token.lower(), token)
 
 
 _ESCAPES = {character: name for name, character in reversed(_ENTITIES.items())}
 _SEPARATOR = re.compile(rb"[|\[\]]")
-_OF_SEPARATOR = {one: _ESCAPES[one.decode()].encode() for one in (b"|", b"[", b"]")}
+_OF_SEPARATOR = {
+    separator: _ESCAPES[separator.decode()].encode() for separator in (b"|", b"[", b"]")
+}
 _PENN_OF: dict[str, list[str]] = {}
 for _name, _character in _PENN.items():
     _PENN_OF.setdefault(_character, []).append(_name)
@@ -79,7 +81,7 @@ def escape_separators(text: bytes) -> bytes:
     >>> escape_separators(b"l' [a|b]")
     b"l' &#91;a&#124;b&#93;"
     """
-    return _SEPARATOR.sub(lambda found: _OF_SEPARATOR[found[0]], text)
+    return _SEPARATOR.sub(lambda match: _OF_SEPARATOR[match[0]], text)
 
 
 def has_escapes(text: str, of_all: bool = False) -> bool:
@@ -89,8 +91,8 @@ def has_escapes(text: str, of_all: bool = False) -> bool:
         text: tokenised.
         of_all: of other characters than separators, which Moses' tokenizer escapes as well.
     """
-    found = _ENTITY.findall(text) if "&" in text else []
-    return any(_ENTITIES[one] not in "|[]" for one in found) if of_all else bool(found)
+    entities = _ENTITY.findall(text) if "&" in text else []
+    return any(_ENTITIES[entity] not in "|[]" for entity in entities) if of_all else bool(entities)
 
 
 def undo_moses_escapes(text: bytes) -> bytes:
@@ -104,7 +106,7 @@ def undo_moses_escapes(text: bytes) -> bytes:
     """
     if b"&" not in text:
         return text
-    return _ENTITY_BYTES.sub(lambda found: _CHARACTER[found[0]], text)
+    return _ENTITY_BYTES.sub(lambda match: _CHARACTER[match[0]], text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,9 +213,9 @@ class Normaliser:
         Raises:
             ArtifactError: a newer version of distsim wrote them.
         """
-        given: dict[str, Any] = {name: bool(value) for name, value in values.items()}
+        settings: dict[str, Any] = {name: bool(value) for name, value in values.items()}
         try:
-            return cls(**{"fold_variants": None} | given)
+            return cls(**{"fold_variants": None} | settings)
         except TypeError:
             raise ArtifactError(
                 f"the normaliser {values!r} is not known to this version of distsim: upgrade it"

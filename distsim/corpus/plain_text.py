@@ -317,12 +317,12 @@ def looks_like(head: bytes, is_whole: bool) -> str | None:
     words = next((row for row in rows if row[0] != "#"), "")
     if _CONLLU_ROW.fullmatch(words):
         return "CoNLL-U"
-    if found := _subtitles(start) or ("a CHAT transcript" if _is_chat(start) else None):
-        return found
+    if format_name := _subtitles(start) or ("a CHAT transcript" if _is_chat(start) else None):
+        return format_name
     if _is_vertical(rows):
         return "a vertical file"
-    found = _markup(start, text) if "<" in text else None
-    return found or _json(start, is_whole) or _table(rows, is_whole)
+    format_name = _markup(start, text) if "<" in text else None
+    return format_name or _json(start, is_whole) or _table(rows, is_whole)
 
 
 def wide_encoding(head: bytes) -> str:
@@ -484,19 +484,20 @@ def _alphabets() -> dict[str, dict[str, int]]:
     }
 
 
-def remedy(found: str) -> str:
+def remedy(format_name: str) -> str:
     """Return the remedy for a file of a format that looks_like names.
 
     >>> remedy("PDF")
     'convert it first (pdftotext FILE.pdf)'
     """
-    if found in _REMEDIES:
-        return _REMEDIES[found]
-    if found.startswith("UTF-"):
-        return f"{_TO_UTF_8.format(found)}, or name its encoding with `encoding` {found.lower()}"
+    if format_name in _REMEDIES:
+        return _REMEDIES[format_name]
+    if format_name.startswith("UTF-"):
+        remedy_of_encoding = _TO_UTF_8.format(format_name)
+        return f"{remedy_of_encoding}, or name its encoding with `encoding` {format_name.lower()}"
     read = ""
-    if found in _READ_BY_INDEX:
-        read = f"`distsim index build` reads it with --format {_READ_BY_INDEX[found]}; else "
+    if format_name in _READ_BY_INDEX:
+        read = f"`distsim index build` reads it with --format {_READ_BY_INDEX[format_name]}; else "
     return f"{read}extract the text first, or take the file as it is with `as_is`"
 
 
@@ -560,10 +561,10 @@ def _markup(start: str, text: str) -> str | None:
         return "XML"
     if _HTML.match(start):
         return "HTML"
-    closed = [one for one in _CLOSED.finditer(text) if one[1] not in _SENTENCE_MARKS]
-    opened = [one for one in _OPENED.finditer(text) if one[1] not in _SENTENCE_MARKS]
-    share = sum(len(one[0]) for one in [*opened, *closed]) / len(text)
-    names = [one[1] or one[2] for one in closed]
+    closed = [tag for tag in _CLOSED.finditer(text) if tag[1] not in _SENTENCE_MARKS]
+    opened = [tag for tag in _OPENED.finditer(text) if tag[1] not in _SENTENCE_MARKS]
+    share = sum(len(tag[0]) for tag in [*opened, *closed]) / len(text)
+    names = [tag[1] or tag[2] for tag in closed]
     is_html = sum(_HTML_NAMES.fullmatch(name) is not None for name in names) > len(names) / 2
     first = _OPENED.match(start)
     if first is None or first[1] in _SENTENCE_MARKS or share < _LEAST_MARKUP:

@@ -245,7 +245,7 @@ class Lookup:
         """
         tokens = self._tokens(token)
         if token == "'" and self._cuts and not is_last:
-            return tuple(one for one in tokens if one not in ("'", "’"))
+            return tuple(token for token in tokens if token not in ("'", "’"))
         return tokens
 
     def _rows(self, tokens: Iterable[str]) -> list[Reading]:

@@ -109,27 +109,27 @@ def find_sources(
             no file, standard input is named twice.
     """
     outputs = {real_path(path) for path in written}
-    found: list[Source] = []
-    for given in paths:
-        if isinstance(given, Source):
-            found.append(given)
+    sources: list[Source] = []
+    for path_given in paths:
+        if isinstance(path_given, Source):
+            sources.append(path_given)
             continue
-        if given == "":
+        if path_given == "":
             raise InputError("an empty text, wanted a path: name a file or folder")
-        if str(given) == STANDARD_INPUT:
-            if any(source.path == STANDARD_INPUT for source in found):
+        if str(path_given) == STANDARD_INPUT:
+            if any(source.path == STANDARD_INPUT for source in sources):
                 raise InputError("standard input (-) was named twice: name it once")
-            found.append(Source("stdin", STANDARD_INPUT))
+            sources.append(Source("stdin", STANDARD_INPUT))
             continue
-        if is_address(given):
-            found.extend(_find_at(str(given)))
+        if is_address(path_given):
+            sources.extend(_find_at(str(path_given)))
             continue
-        path = Path(re.sub(r"^file:(//)?(?=/)", "", str(given)))
+        path = Path(re.sub(r"^file:(//)?(?=/)", "", str(path_given)))
         if real_path(path) in outputs and not path.is_dir():
             raise InputError(f"{path}: is read and written at once: name another output")
         if path.is_dir():
             home = real_path(path)
-            inner = {one for one in outputs if home in one.parents}
+            inner = {output for output in outputs if home in output.parents}
             inside = [
                 Source(file.relative_to(path).as_posix(), str(file))
                 for file in sorted(path.rglob("*"))
@@ -139,16 +139,16 @@ def find_sources(
             ]
             if not inside:
                 raise InputError(f"{path}: the folder holds no files: name one that does")
-            found.extend(inside)
+            sources.extend(inside)
         elif path.exists():
-            found.append(Source(path.name, str(path)))
+            sources.append(Source(path.name, str(path)))
         else:
             raise InputError(f"{path}: no such file or folder: check the path")
-    return found
+    return sources
 
 
 def _is_part_of(path: Path, outputs: Collection[Path]) -> bool:
-    return any(one in outputs for one in (path, *path.parents))
+    return any(output in outputs for output in (path, *path.parents))
 
 
 def find_file(path: str | Path, wanted: str = "a file") -> Source:
@@ -307,9 +307,11 @@ def _too_large() -> str:
 
 def _required_plain(text: BinaryIO, label: str) -> BinaryIO:
     head, text = peeked(cast(io.BufferedReader, text), HEAD_BYTES)
-    found = looks_like(head, len(head) < HEAD_BYTES)
-    if found is not None:
-        raise InputError(f"{label}: looks like {found}, wanted plain text: {remedy(found)}")
+    format_name = looks_like(head, len(head) < HEAD_BYTES)
+    if format_name is not None:
+        raise InputError(
+            f"{label}: looks like {format_name}, wanted plain text: {remedy(format_name)}"
+        )
     return text
 
 
@@ -392,7 +394,7 @@ def spooled(path: str | Path, again: bool = True) -> Iterator[str | Path]:
 def spooled_sources(sources: Sequence[Source]) -> Iterator[list[Source]]:
     """Yield sources that can be read again, with the same names and labels."""
     with ExitStack() as stack:
-        found = []
+        sources_on_disk = []
         for source in sources:
             if not is_regular(source.path):
                 from distsim.storage import scratch_folder  # with numpy: not before it is wanted
@@ -402,8 +404,8 @@ def spooled_sources(sources: Sequence[Source]) -> Iterator[list[Source]]:
                     while piece := stream.read(_SPOOL_BYTES):
                         file.write(piece)
                 source = replace(source, path=str(copy), given=source.label)
-            found.append(source)
-        yield found
+            sources_on_disk.append(source)
+        yield sources_on_disk
 
 
 def is_regular(path: str | Path) -> bool:

@@ -82,8 +82,8 @@ def variants() -> dict[int, str]:
             if letters.isalpha():  # some are marks on a space
                 folded[code] = letters
     folded[0x149] = "'n"
-    folded |= {ord(one): "'" for one in APOSTROPHES[1:]}
-    return folded | {ord(one): '"' for one in QUOTES[1:]}
+    folded |= {ord(character): "'" for character in APOSTROPHES[1:]}
+    return folded | {ord(character): '"' for character in QUOTES[1:]}
 
 
 @cache
@@ -108,7 +108,9 @@ def running_text_classes() -> np.ndarray:
     classes = np.full(N_CODE_POINTS, kernel.OTHER, np.uint8)
     for first, stop in _ASSIGNED:
         categories = map(unicodedata.category, map(chr, range(first, stop)))
-        classes[first:stop] = [_CATEGORY_CLASS.get(one, kernel.OTHER) for one in categories]
+        classes[first:stop] = [
+            _CATEGORY_CLASS.get(category, kernel.OTHER) for category in categories
+        ]
     for first, stop in _IDEOGRAPHS:
         block = classes[first:stop]
         block[block == kernel.LETTER] = kernel.IDEOGRAPH

@@ -228,8 +228,8 @@ def _parsed(
     numbers = _numbers(b" ".join(texts))
     if numbers is None or numbers.size != n * len(lines):
         for number, text in enumerate(texts, first):
-            one = _numbers(text)
-            if one is None or one.size != n:
+            parsed = _numbers(text)
+            if parsed is None or parsed.size != n:
                 faulty = [piece for piece in text.split() if not _is_number(piece)]
                 shown = faulty[0].decode(errors="replace") if faulty else ""
                 raise InputError(

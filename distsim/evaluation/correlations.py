@@ -258,10 +258,13 @@ def in_common(measures: Sequence[Similarity]) -> list[Similarity]:
     @lru_cache(maxsize=_PAIR_LISTS)
     def said(pairs: tuple[Pair, ...]) -> list[list[Estimate]]:
         every = [measure.estimates(pairs) for measure in measures]
-        known = [all(one.similarity is not None for one in of_pair)
+        known = [all(estimate.similarity is not None for estimate in of_pair)
                  for of_pair in zip(*every, strict=True)]  # fmt: skip
         return [
-            [one if all_know else Estimate(None) for one, all_know in zip(ones, known, strict=True)]
+            [
+                estimate if all_know else Estimate(None)
+                for estimate, all_know in zip(ones, known, strict=True)
+            ]
             for ones in every
         ]
 
@@ -274,10 +277,10 @@ class _InCommon(Similarity):
     ) -> None:
         self.name = name
         self._number = number
-        self._said = said
+        self._estimate_all = said
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
-        return self._said(tuple(pairs))[self._number]
+        return self._estimate_all(tuple(pairs))[self._number]
 
 
 def evaluate(
@@ -311,9 +314,9 @@ def evaluate(
     >>> result.statistic, result.pairs, result.covered
     ('spearman', 3, 2)
     """
-    for argument, given in (("gold", gold), ("measures", measures)):
-        if not isinstance(given, Sequence) or isinstance(given, str):
-            raise ParameterError(f"{argument}: is {shown(given)}, wanted a list")
+    for argument, values in (("gold", gold), ("measures", measures)):
+        if not isinstance(values, Sequence) or isinstance(values, str):
+            raise ParameterError(f"{argument}: is {shown(values)}, wanted a list")
     in_range(samples, "bootstrap samples", 0)
     whole_number(seed, "`seed`", 0)
     if antonyms is not None and antonyms.layout != "pairs":
@@ -321,12 +324,12 @@ def evaluate(
             f"{antonyms.name}: antonyms have scores beside them: name a list of two columns"
         )
     results = Results[Result]()
-    for one in gold:
+    for gold_set in gold:
         for measure in measures:
-            if one.layout == "pairs":
-                results += _areas(one, measure, antonyms, samples, seed)
+            if gold_set.layout == "pairs":
+                results += _areas(gold_set, measure, antonyms, samples, seed)
             else:
-                results += _correlations(one, measure, samples, seed)
+                results += _correlations(gold_set, measure, samples, seed)
     return results
 
 

@@ -174,7 +174,9 @@ def _separator(lines: list[tuple[int, str]], path: str) -> str | None:
     for separator in _SEPARATORS:
         if all(cuts(separator, text) for _, text in sample):
             return separator
-    uncut = (line for line, text in sample if not any(cuts(one, text) for one in _SEPARATORS))
+    uncut = (
+        line for line, text in sample if not any(cuts(separator, text) for separator in _SEPARATORS)
+    )
     raise InputError(
         f"{path}, line {next(uncut, sample[0][0])}: one column, wanted two phrases and a score "
         "separated by tabs, commas or spaces: add the columns"

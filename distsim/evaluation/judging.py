@@ -129,7 +129,7 @@ def write_forms(
     """
     for question in questions:
         one_of(question, QUESTIONS, "questions")
-    names = [one.name for one in systems]
+    names = [system.name for system in systems]
     if len({*names, COPY, NONSENSE, DELETION}) < len(names) + 3:
         raise ParameterError(
             f"systems {', '.join(names)}: give names that differ, none a control's"
@@ -137,8 +137,8 @@ def write_forms(
     draw = random.Random(whole_number(seed, "`seed`", 0))
     lines: dict[tuple[str, str], list[str]] = defaultdict(list)
     for place, source in enumerate(sources):
-        for one in systems:
-            lines[source, one.sentences[place]].append(one.name)
+        for system in systems:
+            lines[source, system.sentences[place]].append(system.name)
         words = len(systems[0].sentences[place].split()) if systems else 0
         if deletion and 0 < words < len(source.split()):
             lines[source, shortened(source, words, draw)].append(DELETION)
@@ -178,7 +178,7 @@ def _csv(rows: Sequence[Sequence[str]]) -> str:
 
 def _page(rows: Sequence[Sequence[str]], questions: Sequence[str], name: str) -> str:
     template = files("distsim").joinpath("data/judging/page.html").read_text("utf-8")
-    content = {"questions": {one: QUESTIONS[one] for one in questions}, "rows": rows}
+    content = {"questions": {question: QUESTIONS[question] for question in questions}, "rows": rows}
     shown = json.dumps(content, ensure_ascii=False).replace("<", "\\u003c")
     return Template(template).substitute(items=shown, name=f"{name} {len(rows)}".replace('"', ""))
 
@@ -205,22 +205,26 @@ def read_forms(
     """
     keys = {row["id"]: row for _, row in _rows(key, ("id", "systems"), KEY)}
     systems = {name: row["systems"].split(";") for name, row in keys.items()}
-    names = list(dict.fromkeys(one for of in systems.values() for one in of))
+    names = list(dict.fromkeys(name for of in systems.values() for name in of))
     if baseline is not None:
         one_of(baseline, sorted(names), "baseline")
     every = [_marks_of(sheet, systems) for sheet in sheets]
     questions = [
-        name for name in QUESTIONS if any(name in row for one, _ in every for row in one.values())
+        name
+        for name in QUESTIONS
+        if any(name in row for sheet, _ in every for row in sheet.values())
     ]
     sources = _sources(key, keys, every)
     rows, agreement = [], []
     for question in questions:
-        table = np.array([[one.get(i, {}).get(question, np.nan) for i in systems]
-                          for one, _ in every])  # fmt: skip
+        table = np.array([[sheet.get(i, {}).get(question, np.nan) for i in systems]
+                          for sheet, _ in every])  # fmt: skip
         tested = [not {COPY, NONSENSE} & set(of) for of in systems.values()]
         agreement.append(_agreement(question, table[:, tested]))
-        given = dict(zip(systems, _means(table), strict=True))
-        marks = {name: {i: given[i] for i, of in systems.items() if name in of} for name in names}
+        mean_marks = dict(zip(systems, _means(table), strict=True))
+        marks = {
+            name: {i: mean_marks[i] for i, of in systems.items() if name in of} for name in names
+        }
         for name in names:
             difference = _difference(marks[name], marks[baseline], sources) if baseline else ()
             interval = _mean_of(marks[name], sources)
@@ -228,7 +232,7 @@ def read_forms(
     doubtful = [
         str(path) for path, (of, _) in zip(sheets, every, strict=True) if _doubt(of, systems)
     ]
-    return Judgements(sorted(rows, key=lambda one: one.system), agreement, doubtful)
+    return Judgements(sorted(rows, key=lambda judged: judged.system), agreement, doubtful)
 
 
 _Marks = dict[str, dict[str, float]]
@@ -304,11 +308,11 @@ def _difference(
 ) -> tuple[float, float, float]:
     """Return (mean difference, low, high) of the sources that both have marks of."""
     by_source = [
-        {sources[i]: mark for i, mark in one.items() if not np.isnan(mark)}
-        for one in (marks, baseline)
+        {sources[i]: mark for i, mark in marks_of_sources.items() if not np.isnan(mark)}
+        for marks_of_sources in (marks, baseline)
     ]
     shared = by_source[0].keys() & by_source[1].keys()
-    gaps = {one: by_source[0][one] - by_source[1][one] for one in sorted(shared)}
+    gaps = {source: by_source[0][source] - by_source[1][source] for source in sorted(shared)}
     return _mean_of(gaps, dict(zip(gaps, gaps, strict=True)))[1:]
 
 
@@ -341,6 +345,6 @@ def _agreement(question: str, table: np.ndarray) -> JudgeAgreement:
 
 def _doubt(marks: _Marks, systems: Mapping[str, Sequence[str]]) -> bool:
     """Return whether a judge's marks for copies are not above those for nonsense."""
-    of = {name: [m for i, some in systems.items() if name in some for m in marks[i].values()]
+    of = {name: [m for i, names in systems.items() if name in names for m in marks[i].values()]
           for name in (COPY, NONSENSE)}  # fmt: skip
     return all(of.values()) and bool(np.mean(of[COPY]) <= np.mean(of[NONSENSE]))

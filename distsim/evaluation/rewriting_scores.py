@@ -58,7 +58,9 @@ class SariCounts:
     def __init__(self, source: Sequence[str], references: Sequence[Sequence[str]]) -> None:
         self._parts = []
         for length in range(1, _LONGEST + 1):
-            of_references = Counter(gram for one in references for gram in ngrams(one, length))
+            of_references = Counter(
+                gram for reference in references for gram in ngrams(reference, length)
+            )
             grams = Counter(ngrams(source, length))
             of_source = Counter({gram: n * len(references) for gram, n in grams.items()})
             self._parts.append((of_source, of_references))
@@ -150,7 +152,9 @@ class SentenceSari:
         for length in range(1, _LONGEST + 1):
             of_source = Counter(ngrams(source, length))
             of_references = Counter(
-                gram for one in references for gram in ngrams([t.lower() for t in one], length)
+                gram
+                for reference in references
+                for gram in ngrams([t.lower() for t in reference], length)
             )
             kept = {
                 gram: min(times * self._n, of_references[gram])
@@ -210,13 +214,13 @@ class Bleu:
     """
 
     def __init__(self, references: Sequence[Sequence[str]]) -> None:
-        self._lengths = sorted({len(one) for one in references})
-        self._most = []
+        self._lengths = sorted({len(reference) for reference in references})
+        self._highest_counts = []
         for length in range(1, _LONGEST + 1):
-            most: Counter[tuple[str, ...]] = Counter()
-            for one in references:
-                most |= Counter(ngrams(one, length))
-            self._most.append(most)
+            highest_counts: Counter[tuple[str, ...]] = Counter()
+            for reference in references:
+                highest_counts |= Counter(ngrams(reference, length))
+            self._highest_counts.append(highest_counts)
 
     def score(self, tokens: Sequence[str]) -> float:
         """Return BLEU, 0 to 1."""
@@ -236,11 +240,11 @@ class Bleu:
             tokens: the tokens of the rewriting.
         """
         out = np.zeros(2 * _LONGEST + 2)
-        for k, most in enumerate(self._most):
+        for k, highest_counts in enumerate(self._highest_counts):
             mine = Counter(ngrams(tokens, k + 1))
-            out[k] = sum(min(times, most[gram]) for gram, times in mine.items())
+            out[k] = sum(min(times, highest_counts[gram]) for gram, times in mine.items())
             out[_LONGEST + k] = mine.total()
-        nearest = min(self._lengths, key=lambda one: (abs(one - len(tokens)), one))
+        nearest = min(self._lengths, key=lambda length: (abs(length - len(tokens)), length))
         out[-2:] = len(tokens), nearest
         return out
 

@@ -140,8 +140,8 @@ def length_pairs(
     """
     pairs = []
     for sentences in variants:
-        longest = max(sentences, key=lambda one: len(one.split()))
-        shortest = min(sentences, key=lambda one: len(one.split()))
+        longest = max(sentences, key=lambda sentence: len(sentence.split()))
+        shortest = min(sentences, key=lambda sentence: len(sentence.split()))
         if least < len(shortest.split()) / max(len(longest.split()), 1) <= most:
             pairs.append((longest, shortest))
     return pairs
@@ -242,13 +242,13 @@ def with_nonsense(source: str) -> str:
 def controls(source: Sequence[str], systems: Sequence[System], seed: int) -> Iterator[System]:
     """Yield control systems: the copy, nonsense, truncation and deletion to systems' lengths."""
     yield System(COPY, list(source))
-    yield System("nonsense", [with_nonsense(one) for one in source])
-    for one in systems:
+    yield System("nonsense", [with_nonsense(sentence) for sentence in source])
+    for system in systems:
         draw = random.Random(whole_number(seed, "`seed`", 0))
-        lengths = [max(1, len(text.split())) for text in one.sentences]
+        lengths = [max(1, len(text.split())) for text in system.sentences]
         pairs = list(zip(source, lengths, strict=True))
-        yield System(f"truncation like {one.name}", [truncated(*pair) for pair in pairs])
-        yield System(f"deletion like {one.name}", [shortened(*pair, draw) for pair in pairs])
+        yield System(f"truncation like {system.name}", [truncated(*pair) for pair in pairs])
+        yield System(f"deletion like {system.name}", [shortened(*pair, draw) for pair in pairs])
 
 
 class Evaluation:
@@ -283,8 +283,8 @@ class Evaluation:
             raise ParameterError(
                 f"BLEU, chrF and TER need sacrebleu: {how_to_install('sentences')}"
             ) from None
-        self._source = [one.split() for one in source]
-        self._references = [list(one) for one in references]
+        self._source = [sentence.split() for sentence in source]
+        self._references = [list(sentences_of_reference) for sentences_of_reference in references]
         self._phi = phi
         self._log_probability = log_probability
         self._metrics: dict[str, Any] = {
@@ -294,7 +294,8 @@ class Evaluation:
         if ter:
             self._metrics["TER"] = TER()
         people = [
-            [one.split() for one in of_sentence] for of_sentence in zip(*references, strict=True)
+            [sentence.split() for sentence in of_sentence]
+            for of_sentence in zip(*references, strict=True)
         ]
         self._sentence_sari = list(map(SentenceSari, self._source, people))
         people = [
@@ -308,22 +309,22 @@ class Evaluation:
         Arguments:
             sentences: the rewriting of each sentence, tokenised.
         """
-        tokens = [one.split() for one in sentences]
+        tokens = [sentence.split() for sentence in sentences]
         pairs = zip(self._sari, map(sari_tokens, sentences), strict=True)
         scored = zip(self._sentence_sari, tokens, strict=True)
         rows = {
-            "SARI": np.array([counts.of(one) for counts, one in pairs]),
-            "sentence-SARI": np.array([sari.score(one) for sari, one in scored]),
+            "SARI": np.array([counts.of(sentence) for counts, sentence in pairs]),
+            "sentence-SARI": np.array([sari.score(sentence) for sari, sentence in scored]),
         }
         for name, metric in self._metrics.items():
             stats = metric._extract_corpus_statistics(list(sentences), self._references)
             rows[name] = np.array(stats, np.float64)
-        words = np.array([len(one) for one in tokens], np.float64)
-        before = np.array([len(one) for one in self._source], np.float64)
+        words = np.array([len(sentence_tokens) for sentence_tokens in tokens], np.float64)
+        before = np.array([len(sentence_tokens) for sentence_tokens in self._source], np.float64)
         kept = [_kept(a, b) for a, b in zip(self._source, tokens, strict=True)]
         logs = np.zeros(len(tokens))
         if self._log_probability is not None:
-            logs = np.array([self._log_probability(one) for one in tokens])
+            logs = np.array([self._log_probability(sentence_tokens) for sentence_tokens in tokens])
         edits = [edit_distance(a, b) for a, b in zip(self._source, tokens, strict=True)]
         moved = [reordered(a, b) for a, b in zip(self._source, tokens, strict=True)]
         rows["words"] = np.column_stack([words, before, kept, edits, moved, logs, words + 1])
@@ -374,7 +375,7 @@ class Evaluation:
         Raises:
             ParameterError: no system has the baseline's name.
         """
-        by_name = {one.name: one for one in systems}
+        by_name = {system.name: system for system in systems}
         one_of(baseline, by_name, "baseline")
         n = len(self._source)
         draw = np.random.default_rng(whole_number(seed, "`seed`", 0))
@@ -383,18 +384,18 @@ class Evaluation:
         ).reshape(samples, n)
         everything = np.concatenate([np.ones((1, n)), times])
         first = self.values(self.counts(by_name[baseline].sentences), everything)
-        for one in systems:
-            if one.name == baseline:
-                yield SystemRow(one.name, first[0], {})
+        for system in systems:
+            if system.name == baseline:
+                yield SystemRow(system.name, first[0], {})
                 continue
-            mine = self.values(self.counts(one.sentences), everything)
+            mine = self.values(self.counts(system.sentences), everything)
             differences = {}
             for name in mine[0] if samples else ():
                 gaps = np.array([a[name] - b[name] for a, b in zip(mine, first, strict=True)])
                 low, high = np.quantile(gaps[1:], (0.025, 0.975)).tolist()
                 p = 2 * min(float(np.mean(gaps[1:] <= 0)), float(np.mean(gaps[1:] >= 0)))
                 differences[name] = float(gaps[0]), low, high, min(p, 1.0)
-            yield SystemRow(one.name, mine[0], differences)
+            yield SystemRow(system.name, mine[0], differences)
 
 
 def one_person(source: Sequence[str], references: Sequence[Sequence[str]]) -> SystemRow:

@@ -263,7 +263,7 @@ def feature_names(
     """Return what features some lines of a block have.
 
     Arguments:
-        block: of lines. rows: of some of them. known: names to leave out. most: names at most.
+        block: of lines. rows: of some of them. known: names to leave out. max_names: names at most.
     """
     places, most_bare, fewest_bare = pack_kernel.new_names(
         frozen(np.frombuffer(block.text, np.uint8)), frozen(block.features[rows]),

@@ -145,7 +145,7 @@ def _kind(
     """Return `joint` or `conditional`, and a note, inferred from the sides with several labels.
 
     Arguments:
-        values: float64[n], the column. given: int64[n], the side that it is conditioned on.
+        values: float64[n], the column. owner: int64[n], the side that it is conditioned on.
         drawn: `e` or `f`, the other side. called: the column's name in the grammar.
         wanted: the kind that the user gave; inferred where None.
 

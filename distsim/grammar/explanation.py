@@ -11,21 +11,20 @@ from distsim.grammar.block import TERMINAL, RuleBlock, single_rule, span_text
 from distsim.grammar.pair_features import without_gaps
 from distsim.grammar.rule_similarity import SideScores
 from distsim.grammar.scoring import (
-    COMPOSED,
-    DROPPED,
-    IDENTICAL,
-    NOT_IN_TABLE,
-    SCORED,
-    SKIPPED,
-    TOO_WEAK,
     BlockScores,
+    PairOutcome,
     RuleScorer,
 )
 
 KINDS = {
-    IDENTICAL: "identical", SCORED: "stored", COMPOSED: "composed", NOT_IN_TABLE: "unknown",
-    TOO_WEAK: "rare", DROPPED: "dropped", SKIPPED: "skipped",
-}  # fmt: skip
+    PairOutcome.IDENTICAL: "identical",
+    PairOutcome.SCORED: "stored",
+    PairOutcome.COMPOSED: "composed",
+    PairOutcome.NOT_IN_TABLE: "unknown",
+    PairOutcome.TOO_WEAK: "rare",
+    PairOutcome.DROPPED: "dropped",
+    PairOutcome.SKIPPED: "skipped",
+}
 NO_PAIR = "no pair"
 SIM_RULE = "sim_rule"
 # The columns of what compare_sides returns.
@@ -88,7 +87,7 @@ def explain_block(
             if symbol not in in_pair and block.gaps[symbol] == TERMINAL
         ]
         rows: list[PairEvidence] = []
-        for (name, table), of_table in zip(tables, scores.tables, strict=False):
+        for (name, table), of_table in zip(tables, scores.features, strict=False):
             counts = _counts(table, [*(text for pair in texts for text in pair),
                                      *(word for word, _ in alone)])  # fmt: skip
             for k, (source, target) in zip(pairs, texts, strict=True):

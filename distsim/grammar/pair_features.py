@@ -305,10 +305,10 @@ class PairFeatures:
             if name not in known:
                 raise ParameterError(f"the feature {name} wants {_source_of(name)}")
             if name not in columns:
-                columns |= self._made(name, texts)
+                columns |= self._columns_of(name, texts)
         return np.column_stack([columns[name] for name in names] or [np.empty((len(pairs), 0))])
 
-    def _made(self, name: str, texts: list[Pair]) -> dict[str, np.ndarray]:
+    def _columns_of(self, name: str, texts: list[Pair]) -> dict[str, np.ndarray]:
         if name in OF_TEXT:
             rows = np.array([_of_text(a, b) for a, b in texts]).reshape(-1, len(OF_TEXT))
             return dict(zip(OF_TEXT, rows.T, strict=True))

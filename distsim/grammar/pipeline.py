@@ -342,7 +342,7 @@ class _Steps:
             settings = [*bitext.state(), text.manifest(), options.aligner.manifest()]
             keys.append(self._step(path, settings, partial(self._align, bitext, path)))
             opened.append(Bitext.open(path))
-        self._tell(
+        self._add_line(
             f"{counted(sum(map(len, opened)), 'sentence pair')} of {counted(len(opened), 'bitext')}"
         )
         rules = self._folder / "rules"
@@ -422,11 +422,11 @@ class _Steps:
             self._done[path.name] = known
             self._write_steps()
         for line in known["told"]:
-            self._tell(f"{path.name}: {line}")
+            self._add_line(f"{path.name}: {line}")
         files: dict[str, str] = known["files"]
         return files
 
-    def _tell(self, line: str) -> None:
+    def _add_line(self, line: str) -> None:
         self._report.told.append(line)
         self._say(line)
 
@@ -443,7 +443,7 @@ class _Steps:
         """Choose the rules that the report shows: the best in the order of packs, some drawn."""
         alike = index.feature(_SIM)
         scored = np.flatnonzero(~np.isnan(alike))
-        self._tell(f"{scored.size:,} of {counted(len(index), 'paraphrase')} have {_SIM}")
+        self._add_line(f"{scored.size:,} of {counted(len(index), 'paraphrase')} have {_SIM}")
         met: set[tuple[str, str]] = set()
         keys = -alike, index.feature("RarityPenalty"), index.costs  # the last decides first
         best = iter(scored[np.lexsort([values[scored] for values in keys])].tolist())

@@ -111,7 +111,7 @@ class RuleSimilarity:
         firsts, lengths, symbols, before, n_gaps, in_order = map(
             frozen, words_of_sides(frozen(block.token_stops), frozen(block.gaps))
         )
-        numbers = frozen(words.numbers[symbols])
+        word_numbers = frozen(words.numbers[symbols])
         has_words = lengths > 0
         if not has_words.any():
             rules = np.where(in_order, 1.0, MOST_ALONE)
@@ -120,31 +120,34 @@ class RuleSimilarity:
             return SideScores(np.full(len(block), np.nan), rules, nothing, none, none)
         filled = np.flatnonzero(has_words.ravel())
         starts, counts = frozen(firsts.ravel()[filled]), frozen(lengths.ravel()[filled])
-        number, seen = HashNumbering().number(hash_spans(starts, counts, numbers, text, offsets)[0])
+        side_numbers, seen = HashNumbering().number(
+            hash_spans(starts, counts, word_numbers, text, offsets)[0]
+        )
         sides, ends = render_phrases(
-            numbers, frozen(starts[seen]), frozen(counts[seen]), text, offsets
+            word_numbers, frozen(starts[seen]), frozen(counts[seen]), text, offsets
         )
         pairs = np.zeros((len(block), 2), np.int64)  # a side without words is not looked at
-        pairs.ravel()[filled] = number
+        pairs.ravel()[filled] = side_numbers
         rows = self.table.find_rendered(sides, ends)
         stored = self._estimator.stored(rows, sides, ends[:-1], ends[1:])
         has_own = rows >= 0
         has_own[has_own] = self.table.has_own_contexts(rows[has_own])
         composed = ~has_own[pairs].all(axis=1)
-        hashes = frozen(hash_blob(forms.text, forms.offsets))
+        form_hashes = frozen(hash_blob(forms.text, forms.offsets))
         wholes = self._wholes(stored, pairs)
         spans = np.column_stack([firsts[:, 0], lengths[:, 0], firsts[:, 1], lengths[:, 1]])
         unknown = frozen((forms.changes & UNKNOWN) > 0)
-        wholes[composed & has_unknown_alone(frozen(spans), numbers, unknown, hashes)] = np.nan
+        lone = has_unknown_alone(frozen(spans), word_numbers, unknown, form_hashes)
+        wholes[composed & lone] = np.nan
         wholes[~has_words.all(axis=1)] = np.nan
         of_words = self._of_words(words, forms)
-        normal = frozen(np.unique(hashes, return_inverse=True)[1].astype(np.int64))
+        form_numbers = frozen(np.unique(form_hashes, return_inverse=True)[1].astype(np.int64))
         exclusive, doubtful = self._exclusive_pairs(
-            words, forms, normal, of_words[-1], (firsts, lengths, numbers)
+            words, forms, form_numbers, of_words[-1], (firsts, lengths, word_numbers)
         )
         parts = compare_sides(
-            firsts, lengths, numbers, before, n_gaps, in_order, hashes, normal, *of_words,
-            frozen(sides), frozen(ends), frozen(pairs), frozen(has_own), frozen(wholes),
+            firsts, lengths, word_numbers, before, n_gaps, in_order, form_hashes, form_numbers,
+            *of_words, frozen(sides), frozen(ends), frozen(pairs), frozen(has_own), frozen(wholes),
             frozen(exclusive), frozen(doubtful), LIKE, NEAR,
         )  # fmt: skip
         rules = _sim_rule(wholes, parts)
@@ -166,7 +169,7 @@ class RuleSimilarity:
         return wholes
 
     def _exclusive_pairs(
-        self, words: BlockWords, forms: WordForms, normal: np.ndarray, vectors: np.ndarray,
+        self, words: BlockWords, forms: WordForms, form_numbers: np.ndarray, vectors: np.ndarray,
         sides: tuple[np.ndarray, ...],
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """Return the pairs of facing words that exclude each other, and those that may do so.
@@ -174,16 +177,16 @@ class RuleSimilarity:
         Pairs are as facing_words has them.
 
         Arguments:
-            words: of a block. forms: their normal forms. normal: the number of each. vectors:
+            words: of a block. forms: their normal forms. form_numbers: the number of each. vectors:
             theirs. sides: first word and words of the rules' sides, and the word at each place.
         """
         is_plain = np.array([marks.is_plain for marks in self._marks_of(words.texts)], bool)
-        keys: np.ndarray = facing_words(*sides, normal, frozen(is_plain), MOST_FACING)
+        keys: np.ndarray = facing_words(*sides, form_numbers, frozen(is_plain), MOST_FACING)
         if not keys.size:
             return keys, keys
-        n_forms = int(normal.max()) + 1
+        n_forms = int(form_numbers.max()) + 1
         of_form = np.zeros(n_forms, np.int64)
-        of_form[normal] = np.arange(normal.size)
+        of_form[form_numbers] = np.arange(form_numbers.size)
         text, offsets = forms.text.tobytes(), forms.offsets.tolist()
         texts = [text[offsets[at] : offsets[at + 1]].decode() for at in of_form.tolist()]
         grades = self._exclusive.among(texts, vectors[of_form], keys >> 32, keys & 0xFFFFFFFF)

@@ -22,22 +22,16 @@ from distsim.grammar.fields import InvalidLines
 from distsim.grammar.formats import find_format
 from distsim.grammar.score_writer import OutputOptions, text_with_scores
 from distsim.grammar.scoring import (
-    COMPOSED,
-    DROPPED,
-    IDENTICAL,
-    NOT_IN_TABLE,
-    SCORED,
-    SKIPPED,
-    TOO_WEAK,
     BlockScores,
+    FeatureScores,
+    PairOutcome,
     RuleScorer,
-    TableScores,
 )
 from distsim.storage.files import open_output
 
 
 @dataclass
-class TableCounts:
+class FeatureCounts:
     """Counts of the scores by one table.
 
     scored: rules with a score. without_pairs: rules without a pair to score. unknown: rules with
@@ -66,32 +60,32 @@ class TableCounts:
     dropped: int = 0
 
     @classmethod
-    def of_block(cls, table: TableScores, fine: np.ndarray) -> "TableCounts":
+    def of_block(cls, scores: FeatureScores, fine: np.ndarray) -> "FeatureCounts":
         """Return the counts of a block of rules.
 
         Arguments:
-            table: the scores by one table.
+            scores: one score of its rules.
             fine: bool[n], which lines are rules.
         """
-        of = np.bincount(table.outcomes, minlength=COMPOSED + 1).tolist()
-        n_pairs = int(table.pairs.sum()) + of[SKIPPED]
+        of = np.bincount(scores.outcomes, minlength=PairOutcome.COMPOSED + 1).tolist()
+        n_pairs = int(scores.pairs.sum()) + of[PairOutcome.SKIPPED]
         return cls(
-            int(np.count_nonzero(table.scored)),
-            int(np.count_nonzero(fine & (table.pairs == 0))),
-            int(np.count_nonzero((table.pairs > 0) & (table.scored == 0))),
+            int(np.count_nonzero(scores.scored)),
+            int(np.count_nonzero(fine & (scores.pairs == 0))),
+            int(np.count_nonzero((scores.pairs > 0) & (scores.scored == 0))),
             n_pairs,
-            of[IDENTICAL] + of[SKIPPED],
-            of[SCORED],
-            of[COMPOSED],
-            n_pairs - sum(of) + of[NOT_IN_TABLE],
-            of[TOO_WEAK],
-            of[DROPPED],
-            int(np.count_nonzero(table.composed)),
-            *table.changes,
+            of[PairOutcome.IDENTICAL] + of[PairOutcome.SKIPPED],
+            of[PairOutcome.SCORED],
+            of[PairOutcome.COMPOSED],
+            n_pairs - sum(of) + of[PairOutcome.NOT_IN_TABLE],
+            of[PairOutcome.TOO_WEAK],
+            of[PairOutcome.DROPPED],
+            int(np.count_nonzero(scores.composed)),
+            *scores.changes,
         )
 
-    def __add__(self, other: "TableCounts") -> "TableCounts":
-        return TableCounts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+    def __add__(self, other: "FeatureCounts") -> "FeatureCounts":
+        return FeatureCounts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     def lines(self, name: str) -> list[str]:
         """Return the report of a score, a few lines; the parts of a sum add up.
@@ -145,7 +139,7 @@ class ScoredBlock(NamedTuple):
     replaced: int
     lacking: int
     aligned: int
-    tables: list[TableCounts]
+    tables: list[FeatureCounts]
 
     @classmethod
     def of(
@@ -168,7 +162,7 @@ class ScoredBlock(NamedTuple):
             replaced,
             int(np.count_nonzero(scores.alignment.lacking)),
             int(np.count_nonzero(scores.alignment.made)),
-            [TableCounts.of_block(table, fine) for table in scores.tables],
+            [FeatureCounts.of_block(feature, fine) for feature in scores.features],
         )
 
 
@@ -201,13 +195,13 @@ class ScoreReport:
     replaced: int = 0
     lacking: int = 0
     aligned: int = 0
-    tables: list[TableCounts] = field(default_factory=list)
+    tables: list[FeatureCounts] = field(default_factory=list)
     trained_on: int | None = None
     seconds: float = 0.0
     cpu_seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        self.tables = self.tables or [TableCounts() for _ in self.names]
+        self.tables = self.tables or [FeatureCounts() for _ in self.names]
 
     def count(self, block: ScoredBlock) -> None:
         """Add the counts of a block.

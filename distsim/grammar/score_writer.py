@@ -112,10 +112,10 @@ def text_with_scores(
         options: how they are written.
     """
     columns: dict[str, np.ndarray] = {}
-    for name, table in zip(names, scores.tables, strict=True):
-        columns[name] = table.means
-        if options.coverage and table.coverage is not None:
-            columns[f"{name}_coverage"] = table.coverage
+    for name, feature in zip(names, scores.features, strict=True):
+        columns[name] = feature.means
+        if options.coverage and feature.coverage is not None:
+            columns[f"{name}_coverage"] = feature.coverage
     if named:
         columns = _as_released(columns)
     absent = b"" if named else b" " + options.missing.encode()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from math import nan
 from typing import Any, NamedTuple, get_args
 
@@ -35,8 +36,17 @@ NAMES: dict[str, tuple[str, str]] = {
     "ppdb": ("GoogleNgramSim", "AGigaSim"),  # as in the releases of PPDB
 }
 
-# Results for a phrase pair.
-SCORED, IDENTICAL, SKIPPED, NOT_IN_TABLE, TOO_WEAK, DROPPED, COMPOSED = range(7)
+
+class PairOutcome(IntEnum):
+    """What scoring made of a phrase pair."""
+
+    SCORED = 0  # both have contexts of their own
+    IDENTICAL = 1
+    SKIPPED = 2  # identical, where such a pair does not count
+    NOT_IN_TABLE = 3
+    TOO_WEAK = 4  # rarer than `min_strength`
+    DROPPED = 5  # the normaliser drops a word of it
+    COMPOSED = 6  # one is made of its words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +83,7 @@ class ScoreOptions:
         checked_estimate(self.estimate)
 
 
-class TableScores(NamedTuple):
+class FeatureScores(NamedTuple):
     """One score of a block's rules: by the pairs of one table, or of whole sides or opposites.
 
     similarities: float64 per pair, NaN without one. outcomes: uint8 per pair, SCORED..COMPOSED.
@@ -104,14 +114,14 @@ class BlockScores(NamedTuple):
         alignment: their links.
         pair_stops: int64[n], phrase pairs up to the end of each rule.
         spans: int64[pairs, 4], first symbol and number of symbols of either phrase.
-        tables: the scores, one for each name.
+        features: the scores, one for each name.
         sides: similarities of the whole sides and what they are made of, where asked for.
     """
 
     alignment: Alignment
     pair_stops: np.ndarray
     spans: np.ndarray
-    tables: list[TableScores]
+    features: list[FeatureScores]
     sides: SideScores | None = None
 
 
@@ -159,7 +169,7 @@ class TableScorer:
 
     def score(
         self, block: RuleBlock, looked_up: LookedUpWords, pair_stops: np.ndarray, spans: np.ndarray
-    ) -> TableScores:
+    ) -> FeatureScores:
         """Return the scores of a block's phrase pairs, averaged by rule.
 
         Arguments:
@@ -176,13 +186,13 @@ class TableScorer:
         text, offsets = frozen(forms.text), frozen(forms.offsets)
         numbers = frozen(words.numbers)
         hashes, whole = hash_spans(frozen(firsts), frozen(lengths), numbers, text, offsets)
-        outcomes = np.full(n, NOT_IN_TABLE, np.uint8)
+        outcomes = np.full(n, PairOutcome.NOT_IN_TABLE, np.uint8)
         whole_pair = whole[:n] & whole[n:]
-        outcomes[~whole_pair] = DROPPED
+        outcomes[~whole_pair] = PairOutcome.DROPPED
         same = whole_pair & (hashes[:n] == hashes[n:])
-        outcomes[same] = IDENTICAL
+        outcomes[same] = PairOutcome.IDENTICAL
         similarities = np.where(same, 1.0, np.nan)
-        open_pairs = np.flatnonzero(outcomes == NOT_IN_TABLE)
+        open_pairs = np.flatnonzero(outcomes == PairOutcome.NOT_IN_TABLE)
         # Each distinct phrase of the block is looked up once.
         wanted = np.concatenate([open_pairs, open_pairs + n])
         phrase, first_seen = HashNumbering().number(hashes[wanted])
@@ -193,12 +203,13 @@ class TableScorer:
         similarities[open_pairs], outcomes[open_pairs] = self._estimated(
             phrases, ends, phrase.reshape(2, -1)
         )
-        composed = np.flatnonzero(outcomes == COMPOSED)
+        composed = np.flatnonzero(outcomes == PairOutcome.COMPOSED)
         of_words = hash_blob(forms.text, forms.offsets)
         unknown = frozen((forms.changes & UNKNOWN) > 0)
         alone = has_unknown_alone(frozen(spans[composed]), numbers, unknown, frozen(of_words))
-        similarities[composed[alone]], outcomes[composed[alone]] = np.nan, NOT_IN_TABLE
-        coverage = _coverage(block, spans[(outcomes == SCORED) | (outcomes == IDENTICAL)])
+        similarities[composed[alone]], outcomes[composed[alone]] = np.nan, PairOutcome.NOT_IN_TABLE
+        are_own = np.isin(outcomes, (PairOutcome.SCORED, PairOutcome.IDENTICAL))
+        coverage = _coverage(block, spans[are_own])
         return self._averaged(similarities, outcomes, coverage, pair_stops, changes)
 
     def _estimated(
@@ -219,31 +230,33 @@ class TableScorer:
         stored = self._estimator.stored(rows, text, bounds[:-1], bounds[1:], self._options.compose)
         a, b = pairs
         values = np.full(a.size, np.nan)
-        outcomes = np.full(a.size, NOT_IN_TABLE, np.uint8)
+        outcomes = np.full(a.size, PairOutcome.NOT_IN_TABLE, np.uint8)
         both = stored.known[a] & stored.known[b]
-        outcomes[both] = TOO_WEAK
+        outcomes[both] = PairOutcome.TOO_WEAK
         both &= ~(weak[a] | weak[b])
         values[both] = self._estimator.cosines(stored, stored, a[both], b[both])
         composed = stored.composed.copy()
         composed[known] |= ~table.has_own_contexts(rows[known])
-        outcomes[both] = np.where((composed[a] | composed[b])[both], COMPOSED, SCORED)
+        outcomes[both] = np.where(
+            (composed[a] | composed[b])[both], PairOutcome.COMPOSED, PairOutcome.SCORED
+        )
         return values, outcomes
 
     def _averaged(
         self, similarities: np.ndarray, outcomes: np.ndarray, coverage: np.ndarray,
         pair_stops: np.ndarray, changes: tuple[int, ...],
-    ) -> TableScores:  # fmt: skip
+    ) -> FeatureScores:  # fmt: skip
         n_rules = pair_stops.size
         owners = np.repeat(np.arange(n_rules), np.diff(pair_stops, prepend=0))
         has = ~np.isnan(similarities)
-        pairs = np.bincount(owners[outcomes != SKIPPED], minlength=n_rules)
+        pairs = np.bincount(owners[outcomes != PairOutcome.SKIPPED], minlength=n_rules)
         scored = np.bincount(owners[has], minlength=n_rules)
         sums = np.bincount(owners[has], similarities[has], minlength=n_rules)
         with np.errstate(invalid="ignore"):
             means = sums / scored
-        return TableScores(
+        return FeatureScores(
             similarities, outcomes, means, coverage, pairs, scored,
-            np.bincount(owners[outcomes == COMPOSED], minlength=n_rules) > 0,
+            np.bincount(owners[outcomes == PairOutcome.COMPOSED], minlength=n_rules) > 0,
             (changes[0], changes[1], changes[2]),
         )  # fmt: skip
 
@@ -288,7 +301,7 @@ class OppositeScorer:
     def __init__(self, opposites: Opposites) -> None:
         self.opposites = opposites
 
-    def score(self, words: BlockWords, pair_stops: np.ndarray, spans: np.ndarray) -> TableScores:
+    def score(self, words: BlockWords, pair_stops: np.ndarray, spans: np.ndarray) -> FeatureScores:
         """Return the scores of a block's phrase pairs; a rule has the highest score of its pairs.
 
         Pairs of identical phrases, and pairs in which one phrase contains the other, have no score.
@@ -310,16 +323,18 @@ class OppositeScorer:
         values = np.array(
             [nan if score_of_pair[p] is None else score_of_pair[p] for p in pairs], np.float64
         )
-        outcomes = np.where(np.isnan(values), NOT_IN_TABLE, SCORED).astype(np.uint8)
-        outcomes[[a == b for a, b in pairs]] = SKIPPED
+        outcomes = np.where(np.isnan(values), PairOutcome.NOT_IN_TABLE, PairOutcome.SCORED).astype(
+            np.uint8
+        )
+        outcomes[[a == b for a, b in pairs]] = PairOutcome.SKIPPED
         owners = np.repeat(np.arange(pair_stops.size), np.diff(pair_stops, prepend=0))
         has = ~np.isnan(values)
         best = np.full(pair_stops.size, -np.inf)
         np.maximum.at(best, owners[has], values[has])
         best[np.isneginf(best)] = np.nan
-        pairs_of = np.bincount(owners[outcomes != SKIPPED], minlength=pair_stops.size)
+        pairs_of = np.bincount(owners[outcomes != PairOutcome.SKIPPED], minlength=pair_stops.size)
         scored = np.bincount(owners[has], minlength=pair_stops.size)
-        return TableScores(
+        return FeatureScores(
             values, outcomes, best, _share(scored, pairs_of), pairs_of, scored,
             np.zeros(pair_stops.size, bool), (0, 0, 0),
         )  # fmt: skip
@@ -341,7 +356,7 @@ class SideScorer:
 
     def score(
         self, block: RuleBlock, looked_up: LookedUpWords
-    ) -> tuple[TableScores, TableScores, SideScores]:
+    ) -> tuple[FeatureScores, FeatureScores, SideScores]:
         """Return the cosines of a block's whole sides, sim_rule, and its parts; pairs are rules.
 
         Arguments:
@@ -352,15 +367,20 @@ class SideScorer:
         both = scores.has_both & fine
         scored = both & ~np.isnan(scores.wholes)
         composed = scored & scores.composed
-        outcomes = np.where(scored, np.where(composed, COMPOSED, SCORED), NOT_IN_TABLE)
-        whole = TableScores(
+        outcomes = np.where(
+            scored,
+            np.where(composed, PairOutcome.COMPOSED, PairOutcome.SCORED),
+            PairOutcome.NOT_IN_TABLE,
+        )
+        whole = FeatureScores(
             scores.wholes, outcomes.astype(np.uint8), scores.wholes, _share(scored, both),
             both.astype(np.int64), scored.astype(np.int64), composed, (0, 0, 0),
         )  # fmt: skip
         rules = np.where(fine, scores.rules, np.nan)
         ones = fine.astype(np.int64)
-        of_rule = TableScores(
-            rules, np.where(fine & scores.composed, COMPOSED, SCORED).astype(np.uint8)[fine], rules,
+        of_fine = np.where(fine & scores.composed, PairOutcome.COMPOSED, PairOutcome.SCORED)
+        of_rule = FeatureScores(
+            rules, of_fine[fine].astype(np.uint8), rules,
             None, ones, ones, fine & scores.composed, (0, 0, 0),
         )  # fmt: skip
         return whole, of_rule, scores
@@ -376,7 +396,7 @@ class GapScorer:
     def __init__(self, gapped: GappedCosine) -> None:
         self.gapped = gapped
 
-    def score(self, block: RuleBlock) -> TableScores:
+    def score(self, block: RuleBlock) -> FeatureScores:
         """Return the scores of the rules of a block; the pairs are the rules.
 
         Arguments:
@@ -390,10 +410,13 @@ class GapScorer:
                 pairs[number] = 1
                 similarity = self.gapped.compare(source, target)
                 values[number] = nan if similarity is None else similarity
-        outcomes = np.where(np.isnan(values), NOT_IN_TABLE, SCORED).astype(np.uint8)
+        outcomes = np.where(np.isnan(values), PairOutcome.NOT_IN_TABLE, PairOutcome.SCORED).astype(
+            np.uint8
+        )
         scored = np.isfinite(values).astype(np.int64)
-        return TableScores(
-            values, outcomes, values, _share(scored, pairs), pairs, scored, outcomes == COMPOSED,
+        return FeatureScores(
+            values, outcomes, values, _share(scored, pairs), pairs, scored,
+            outcomes == PairOutcome.COMPOSED,
             (0, 0, 0),
         )  # fmt: skip
 
@@ -489,7 +512,7 @@ class RuleScorer:
                 int(scores.pairs[0]),
                 int(scores.scored[0]),
             )
-            for scores in self.score_block(block).tables
+            for scores in self.score_block(block).features
         ]
 
     def score_block(self, block: RuleBlock) -> BlockScores:
@@ -507,19 +530,19 @@ class RuleScorer:
             self.options.pairs,
         )
         looked_up = [scorer.look_up(block, words) for scorer in self.tables]
-        tables = [
+        features = [
             scorer.score(block, of_table, pair_stops, spans)
             for scorer, of_table in zip(self.tables, looked_up, strict=True)
         ]
         if self.opposites is not None:
-            tables.append(self.opposites.score(words, pair_stops, spans))
+            features.append(self.opposites.score(words, pair_stops, spans))
         whole, rule, sides = (
             (None, None, None) if self.sides is None else self.sides.score(block, looked_up[0])
         )
         if whole is not None and "sim_whole" in self.names:
-            tables.append(whole)
+            features.append(whole)
         if self.gaps is not None:
-            tables.append(self.gaps.score(block))
+            features.append(self.gaps.score(block))
         if rule is not None and "sim_rule" in self.names:
-            tables.append(rule)
-        return BlockScores(alignment, pair_stops, spans, tables, sides)
+            features.append(rule)
+        return BlockScores(alignment, pair_stops, spans, features, sides)

@@ -41,12 +41,12 @@ def word_vectors(table: TableLike, *, phrases: Texts | None = None) -> VectorFil
     table = opened_table(table)
     parts = table.require_word_vectors()
     if phrases is not None:
-        given = one_or_many_texts(phrases)
-        rows = [table.vectors(one, of_words=True)[0].astype(np.float32) for one in given]
-        known = [(one, row) for one, row in zip(given, rows, strict=True) if not np.isnan(row[0])]
+        texts = one_or_many_texts(phrases)
+        rows = [table.vectors(text, of_words=True)[0].astype(np.float32) for text in texts]
+        known = [(text, row) for text, row in zip(texts, rows, strict=True) if not np.isnan(row[0])]
         empty = np.empty((0, parts.n_dimensions), np.float32)
         return VectorFileContents(
-            [one for one, _ in known], np.stack([row for _, row in known]) if known else empty
+            [text for text, _ in known], np.stack([row for _, row in known]) if known else empty
         )
     places = np.searchsorted(table.hashes, parts.hashes)
     places = np.minimum(places, max(0, len(table) - 1))
@@ -123,13 +123,13 @@ def _known(
         ParameterError: there is none.
     """
     if vectors:
-        is_known = [not np.isnan(table.vectors(one, of_words=True)[0, 0]) for one in phrases]
+        is_known = [not np.isnan(table.vectors(text, of_words=True)[0, 0]) for text in phrases]
         lack = "have no vector: none of their words has one"
     else:
         is_known = (table.find(phrases) >= 0).tolist()
         lack = "are not in the table"
-    known_phrases = [one for one, known in zip(phrases, is_known, strict=True) if known]
-    unknown = [one for one, known in zip(phrases, is_known, strict=True) if not known]
+    known_phrases = [text for text, known in zip(phrases, is_known, strict=True) if known]
+    unknown = [text for text, known in zip(phrases, is_known, strict=True) if not known]
     named = ", ".join(map(repr, unknown[:_NAMED])) + (", ..." if len(unknown) > _NAMED else "")
     left_out = f"{len(unknown):,} of {len(phrases):,} `phrases` {lack} ({named})"
     if not known_phrases:
@@ -170,8 +170,8 @@ def _columns(
 
 
 def _near(search: NeighbourSearch, focal: str, k: int) -> Iterator[tuple[Any, ...]]:
-    for rank, one in enumerate(search.nearest(focal, k=k) or (), 1):
-        yield focal, rank, one.phrase, one.similarity, one.strength
+    for rank, neighbour in enumerate(search.nearest(focal, k=k) or (), 1):
+        yield focal, rank, neighbour.phrase, neighbour.similarity, neighbour.strength
 
 
 def _write_csv(out: LineWriter, columns: dict[str, Any]) -> None:
@@ -181,7 +181,7 @@ def _write_csv(out: LineWriter, columns: dict[str, Any]) -> None:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     for number, row in enumerate(zip(*columns.values(), strict=True)):
-        writer.writerow([one.hex() if isinstance(one, bytes) else one for one in row])
+        writer.writerow([cell.hex() if isinstance(cell, bytes) else cell for cell in row])
         if number % _BLOCK == _BLOCK - 1:
             out.write(text.getvalue().encode())
             text.seek(0)

@@ -116,16 +116,16 @@ def width_of(text: str, size: float) -> float:
     return 0.56 * size * letters
 
 
-def shortened(text: str, most: int) -> str:
-    """Return a text of at most `most` characters, cut with an ellipsis.
+def shortened(text: str, max_characters: int) -> str:
+    """Return a text of at most `max_characters` characters, cut with an ellipsis.
 
     Arguments:
-        most: maximum number of characters.
+        max_characters: maximum number of characters.
 
     >>> shortened("in spite of", 6)
     'in sp…'
     """
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return text if len(text) <= max_characters else text[: max_characters - 1] + "…"
 
 
 def _svg(shape: Shape) -> str:
@@ -302,7 +302,7 @@ def lay_out(table: StoredTable, phrase: str, near: Sequence[Neighbour]) -> Laid:
     Arguments:
         phrase: in the table's normal form. near: its neighbours.
     """
-    estimator, phrases = table.estimator(), [phrase, *(one.phrase for one in near)]
+    estimator, phrases = table.estimator(), [phrase, *(neighbour.phrase for neighbour in near)]
     rows = table.find_normal(phrases)
     stored = estimator.stored_phrases(phrases)
     first, second = np.triu_indices(len(phrases), 1)
@@ -313,8 +313,11 @@ def lay_out(table: StoredTable, phrase: str, near: Sequence[Neighbour]) -> Laid:
     cosines[second, first] = cosines[first, second]
     apart = angles(cosines)
     places = spread(apart).round(5).tolist()
-    counts = [int(table.strengths[rows[0]]) if rows[0] >= 0 else 0, *(one.strength for one in near)]
-    similarities = [1.0, *(one.similarity for one in near)]
+    counts = [
+        int(table.strengths[rows[0]]) if rows[0] >= 0 else 0,
+        *(neighbour.strength for neighbour in near),
+    ]
+    similarities = [1.0, *(neighbour.similarity for neighbour in near)]
     marks = (
         Mark(text, x, y, similarity, count)
         for text, (x, y), similarity, count in zip(

@@ -297,14 +297,18 @@ def augment_phrase_table(
     the king ||| la reine ||| .5 .5 .5 .5 0.8
     """
     options = options or AugmentOptions()
-    given = read_paraphrases(paraphrases)
+    paraphrase_file = read_paraphrases(paraphrases)
     if str(path) != STANDARD_OUTPUT and Path(path).exists():
-        for one in (table, paraphrases):
-            if str(one) != "-" and Path(one).exists() and Path(one).samefile(path):
+        for path_read in (table, paraphrases):
+            if (
+                str(path_read) != "-"
+                and Path(path_read).exists()
+                and Path(path_read).samefile(path)
+            ):
                 raise InputError(f"{path}: is read and written at once: name another output")
     report = AugmentReport(faulty=InvalidLines(table))
     best = _Best(options.translations, options.probability)
-    work = _Augmenter(given, options.method, options.features, report, best)
+    work = _Augmenter(paraphrase_file, options.method, options.features, report, best)
     with spooled(table) as entries:
         work.collect(_entries(entries, InvalidLines(table, on_error), (progress, "reading")))
         report.faulty = InvalidLines(table, on_error)
@@ -318,8 +322,8 @@ def augment_phrase_table(
 class _Best:
     """The most probable rules of a source phrase, one for each target: the first read."""
 
-    def __init__(self, most: int, score: int | None) -> None:
-        self._most = most
+    def __init__(self, n_best: int, score: int | None) -> None:
+        self._n_best = n_best
         self._score = score
 
     def of(self, entries: list[RuleLine]) -> list[RuleLine]:
@@ -328,15 +332,15 @@ class _Best:
         for entry in entries:
             first.setdefault(entry.target, entry)
         kept = list(first.values())
-        if self._most and len(kept) > self._most:
+        if self._n_best and len(kept) > self._n_best:
             ranked = sorted(range(len(kept)), key=lambda k: -self._probability(kept[k]))
-            kept = [kept[k] for k in sorted(ranked[: self._most])]
+            kept = [kept[k] for k in sorted(ranked[: self._n_best])]
         return kept
 
     def add(self, entries: list[RuleLine], entry: RuleLine) -> None:
         """Add a rule to those of its source phrase; few more than needed are held."""
         entries.append(entry)
-        if self._most and len(entries) > 8 * self._most + 1000:
+        if self._n_best and len(entries) > 8 * self._n_best + 1000:
             entries[:] = self.of(entries)
 
     def _probability(self, entry: RuleLine) -> float:
@@ -356,7 +360,7 @@ class _Augmenter:
 
     def __init__(
         self,
-        given: ParaphraseFile,
+        paraphrase_file: ParaphraseFile,
         method: str,
         features: str,
         report: AugmentReport,
@@ -367,12 +371,21 @@ class _Augmenter:
         self._best = best
         self._features = features
         self._phrases = {
-            " ".join(one.phrase.split()).encode(): one.paraphrases for one in given.phrases
+            " ".join(entry.phrase.split()).encode(): entry.paraphrases
+            for entry in paraphrase_file.phrases
         }
-        report.without_paraphrase = sum(not found for found in self._phrases.values())
-        self._wanted = {text for found in self._phrases.values() for text, _ in found}
+        report.without_paraphrase = sum(
+            not paraphrases_of_phrase for paraphrases_of_phrase in self._phrases.values()
+        )
+        self._wanted = {
+            text
+            for paraphrases_of_phrase in self._phrases.values()
+            for text, _ in paraphrases_of_phrase
+        }
         words = {word for text in self._wanted for word in text.split()}
-        self._lookup = Lookup(given.normaliser, given.text_format, words.__contains__)
+        self._lookup = Lookup(
+            paraphrase_file.normaliser, paraphrase_file.text_format, words.__contains__
+        )
         self._rules: dict[str, list[RuleLine]] = {}
         self._known: set[bytes] = set()
         self._order = TableOrder()
@@ -397,18 +410,18 @@ class _Augmenter:
     def _wanted_forms(self, source: bytes) -> list[str]:
         """Return the ways in which paraphrases write a source phrase: don't, do n't."""
         readings = map(" ".join, self._lookup.readings(source.decode()))
-        return [one for one in readings if one in self._wanted]
+        return [reading for reading in readings if reading in self._wanted]
 
     def expected(self) -> int:
         """Return how many rules will be added."""
         total = 0
-        for phrase, found in self._phrases.items():
+        for phrase, paraphrases_of_phrase in self._phrases.items():
             if phrase in self._known:
                 continue
             if self._method == "none":
-                total += sum(len(self._rules.get(text, ())) for text, _ in found)
+                total += sum(len(self._rules.get(text, ())) for text, _ in paraphrases_of_phrase)
             else:
-                rules = (self._rules.get(text, ()) for text, _ in found)
+                rules = (self._rules.get(text, ()) for text, _ in paraphrases_of_phrase)
                 total += len({entry.target for entries in rules for entry in entries})
         return total
 
@@ -446,10 +459,10 @@ class _Augmenter:
                 report.new_entries += 1
                 yield entry.with_source(phrase).with_score(*added).line()
 
-    def _paths(self, found: list[tuple[str, float]]) -> dict[bytes, list[_Path]]:
+    def _paths(self, paraphrases_of_phrase: list[tuple[str, float]]) -> dict[bytes, list[_Path]]:
         """Return the paths to each target: one for each rule of each paraphrase."""
         paths: dict[bytes, list[_Path]] = {}
-        for rank, (text, score) in enumerate(found):
+        for rank, (text, score) in enumerate(paraphrases_of_phrase):
             for entry in self._rules.get(text, ()):
                 paths.setdefault(entry.target, []).append(_Path(score, rank, entry))
         return paths

@@ -163,7 +163,7 @@ class ContextCandidates:
         single = np.flatnonzero(self.lengths == 1)
         words, _ = self.words(index, single)
         numbers = dict(zip(words.tolist(), single.tolist(), strict=True))
-        return [numbers.get(one, -1) for one in ids.tolist()]
+        return [numbers.get(word_id, -1) for word_id in ids.tolist()]
 
     def best(self, limit: int | None) -> np.ndarray:
         """Return the `limit` candidates of the strongest evidence, strongest first.
@@ -213,7 +213,7 @@ def find_candidates(
     counts = np.append(sides.counts, np.iinfo(np.int64).max)
     walk_left = (counts[contexts.lefts] <= counts[contexts.rights]).astype(np.uint8)
     room = min(_MOST_ROOM, int(contexts.costs.sum()) + _LEAST_ROOM)
-    found = []
+    columns_of_sides = []
     for number, shard in enumerate(index.shards):
         state, *columns = walk_contexts(
             shard.tokens, shard.suffixes, frozen(sides.words), frozen(sides.starts),
@@ -224,11 +224,11 @@ def find_candidates(
         if state < 0:
             raise damaged()
         columns[2] += shard.first_position
-        found.append(columns)
+        columns_of_sides.append(columns)
     hashes, of_context, positions, lengths = (
-        np.concatenate([part[column] for part in found]) for column in range(4)
+        np.concatenate([part[column] for part in columns_of_sides]) for column in range(4)
     )
-    if len(found) > 1:
+    if len(columns_of_sides) > 1:
         order = np.argsort(of_context, kind="stable")
         hashes, of_context = hashes[order], of_context[order]
         positions, lengths = positions[order], lengths[order]
@@ -261,7 +261,7 @@ class Comparer:
     """
 
     def __init__(self, profiler: Profiler, sampler: Sampler, memory: int) -> None:
-        self._most = memory // _COLLOCATE_BYTES
+        self._max_collocates = memory // _COLLOCATE_BYTES
         self._profiler = profiler
         self._sampler = sampler
         self._kept: OrderedDict[tuple[WordIds, int | None], Profile] = OrderedDict()
@@ -302,44 +302,44 @@ class Comparer:
             numbers: int64, the phrases. few: as `cosines` has it.
         """
         keys = [(located.phrase(number), few) for number in numbers.tolist()]
-        found: dict[tuple[WordIds, int | None], Profile] = {}
+        profiles_by_key: dict[tuple[WordIds, int | None], Profile] = {}
         with self._lock:
             for key in keys:
                 kept = self._kept.get(key)
                 if kept is not None:
                     self._kept.move_to_end(key)
-                    found[key] = kept
-        new = [place for place, key in enumerate(keys) if key not in found]
+                    profiles_by_key[key] = kept
+        new = [place for place, key in enumerate(keys) if key not in profiles_by_key]
         for first in range(0, len(new), _AT_ONCE):
             places = new[first : first + _AT_ONCE]
-            some = numbers[places]
+            chosen = numbers[places]
             if few is None:
-                profiles = self._profiler.profiles(self._sampler.sample(located, some))
+                profiles = self._profiler.profiles(self._sampler.sample(located, chosen))
             else:
                 profiles = self._profiler.profiles(
-                    self._sampler.few(located, some, few), rough=True
+                    self._sampler.few(located, chosen, few), rough=True
                 )
-            made = zip([keys[place] for place in places], profiles, strict=True)
-            self._keep(dict(made), found)
-        return [found[key] for key in keys]
+            keyed_profiles = zip([keys[place] for place in places], profiles, strict=True)
+            self._keep(dict(keyed_profiles), profiles_by_key)
+        return [profiles_by_key[key] for key in keys]
 
     def _keep(
         self,
-        made: dict[tuple[WordIds, int | None], Profile],
-        found: dict[tuple[WordIds, int | None], Profile],
+        new_profiles: dict[tuple[WordIds, int | None], Profile],
+        profiles_by_key: dict[tuple[WordIds, int | None], Profile],
     ) -> None:
         """Add new profiles to those found and to the cache.
 
         Arguments:
-            made, found: profiles by phrase and number of occurrences.
+            new_profiles, profiles_by_key: profiles by phrase and number of occurrences.
         """
-        found |= made
+        profiles_by_key |= new_profiles
         with self._lock:
-            for key, profile in made.items():
+            for key, profile in new_profiles.items():
                 if key not in self._kept:
                     self._kept[key] = profile
                     self._size += profile.words.size
-            while self._size > self._most and len(self._kept) > 1:
+            while self._size > self._max_collocates and len(self._kept) > 1:
                 self._size -= self._kept.popitem(last=False)[1].words.size
 
 
@@ -381,12 +381,17 @@ class SimilarPhrases:
         row = self._table.find_normal([phrase])[0]
         if row < 0 or k < 1:
             return []
-        found = []
+        neighbour_lists = []
         if self._search is not None:
-            found.append(self._search.found(phrase, k=k, among=_CROWD * k))
+            neighbour_lists.append(self._search.found(phrase, k=k, among=_CROWD * k))
         if self._table.strengths[row] >= _LEAST_STRENGTH:  # so that there is one of its length
-            found.append(self._as_long(phrase.count(" ") + 1).found(phrase, k=as_long))
-        near = [one.phrase for part in found if part is not None for one in part.neighbours]
+            neighbour_lists.append(self._as_long(phrase.count(" ") + 1).found(phrase, k=as_long))
+        near = [
+            neighbour.phrase
+            for part in neighbour_lists
+            if part is not None
+            for neighbour in part.neighbours
+        ]
         return list(dict.fromkeys(near))
 
     def _as_long(self, length: int) -> NeighbourSearch:
@@ -415,16 +420,16 @@ def says_the_same(focal: np.ndarray, pool: Pool, pieces: bool, entailment: str) 
     >>> sorted(says_the_same(np.array([1, 2]), pool, False, "containing").tolist())
     [False, True]
     """
-    found = relations(frozen(pool.words), frozen(pool.stops), frozen(focal))
-    same: np.ndarray = (found & CONTAINED != 0) & (
-        found & CONTAINING != 0
+    relation = relations(frozen(pool.words), frozen(pool.stops), frozen(focal))
+    same: np.ndarray = (relation & CONTAINED != 0) & (
+        relation & CONTAINING != 0
     )  # the focal phrase itself
     if pieces:
-        same |= found & PIECE != 0
+        same |= relation & PIECE != 0
     if entailment in ("contained", "both"):
-        same |= found & CONTAINED != 0
+        same |= relation & CONTAINED != 0
     if entailment in ("containing", "both"):
-        same |= found & CONTAINING != 0
+        same |= relation & CONTAINING != 0
     return same
 
 
@@ -490,14 +495,14 @@ def crossing(focal: np.ndarray, words: np.ndarray, stops: np.ndarray) -> np.ndar
     [True, False]
     """
     lengths = np.diff(stops, prepend=0)
-    found = np.zeros(stops.size, bool)
+    crosses = np.zeros(stops.size, bool)
     if focal.size < 2:
-        return found
+        return crosses
     for length in np.unique(lengths).tolist():
         own = np.flatnonzero(lengths == length)
         phrases = words[(stops[own] - length)[:, None] + np.arange(length)]
         for n in range(1, min(length, focal.size) + 1):
             if not np.array_equal(focal[:n], focal[-n:]):
-                found[own] |= (phrases[:, -n:] == focal[:n]).all(axis=1)
-                found[own] |= (phrases[:, :n] == focal[-n:]).all(axis=1)
-    return found
+                crosses[own] |= (phrases[:, -n:] == focal[:n]).all(axis=1)
+                crosses[own] |= (phrases[:, :n] == focal[-n:]).all(axis=1)
+    return crosses

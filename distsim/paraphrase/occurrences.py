@@ -132,7 +132,7 @@ class Sampler:
         self._index = index
         self._sample = sample
         self._common_above = common
-        self._most = memory // _PLACE_BYTES
+        self._max_places = memory // _PLACE_BYTES
         self._places_kept: OrderedDict[WordIds, np.ndarray] = OrderedDict()
         self._kept = 0
         self._lock = Lock()
@@ -213,7 +213,7 @@ class Sampler:
             if phrase not in self._places_kept:
                 self._places_kept[phrase] = places
                 self._kept += places.size
-            while self._kept > self._most and len(self._places_kept) > 1:
+            while self._kept > self._max_places and len(self._places_kept) > 1:
                 self._kept -= self._places_kept.popitem(last=False)[1].size
         return places
 
@@ -258,10 +258,10 @@ def words_around(
     return rows
 
 
-def _evenly(places: np.ndarray, most: int) -> np.ndarray:
-    if places.size <= most:
+def _evenly(places: np.ndarray, max_places: int) -> np.ndarray:
+    if places.size <= max_places:
         return places
-    return places[np.arange(most) * places.size // most]
+    return places[np.arange(max_places) * places.size // max_places]
 
 
 def _joined(parts: list[np.ndarray], located: Located, numbers: np.ndarray) -> SampledOccurrences:

@@ -212,8 +212,8 @@ class Paraphraser:
         comparers: WeakValueDictionary[Any, Comparer] = made_once(
             self.index, self._table, "comparers", WeakValueDictionary
         )
-        made = Comparer(self._profiler, sampler, memory // 2)
-        return comparers.setdefault((self._profile_settings, sample, memory), made)
+        comparer = Comparer(self._profiler, sampler, memory // 2)
+        return comparers.setdefault((self._profile_settings, sample, memory), comparer)
 
     @property
     def is_calibrated(self) -> bool | None:
@@ -221,11 +221,11 @@ class Paraphraser:
         return None if self._words is None else self._words.finder.is_calibrated
 
     def __reduce__(self) -> tuple[Any, ...]:
-        made = partial(
+        make = partial(
             Paraphraser, options=self.options, table=self._table, grammar=self._grammar,
             memory=self._memory,
         )  # fmt: skip
-        return made, (self.index,)
+        return make, (self.index,)
 
     def __repr__(self) -> str:
         return f"<Paraphraser in {self.index!r}>"
@@ -273,12 +273,12 @@ class Paraphraser:
         if self._words is not None and len(text) == 1 and not self.options.forms and not rules:
             words = self._words.answers(text[0], k=self.options.k + SPARE)
             least = self.options.min_score or 0.0
-            some = [one for one in words or () if one.similarity >= least]
-            if words and not some:
+            likely_words = [word for word in words or () if word.similarity >= least]
+            if words and not likely_words:
                 reason = f"none of its substitutes scores {least:g}"
                 return Answer(shown, count, [], 0, 0, 0, reason, 0)
-            if some:
-                return self._of_words(shown, count, some, contexts)
+            if likely_words:
+                return self._of_words(shown, count, likely_words, contexts)
         if tree is not None and not rules:
             reason = "no rule of the grammar has a label of it in the tree"
             return Answer(shown, count, [], 0, 0, 0, reason, 0)
@@ -293,7 +293,7 @@ class Paraphraser:
             rules = self._grammar.rules(source)
         else:
             rules = labelled_rules(self._grammar, source, tree)
-        targets = dict.fromkeys(one.target for one in rules if "[" not in one.target)
+        targets = dict.fromkeys(rule.target for rule in rules if "[" not in rule.target)
         words = map(self.index.words, targets)
         return [target for target in words if 1 <= len(target) <= LONGEST_PHRASE]
 
@@ -301,9 +301,9 @@ class Paraphraser:
         self, shown: str, count: int, words: Sequence[FoundWord], with_contexts: bool
     ) -> Answer:
         """Return the answer of the finder for a word, with contexts that are shared with it."""
-        phrases, out = [one.phrase for one in words], self.options.opposites == "out"
+        phrases, out = [word.phrase for word in words], self.options.opposites == "out"
         ranked, n_out = opposites_last(self._opposites, shown, phrases, self.options.k, out=out)
-        chosen = [words[one.place] for one in ranked]
+        chosen = [words[row.place] for row in ranked]
         sizes, shared_contexts = (0, 0), [(0, tuple[str, ...]())] * len(chosen)
         if with_contexts:
             sizes, shared_contexts = self._contexts_of_words(shown, chosen)
@@ -329,15 +329,15 @@ class Paraphraser:
         occurrences = self._focal_sampler.sample(located, np.zeros(1, np.int64))
         contexts = _within(surroundings(self.index, occurrences, self.options.mcc), _WALK_EVIDENCE)
         candidates = find_candidates(self.index, contexts, focal, 1, 1)
-        ids = word_ids(self.index, [one.phrase for one in words])
-        found = [
+        ids = word_ids(self.index, [word.phrase for word in words])
+        candidates_of_words = [
             (
                 int(candidates.evidence[number]) if number >= 0 else 0,
                 self._shown_contexts((number,), (contexts,), (candidates,)),
             )
             for number in candidates.numbers_of_words(self.index, ids)
         ]
-        return (contexts.lefts.size, candidates.size), found
+        return (contexts.lefts.size, candidates.size), candidates_of_words
 
     def _answer(
         self, shown: str, focal: np.ndarray, rules: Sequence[Sequence[str]], is_alone: bool
@@ -355,39 +355,41 @@ class Paraphraser:
         pool = self._pool(focal, shown, candidates, single_candidates, more)
         if is_alone:
             pool = pool.where(pool.numbers[_GRAMMAR] >= 0)
-        found = self._scored(focal, occurrences, pool, np.array(list(replaced.values())))
-        kept = self._filtered(tuple(focal.tolist()), found)
-        texts = [self._text(one.words) for one in kept]
+        scored = self._scored(focal, occurrences, pool, np.array(list(replaced.values())))
+        kept = self._filtered(tuple(focal.tolist()), scored)
+        texts = [self._text(candidate.words) for candidate in kept]
         out = options.opposites == "out"
         ranked, n_out = opposites_last(self._opposites, shown, texts, options.k, out=out)
         paraphrases = [
             Paraphrase(
                 texts[place],
-                one.score,
-                one.count,
-                int(candidates.evidence[one.numbers[0]]) if one.numbers[0] >= 0 else 0,
-                tuple(name for name, at in zip(ORIGINS, one.numbers, strict=True) if at >= 0),
+                candidate.score,
+                candidate.count,
+                int(candidates.evidence[candidate.numbers[0]]) if candidate.numbers[0] >= 0 else 0,
+                tuple(name for name, at in zip(ORIGINS, candidate.numbers, strict=True) if at >= 0),
                 self._shown_contexts(
-                    one.numbers, (contexts, singles), (candidates, single_candidates)
+                    candidate.numbers, (contexts, singles), (candidates, single_candidates)
                 ),
                 opposite,
                 contrasted,
             )
-            for one, (place, contrasted, opposite) in ((kept[row.place], row) for row in ranked)
+            for candidate, (place, contrasted, opposite) in (
+                (kept[row.place], row) for row in ranked
+            )
         ]
         reason = None
         if not paraphrases:
-            if not found:
+            if not scored:
                 reason = "no other phrase occurs in its contexts"
             else:
                 reason = (
-                    f"none of {counted(len(found), 'candidate')} scores "
+                    f"none of {counted(len(scored), 'candidate')} scores "
                     f"{self._least(focal.size):g} and passes"
                 )
         n_candidates = candidates.size + single_candidates.size
         return Answer(
             shown, int(occurrences.counts[0]), paraphrases, contexts.lefts.size, n_candidates,
-            len(found), reason, n_out,
+            len(scored), reason, n_out,
         )  # fmt: skip
 
     def _gathered(
@@ -431,9 +433,9 @@ class Paraphraser:
 
         text: the focal phrase.
         """
-        found: dict[tuple[str, ...], float] = {}
+        likeness_of_phrase: dict[tuple[str, ...], float] = {}
         if self._words is None or len(text) < 2:
-            return found
+            return likeness_of_phrase
         inflections = self._words.forms.inflections
         kept = inflections.function_words
         for at, word in enumerate(text):
@@ -442,11 +444,13 @@ class Paraphraser:
             before = [tuple(text[:at])]
             for article in inflections.alternates.get(text[at - 1], ()) if at else ():
                 before.append((*text[: at - 1], article))  # `an instant` for `a moment`
-            for one in self._words.answers(word, k=_REPLACEMENTS) or ():
+            for substitute in self._words.answers(word, k=_REPLACEMENTS) or ():
                 for words in dict.fromkeys(before):
-                    phrase = *words, one.phrase, *text[at + 1 :]
-                    found[phrase] = max(one.similarity, found.get(phrase, 0.0))
-        return found
+                    phrase = *words, substitute.phrase, *text[at + 1 :]
+                    likeness_of_phrase[phrase] = max(
+                        substitute.similarity, likeness_of_phrase.get(phrase, 0.0)
+                    )
+        return likeness_of_phrase
 
     def _pool(
         self,
@@ -518,7 +522,7 @@ class Paraphraser:
         alive = np.flatnonzero(passing & ~unscreened)
         n = np.maximum(1, located.counts)
         shrinkage = n / (n + options.doubt)
-        for few, most, share in options.screens:
+        for few, max_kept, share in options.screens:
             if alive.size > options.depth:
                 counts = located.counts[alive]
                 short, taken = self._comparer.cosines(profile, located, alive, few)
@@ -526,7 +530,7 @@ class Paraphraser:
                 full = np.maximum(taken, np.minimum(counts, sample))
                 short *= np.sqrt((1.0 + _NOISE / taken) / (1.0 + _NOISE / full)) * shrinkage[alive]
                 order = np.lexsort((pool.hashes[alive], -counts, -short))
-                order = order[: max(most, 2 * options.depth)]
+                order = order[: max(max_kept, 2 * options.depth)]
                 least = share * short[order[options.depth - 1]]
                 alive = np.sort(alive[order[short[order] >= least]])
         alive = np.union1d(alive, np.flatnonzero(passing & unscreened))
@@ -566,26 +570,30 @@ class Paraphraser:
         unspelt[self.index.vocabulary.without_letters()] = True
         return unspelt
 
-    def _filtered(self, focal: WordIds, found: list[_ScoredCandidate]) -> list[_ScoredCandidate]:
+    def _filtered(self, focal: WordIds, scored: list[_ScoredCandidate]) -> list[_ScoredCandidate]:
         """Return the best that score enough, at most k and a few that may replace opposites.
 
         Left out are forms of the focal phrase, phrases run together, and those that end a clause
         much less often than the focal phrase does.
         """
         options = self.options
-        most = options.k + (SPARE if self._opposites else 0)
+        n_wanted = options.k + (SPARE if self._opposites else 0)
         least = _COMPLETE * self._ended(focal) if options.overlapping else 0.0
         better = {focal}
         kept: list[_ScoredCandidate] = []
         least_score = self._least(len(focal))
-        scoring = [one for one in found if one.score >= least_score and one.score > 0.0]
-        for one in self._without_forms(focal, sorted(scoring, key=self._rank)):
-            if len(kept) == most:
+        scoring = [
+            candidate
+            for candidate in scored
+            if candidate.score >= least_score and candidate.score > 0.0
+        ]
+        for candidate in self._without_forms(focal, sorted(scoring, key=self._rank)):
+            if len(kept) == n_wanted:
                 break
-            collapsed = options.collapsed and is_collapsed(focal, one.words, better)
-            if not collapsed and self._ended(one.words) >= least:
-                kept.append(one)
-            better.add(one.words)
+            collapsed = options.collapsed and is_collapsed(focal, candidate.words, better)
+            if not collapsed and self._ended(candidate.words) >= least:
+                kept.append(candidate)
+            better.add(candidate.words)
         return kept
 
     def _least(self, n_tokens: int) -> float:
@@ -619,12 +627,14 @@ class Paraphraser:
         """Return candidates that are no forms of the focal phrase, one of each base word."""
         if self._words is None or self.options.forms:
             return ranked
-        by_words = {tuple(self._text(one.words).split(" ")): one for one in ranked}
+        by_words = {
+            tuple(self._text(candidate.words).split(" ")): candidate for candidate in ranked
+        }
         target = tuple(self._text(focal).split(" "))
-        return [by_words[given] for given in as_bases(target, by_words, self._words.forms).values()]
+        return [by_words[words] for words in as_bases(target, by_words, self._words.forms).values()]
 
-    def _rank(self, one: _ScoredCandidate) -> tuple[float, int, str]:
-        return -one.score, -one.count, self._text(one.words)
+    def _rank(self, candidate: _ScoredCandidate) -> tuple[float, int, str]:
+        return -candidate.score, -candidate.count, self._text(candidate.words)
 
     def _text(self, words: WordIds) -> str:
         return " ".join(self.index.vocabulary.word(word) for word in words)

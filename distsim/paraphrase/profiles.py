@@ -54,16 +54,16 @@ class _CountWorkspace:
 
     def __init__(self, n_collocates: int) -> None:
         self.seen = np.zeros(n_collocates, np.uint32)
-        self.places = np.zeros(n_collocates, np.uint32)
+        self.focal_places = np.zeros(n_collocates, np.uint32)
 
     @contextmanager
     def holding(self, focal: Profile) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield (places, weights) by which kernels look up a focal profile's weights."""
-        self.places[focal.words] = np.arange(1, focal.words.size + 1, dtype=np.uint32)
+        """Yield (focal places, weights) by which kernels look up a focal profile."""
+        self.focal_places[focal.words] = np.arange(1, focal.words.size + 1, dtype=np.uint32)
         try:
-            yield frozen(self.places), frozen(np.append(0.0, focal.weights))
+            yield frozen(self.focal_places), frozen(np.append(0.0, focal.weights))
         finally:
-            self.places[focal.words] = 0
+            self.focal_places[focal.words] = 0
 
 
 class Profiler:
@@ -126,7 +126,7 @@ class Profiler:
         Arguments:
             rough: weigh approximately, which takes half the time.
         """
-        n, found, room = occurrences.counts.size, list[Profile](), self._room()
+        n, profiles, room = occurrences.counts.size, list[Profile](), self._room()
         scales = [0.0] * n if rough else occurrences.scales.tolist()
         for first, stop in _blocks(occurrences.starts):
             rows = frozen(self._rows(occurrences, first, stop))
@@ -136,8 +136,8 @@ class Profiler:
                     rows[low:high], scales[number], self._words, self._parts, self._total,
                     self._scheme, self._shift, self._logs, room.seen,
                 )  # fmt: skip
-                found.append(Profile(words, weights, square, high - low))
-        return found
+                profiles.append(Profile(words, weights, square, high - low))
+        return profiles
 
     def cosines(
         self, focal: Profile, phrases: SampledOccurrences, rough: bool = False
@@ -151,14 +151,14 @@ class Profiler:
         cosines = np.zeros(n)
         scales = np.zeros(n) if rough else phrases.scales
         room = self._room()
-        with room.holding(focal) as (places, weights):
+        with room.holding(focal) as (focal_places, weights):
             for first, stop in _blocks(phrases.starts):
                 rows = self._rows(phrases, first, stop)
                 starts = phrases.starts[first : stop + 1] - phrases.starts[first]
                 profile_cosines(
-                    frozen(rows), frozen(starts), frozen(scales[first:stop]), places, weights,
-                    focal.square, self._words, self._parts, self._total, self._scheme, self._shift,
-                    self._logs, room.seen, cosines[first:stop],
+                    frozen(rows), frozen(starts), frozen(scales[first:stop]), focal_places,
+                    weights, focal.square, self._words, self._parts, self._total, self._scheme,
+                    self._shift, self._logs, room.seen, cosines[first:stop],
                 )  # fmt: skip
         return cosines
 
@@ -168,13 +168,13 @@ class Profiler:
         Arguments:
             others: those that it is compared with.
         """
-        with self._room().holding(focal) as (places, weights):
+        with self._room().holding(focal) as (focal_places, weights):
             return [
                 profile_cosine(
-                    frozen(one.words), frozen(one.weights), one.square, places, weights,
-                    focal.square,
+                    frozen(profile.words), frozen(profile.weights), profile.square, focal_places,
+                    weights, focal.square,
                 )
-                for one in others
+                for profile in others
             ]  # fmt: skip
 
     def _rows(self, phrases: SampledOccurrences, first: int, stop: int) -> np.ndarray:
@@ -273,14 +273,14 @@ class KindCosine(Similarity):
         Arguments:
             pairs: two phrases each, words separated by spaces.
         """
-        given = checked_pairs(pairs)
-        estimated = self._estimate.estimates(given)
-        profiled = self.profiled(given)
+        checked = checked_pairs(pairs)
+        estimated = self._estimate.estimates(checked)
+        profiled = self.profiled(checked)
         return [
-            one
-            if one.similarity is None
-            else Estimate(self._joined(one.similarity, value), one.composed)
-            for one, value in zip(estimated, profiled, strict=True)
+            estimate
+            if estimate.similarity is None
+            else Estimate(self._joined(estimate.similarity, value), estimate.composed)
+            for estimate, value in zip(estimated, profiled, strict=True)
         ]
 
     def _joined(self, estimate: float, profiled: float) -> float:
@@ -300,12 +300,14 @@ class KindCosine(Similarity):
         values = [0.0] * len(pairs)
         for phrase, numbers in others.items():
             words = self._index.words([phrase, *(pairs[number][1] for number in numbers)])
-            ids = word_ids(self._index, [word for one in words for word in one])
-            located = locate(self._index, ids, np.cumsum([len(one) for one in words]))
+            ids = word_ids(self._index, [word for phrase_words in words for word in phrase_words])
+            located = locate(
+                self._index, ids, np.cumsum([len(phrase_words) for phrase_words in words])
+            )
             focal = self._sampler.few(located, np.zeros(1, np.int64), OCCURRENCES)
             sampled = self._sampler.few(located, np.arange(1, len(words)), OCCURRENCES)
             profile = self._profiler.profile(focal)
-            found = self._profiler.cosines(profile, sampled)
-            for number, value in zip(numbers, found.tolist(), strict=True):
+            cosines = self._profiler.cosines(profile, sampled)
+            for number, value in zip(numbers, cosines.tolist(), strict=True):
                 values[number] = value
         return values

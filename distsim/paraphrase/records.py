@@ -53,7 +53,7 @@ class ParaphraseStream:
         self._contexts = contexts
         self._jobs = jobs
         self._spellings = lru_cache(1)(lambda: NearestSpellings(paraphraser.index))
-        self._found = lru_cache(_CACHED)(self._find)
+        self._cached_answer = lru_cache(_CACHED)(self._find)
 
     def answer(self, request: str | Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a request.
@@ -73,7 +73,7 @@ class ParaphraseStream:
         if isinstance(request, str):
             return self._of_phrase(request)
         phrases = request.get("unknown")
-        if not isinstance(phrases, list) or not all(isinstance(one, str) for one in phrases):
+        if not isinstance(phrases, list) or not all(isinstance(phrase, str) for phrase in phrases):
             raise ParameterError(f"`unknown` is no list of phrases: write {_REQUEST}")
         jobs = 1 if len(phrases) < 2 else self._jobs
         return {**request, "unknown": list(ordered_map(self._of_phrase, phrases, jobs))}
@@ -113,19 +113,26 @@ class ParaphraseStream:
             yield {"error": f"the line has more than {_LONGEST_LINE:,} bytes: send shorter ones"}
 
     def _of_phrase(self, phrase: str) -> dict[str, Any]:
-        answer, like = self._found(" ".join(phrase.split()))
+        answer, like = self._cached_answer(" ".join(phrase.split()))
         rows: list[dict[str, Any]] = []
-        for one in answer.paraphrases:
-            row = {"answer": one.phrase, "score": round(one.score, 6), "count": one.count,
-                   "origin": list(one.origin)}  # fmt: skip
+        for paraphrase in answer.paraphrases:
+            row = {
+                "answer": paraphrase.phrase, "score": round(paraphrase.score, 6),
+                "count": paraphrase.count, "origin": list(paraphrase.origin),
+            }  # fmt: skip
             if self._contexts:
-                row |= {"evidence": one.evidence, "contexts": list(one.contexts)}
-            if one.contrasted or one.opposite:
-                row["note"] = "opposite" if one.opposite else "contrasted"
+                row |= {"evidence": paraphrase.evidence, "contexts": list(paraphrase.contexts)}
+            if paraphrase.contrasted or paraphrase.opposite:
+                row["note"] = "opposite" if paraphrase.opposite else "contrasted"
             rows.append(row)
         rows += [
-            {"answer": one.word, "score": None, "count": one.count, "origin": [one.by]}
-            for one in like
+            {
+                "answer": word_form.word,
+                "score": None,
+                "count": word_form.count,
+                "origin": [word_form.by],
+            }
+            for word_form in like
         ]
         return {
             "phrase": phrase, "count": answer.count, "answers": rows, "reason": answer.reason
@@ -138,9 +145,9 @@ class ParaphraseStream:
             return _NOTHING, []
         is_word = " " not in answer.focal
         lacks = answer.count == 0 and is_word and answer.reason != _NOTHING.reason
-        most = self._paraphraser.options.k
-        like = self._spellings().like(answer.focal, min(_LIKE, most)) if lacks else []
-        return answer, like[:most]
+        max_answers = self._paraphraser.options.k
+        like = self._spellings().like(answer.focal, min(_LIKE, max_answers)) if lacks else []
+        return answer, like[:max_answers]
 
 
 def _refused(constant: str) -> float:
@@ -237,7 +244,9 @@ def _read_json(path: str | Path, first: bytes, rest: Iterator[tuple[int, bytes]]
     for number, line in rest:
         values = _parsed(path, number, line)
         try:
-            pairs = [(str(one["phrase"]), _score(one["score"])) for one in values["paraphrases"]]
+            pairs = [
+                (str(entry["phrase"]), _score(entry["score"])) for entry in values["paraphrases"]
+            ]
             phrases.append(PhraseParaphrases(str(values["phrase"]), pairs))
         except (LookupError, TypeError, ValueError):
             raise _fault(path, number, "a phrase, or the phrase or score of a paraphrase") from None
@@ -245,7 +254,7 @@ def _read_json(path: str | Path, first: bytes, rest: Iterator[tuple[int, bytes]]
 
 
 def _read_columns(path: str | Path, lines: Iterable[tuple[int, bytes]]) -> ParaphraseFile:
-    found: dict[str, list[tuple[str, float]]] = {}
+    pairs_of_phrase: dict[str, list[tuple[str, float]]] = {}
     for number, line in lines:
         if not is_utf8(line):
             raise _fault(path, number, "UTF-8")
@@ -254,10 +263,10 @@ def _read_columns(path: str | Path, lines: Iterable[tuple[int, bytes]]) -> Parap
             continue
         try:
             focal, _, paraphrase, score = columns[:4]
-            found.setdefault(focal, []).append((paraphrase, _score(score)))
+            pairs_of_phrase.setdefault(focal, []).append((paraphrase, _score(score)))
         except ValueError:
             raise _fault(path, number, "focal<TAB>rank<TAB>paraphrase<TAB>score") from None
-    phrases = [PhraseParaphrases(focal, pairs) for focal, pairs in found.items()]
+    phrases = [PhraseParaphrases(focal, pairs) for focal, pairs in pairs_of_phrase.items()]
     return ParaphraseFile(Normaliser(), "lines", phrases)
 
 

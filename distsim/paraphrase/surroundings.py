@@ -53,8 +53,8 @@ class WordsBeside:
         """
         alike = np.ones(others.counts.size)
         taken = np.maximum(1, np.diff(others.starts))
-        for one, many in zip(self._shares(focal), self._shares(others), strict=True):
-            alike *= np.minimum(1.0, np.sqrt(one * many).sum(axis=1) / _expected(one[0], taken))
+        for share, many in zip(self._shares(focal), self._shares(others), strict=True):
+            alike *= np.minimum(1.0, np.sqrt(share * many).sum(axis=1) / _expected(share[0], taken))
         return alike
 
     def _shares(self, phrases: SampledOccurrences) -> list[np.ndarray]:
@@ -159,8 +159,8 @@ def surroundings(
     sides, left_of, right_of = _joined(before.grow(most_common), after.grow(most_common))
     n = max(1, sides.counts.size)
     pairs, multiplicities = np.unique(left_of * n + right_of, return_counts=True)
-    found = Surroundings(sides, pairs // n, pairs % n, multiplicities)
-    return _in_order(found.chosen(np.flatnonzero(found.costs <= most_common)))
+    all_pairs = Surroundings(sides, pairs // n, pairs % n, multiplicities)
+    return _in_order(all_pairs.chosen(np.flatnonzero(all_pairs.costs <= most_common)))
 
 
 def one_sided(
@@ -182,15 +182,19 @@ def one_sided(
     )
     left, left_times = np.unique(left_of, return_counts=True)
     right, right_times = np.unique(right_of, return_counts=True)
-    found = Surroundings(
+    pairs_of_sides = Surroundings(
         sides,
         np.concatenate([left, np.full(right.size, -1)]),
         np.concatenate([np.full(left.size, -1), right]),
         np.concatenate([left_times, right_times]),
     )
     long_enough = np.append(np.diff(sides.starts) >= shortest, True)
-    fit = (found.costs <= most_common) & long_enough[found.lefts] & long_enough[found.rights]
-    return _in_order(found.chosen(np.flatnonzero(fit)))
+    fit = (
+        (pairs_of_sides.costs <= most_common)
+        & long_enough[pairs_of_sides.lefts]
+        & long_enough[pairs_of_sides.rights]
+    )
+    return _in_order(pairs_of_sides.chosen(np.flatnonzero(fit)))
 
 
 def _around(index: CorpusIndex, occurrences: SampledOccurrences) -> np.ndarray:
@@ -198,13 +202,20 @@ def _around(index: CorpusIndex, occurrences: SampledOccurrences) -> np.ndarray:
     return words_around(index, occurrences.positions, lengths, LONGEST_SIDE)
 
 
-def _in_order(found: Surroundings) -> Surroundings:
+def _in_order(pairs_of_sides: Surroundings) -> Surroundings:
     """Order contexts by the times seen, most first, then by rarity, then by their words.
 
     Sides are numbered by the ids of their words, which do not depend on shards.
     """
-    order = np.lexsort((found.rights, found.lefts, found.costs, -found.multiplicities))
-    return found.chosen(order)
+    order = np.lexsort(
+        (
+            pairs_of_sides.rights,
+            pairs_of_sides.lefts,
+            pairs_of_sides.costs,
+            -pairs_of_sides.multiplicities,
+        )
+    )
+    return pairs_of_sides.chosen(order)
 
 
 class _Growth:
@@ -232,9 +243,9 @@ class _Growth:
             keys = group * self._index.n_words + beside[active, size - 1]
             _, example, group = np.unique(keys, return_index=True, return_inverse=True)
             patterns = beside[active[example], :size]
-            found = self._found(patterns[:, ::-1] if self._left else patterns)
+            occurrences = self._occurrences_of(patterns[:, ::-1] if self._left else patterns)
             done = (
-                ((found.counts <= most_common) & (size >= shortest))
+                ((occurrences.counts <= most_common) & (size >= shortest))
                 | (patterns[:, -1] == 0)
                 | (size == beside.shape[1])
             )
@@ -242,18 +253,18 @@ class _Growth:
             number = np.full(done.size, -1, np.int64)
             number[kept] = n_sides + np.arange(kept.size)
             n_sides += kept.size
-            parts.append(_chosen(found, kept, size))
+            parts.append(_chosen(occurrences, kept, size))
             ended = done[group]
             side_of[active[ended]] = number[group[ended]]
             active, group = active[~ended], group[~ended]
         return _concatenated(parts, len(self._index.shards)), side_of
 
-    def _found(self, patterns: np.ndarray) -> ContextSides:
+    def _occurrences_of(self, patterns: np.ndarray) -> ContextSides:
         n, size = patterns.shape
         stops = (np.arange(n, dtype=np.int64) + 1) * size
-        found = locate(self._index, np.ascontiguousarray(patterns).reshape(-1), stops)
-        at_start = np.zeros(found.lows.shape, np.uint8)
-        counts = found.counts
+        occurrences = locate(self._index, np.ascontiguousarray(patterns).reshape(-1), stops)
+        at_start = np.zeros(occurrences.lows.shape, np.uint8)
+        counts = occurrences.counts
         if self._left:
             for number, shard in enumerate(self._index.shards):
                 if shard.tokens.size >= size:
@@ -262,7 +273,12 @@ class _Growth:
         if size > 1:  # the boundary alone: the shard's last one stands for its first sentence
             counts = counts + at_start.sum(axis=0, dtype=np.int64)
         return ContextSides(
-            found.words, np.append(0, stops), counts, found.lows, found.highs, at_start
+            occurrences.words,
+            np.append(0, stops),
+            counts,
+            occurrences.lows,
+            occurrences.highs,
+            at_start,
         )
 
 

@@ -58,8 +58,8 @@ def describe() -> dict[str, Any]:
     """Return the description of all endpoints."""
     schemas: dict[str, Any] = {"Error": _ERROR}
     paths = {
-        f"{PREFIX}/{one.name}": {"get": _operation(one, schemas)}
-        for one in (*ENDPOINTS.values(), EXPORT)
+        f"{PREFIX}/{endpoint.name}": {"get": _operation(endpoint, schemas)}
+        for endpoint in (*ENDPOINTS.values(), EXPORT)
     }
     return {
         "openapi": "3.1.0",
@@ -77,13 +77,13 @@ def describe() -> dict[str, Any]:
 def _operation(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
     arguments: list[dict[str, Any]] = [
         {
-            "name": one.name,
+            "name": argument.name,
             "in": "query",
-            "description": one.told,
-            "required": one.default is None,
-            "schema": one.schema(),
+            "description": argument.told,
+            "required": argument.default is None,
+            "schema": argument.schema(),
         }
-        for one in endpoint.arguments
+        for argument in endpoint.arguments
     ]
     content: dict[str, Any] = {"application/json": {"schema": _schema(endpoint.answer, schemas)}}
     if endpoint.rows or endpoint is EXPORT:
@@ -129,11 +129,11 @@ def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
         return {"$ref": f"#/components/schemas/{name}"}
     inner = get_args(kind)
     if get_origin(kind) is UnionType:
-        return {"anyOf": [_schema(one, schemas) for one in inner]}
+        return {"anyOf": [_schema(hint, schemas) for hint in inner]}
     if get_origin(kind) is tuple and inner[-1] is ...:
         return {"type": "array", "items": _schema(inner[0], schemas)}
     if get_origin(kind) is tuple:
-        return {"type": "array", "prefixItems": [_schema(one, schemas) for one in inner]}
+        return {"type": "array", "prefixItems": [_schema(hint, schemas) for hint in inner]}
     if get_origin(kind) is dict:
         return {"type": "object", "additionalProperties": _schema(inner[1], schemas)}
     return {}
@@ -169,13 +169,13 @@ def routes(cache: ArtifactCache) -> list[Route]:
 
 def _answering(cache: ArtifactCache, endpoint: Endpoint) -> Any:
     async def answer(request: Request) -> Response:
-        given, shape = _given(request)
+        texts, shape = _texts_and_shape(request)
         if shape != "json" and not endpoint.rows:
             raise ParameterError(f"`format` {shape!r}: this answer has no table: choose json")
-        found = await cache.ask(endpoint, endpoint.values(given))
+        result = await cache.ask(endpoint, endpoint.values(texts))
         if shape == "json":
-            return Response(as_json(plain(found)), media_type=JSON)
-        text = as_table(found, endpoint.rows, shape)
+            return Response(as_json(plain(result)), media_type=JSON)
+        text = as_table(result, endpoint.rows, shape)
         return Response(text, media_type=_TABLES[shape], headers=_attached(endpoint.name, shape))
 
     return answer
@@ -187,10 +187,10 @@ def _exporting(cache: ArtifactCache) -> Any:
     under_way = asyncio.Semaphore(LIMITS.exports)
 
     async def export(request: Request) -> Response:
-        given, shape = _given(request)
+        texts, shape = _texts_and_shape(request)
         if under_way.locked():
             raise BusyError
-        opened, values = cache.opened, EXPORT.values(given)
+        opened, values = cache.opened, EXPORT.values(texts)
         spans = await cache.run(lambda: EXPORT.question(opened, **values))
 
         def block(first: int) -> bytes:
@@ -214,13 +214,13 @@ def _exporting(cache: ArtifactCache) -> Any:
     return export
 
 
-def _given(request: Request) -> tuple[dict[str, list[str]], str]:
+def _texts_and_shape(request: Request) -> tuple[dict[str, list[str]], str]:
     """Return (arguments, format) of a request."""
-    given = {name: request.query_params.getlist(name) for name in request.query_params}
-    shape = (given.pop("format", None) or ["json"])[0]
+    texts = {name: request.query_params.getlist(name) for name in request.query_params}
+    shape = (texts.pop("format", None) or ["json"])[0]
     if shape != "json" and shape not in _TABLES:
         raise ParameterError(f"`format` {shape[:40]!r}: choose json, {' or '.join(_TABLES)}")
-    return given, shape
+    return texts, shape
 
 
 def _attached(name: str, shape: str) -> dict[str, str]:
@@ -267,9 +267,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return {name: plain(entry) for name, entry in zip(value._fields, value, strict=True)}
     if isinstance(value, tuple | list):
-        return [plain(one) for one in value]
+        return [plain(entry) for entry in value]
     if isinstance(value, dict):
-        return {name: plain(one) for name, one in value.items()}
+        return {name: plain(entry) for name, entry in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
@@ -301,7 +301,7 @@ def _written(rows: Iterable[dict[str, Any]], shape: str, head: bool = True) -> s
         row: dict[str, Any] = {}  # fields of documents are columns
         for name, value in nested.items():
             row |= (
-                {f"{name}.{one}": v for one, v in value.items()}
+                {f"{name}.{key}": v for key, v in value.items()}
                 if name == "fields"
                 else {name: value}
             )
@@ -310,7 +310,7 @@ def _written(rows: Iterable[dict[str, Any]], shape: str, head: bool = True) -> s
             if shape == "csv":
                 put(line)
             else:
-                out.write("\t".join(" ".join(re.split(r"[\t\r\n]", one)) for one in line) + "\n")
+                out.write("\t".join(" ".join(re.split(r"[\t\r\n]", cell)) for cell in line) + "\n")
         head = False
     return out.getvalue()
 
@@ -320,7 +320,7 @@ def _cell(value: Any) -> str:
         return "NA"
     if isinstance(value, float):
         return f"{value:.6f}"
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return "; ".join(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 

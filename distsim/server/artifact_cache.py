@@ -130,8 +130,8 @@ class ArtifactCache:
             DamagedError, BusyError, TooLongError: it cannot be answered now.
         """
         with self._plain_faults():
-            found: T = await self._quick.run(function)
-            return found
+            result: T = await self._quick.run(function)
+            return result
 
     @contextmanager
     def _plain_faults(self) -> Iterator[None]:
@@ -168,10 +168,10 @@ class ArtifactCache:
         try:
             if elsewhere:
                 await _ended(jit_warm_up.command(self._places), self.progress.next)
-            await self._made(self._quick, jit_warm_up.ALWAYS)
+            await self._warm_up(self._quick, jit_warm_up.ALWAYS)
             if compiled_kernels() > before and not elsewhere:
-                await self._made(self._quick, jit_warm_up.PAGES)
-                await self._made(self._slow, jit_warm_up.SLOW)
+                await self._warm_up(self._quick, jit_warm_up.PAGES)
+                await self._warm_up(self._slow, jit_warm_up.SLOW)
             if elsewhere or compiled_kernels() > before:
                 seconds = time.monotonic() - began
                 _LOG.info("ready: kernels were compiled for this machine, %.0f s", seconds)
@@ -182,7 +182,9 @@ class ArtifactCache:
             self._slow.seconds = self._limits.slow_seconds
             self.is_warming_up = False
 
-    async def _made(self, queue: WorkerQueue, makers: Sequence[Callable[[Opened], object]]) -> None:
+    async def _warm_up(
+        self, queue: WorkerQueue, makers: Sequence[Callable[[Opened], object]]
+    ) -> None:
         for make in makers:
             self.progress.next(jit_warm_up.told(make))
             try:
@@ -230,15 +232,15 @@ class ArtifactCache:
         return self.times_opened, endpoint.name, tuple(values.items())
 
 
-async def _ended(command: Sequence[str], told: Callable[[str], object]) -> None:
-    """Run a command until it or this process ends; call `told` with each printed line."""
+async def _ended(command: Sequence[str], report_line: Callable[[str], object]) -> None:
+    """Run a command until it or this process ends; call `report_line` with each printed line."""
     nothing, pipe = asyncio.subprocess.DEVNULL, asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         *command, stdin=nothing, stdout=pipe, stderr=nothing
     )
     try:
         while process.stdout and (line := await process.stdout.readline()):
-            told(line.decode(errors="replace").strip())
+            report_line(line.decode(errors="replace").strip())
         await process.wait()
     finally:
         if process.returncode is None:

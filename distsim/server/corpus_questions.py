@@ -180,46 +180,46 @@ def asked(index: CorpusIndex, text: str) -> Asked:
 
 
 def spans(
-    index: CorpusIndex, one: Asked, order: str = "corpus", k: int | None = None,
+    index: CorpusIndex, question: Asked, order: str = "corpus", k: int | None = None,
     sample: Sample | None = None, width: int = 10,
 ) -> np.ndarray:  # fmt: skip
     """Return the spans of the occurrences of a phrase or query, int64[n, 2], half-open, in order.
 
     Arguments:
         index: the corpus.
-        one: the phrase or query.
+        question: the phrase or query.
         order: `corpus`, `left`, `right`, or up to three places such as 1L,2L.
         k: maximum number of spans, the first of the order; None: all.
         sample: the occurrences that are sorted; None: all.
         width: context in tokens that is compared in sorting.
     """
     return index.spans(
-        one.text, k=k, width=width, order=order, sample=sample,
-        gapped=one.kind == "gapped", query=one.kind == "query",
+        question.text, k=k, width=width, order=order, sample=sample,
+        gapped=question.kind == "gapped", query=question.kind == "query",
     )  # fmt: skip
 
 
-def count_of(index: CorpusIndex, one: Asked) -> int:
+def count_of(index: CorpusIndex, question: Asked) -> int:
     """Return the number of occurrences.
 
     Arguments:
         index: the corpus.
-        one: the phrase or query.
+        question: the phrase or query.
     """
-    return index.count(one.text) if one.kind == "phrase" else len(spans(index, one))
+    return index.count(question.text) if question.kind == "phrase" else len(spans(index, question))
 
 
-def shown_phrase(opened: Opened, one: Asked) -> str:
+def shown_phrase(opened: Opened, question: Asked) -> str:
     """Return a phrase as the index has it, or a pattern as typed.
 
     Arguments:
         opened: the artifacts.
-        one: the phrase or query.
+        question: the phrase or query.
     """
-    plain = " ".join(one.text.split())
-    if one.kind != "phrase":
+    plain = " ".join(question.text.split())
+    if question.kind != "phrase":
         return shortened(plain)
-    return shortened(" ".join(opened.index.words(one.text)) or plain)
+    return shortened(" ".join(opened.index.words(question.text)) or plain)
 
 
 def concordance(
@@ -245,17 +245,17 @@ def concordance(
             7; 0 takes all, or where they are sorted as many as the server's limit.
         where: filter of documents by their fields; "" takes all documents.
     """
-    index, one = opened.documents(where), asked(opened.index, phrase)
+    index, question = opened.documents(where), asked(opened.index, phrase)
     _require_order(order)
-    total = count_of(index, one)
+    total = count_of(index, question)
     n, seed = _sample(sample)
     among = min(total, n or LIMITS.sorted_occurrences)
     if order == "corpus" and not n:
         among = total
     taken = Sample(among, seed) if 0 < among < total else None
-    positions = spans(index, one, order, skip + k, taken)
+    positions = spans(index, question, order, skip + k, taken)
     rows = lines(opened, positions[skip:], width_of(width))
-    return Concordance(shown_phrase(opened, one), total, order, among, skip, rows)
+    return Concordance(shown_phrase(opened, question), total, order, among, skip, rows)
 
 
 def _sample(text: str) -> tuple[int, int | None]:
@@ -283,27 +283,27 @@ def width_of(text: str) -> int | str:
     return text
 
 
-def lines(opened: Opened, found: np.ndarray, width: int | str) -> tuple[Line, ...]:
+def lines(opened: Opened, places: np.ndarray, width: int | str) -> tuple[Line, ...]:
     """Return the concordance lines of spans of tokens.
 
     Arguments:
         opened: the artifacts that are served.
-        found: int64[n, 2], half-open spans of positions in the corpus.
+        places: int64[n, 2], half-open spans of positions in the corpus.
         width: as in `CorpusIndex.concordance`.
     """
     index = opened.index
-    shown = index.lines(found, width=width)
+    shown = index.lines(places, width=width)
     fields: list[dict[str, Any]] = [{} for _ in shown]
     if opened.fields and shown:
-        documents = np.searchsorted(index.document_edges, found[:, 0], "right") - 1
+        documents = np.searchsorted(index.document_edges, places[:, 0], "right") - 1
         fields = index.metadata.values(opened.fields[:_MOST_FIELDS], documents)
-    most = 300 if isinstance(width, int) else _LONGEST_SIDE
+    max_characters = 300 if isinstance(width, int) else _LONGEST_SIDE
     return tuple(
         Line(
-            at, one.source, one.line, shortened(one.left, most), shortened(one.node),
-            shortened(one.right, most), one.document, stop - at, values,
+            at, line.source, line.line, shortened(line.left, max_characters), shortened(line.node),
+            shortened(line.right, max_characters), line.document, stop - at, values,
         )
-        for (at, stop), one, values in zip(found.tolist(), shown, fields, strict=True)
+        for (at, stop), line, values in zip(places.tolist(), shown, fields, strict=True)
     )  # fmt: skip
 
 
@@ -322,17 +322,17 @@ def whole_concordance(
     Raises:
         ParameterError: there are more occurrences than the server exports.
     """
-    index, one = opened.documents(where), asked(opened.index, phrase)
+    index, question = opened.documents(where), asked(opened.index, phrase)
     _require_order(order)
     width_of(width)
-    total = count_of(index, one)
+    total = count_of(index, question)
     if total > LIMITS.exported_lines:
         raise ParameterError(
             f"{phrase!r} occurs {counted(total, 'time')}: {LIMITS.exported_lines:,} lines "
             "are exported at "
             "most; distsim kwic --limit 0 prints all"
         )
-    return spans(index, one, order, width=5)
+    return spans(index, question, order, width=5)
 
 
 def collocates(
@@ -355,14 +355,14 @@ def collocates(
         k: maximum number of collocates.
         where: filter of documents by their fields; "" takes all documents.
     """
-    one = asked(opened.index, phrase)
-    is_phrase = one.kind == "phrase"
+    question = asked(opened.index, phrase)
+    is_phrase = question.kind == "phrase"
     words = found_collocates(
-        opened.documents(where), one.text if is_phrase else one.as_query(), window=window,
+        opened.documents(where), question.text if is_phrase else question.as_query(), window=window,
         measure=measure, min_count=min_count, words_only=True, query=not is_phrase, k=k,
     )  # fmt: skip
     rows = (row._replace(word=shortened(row.word)) for row in words)
-    return Collocates(shown_phrase(opened, one), window, measure, tuple(rows))
+    return Collocates(shown_phrase(opened, question), window, measure, tuple(rows))
 
 
 def keywords(
@@ -412,38 +412,40 @@ def frequency(opened: Opened, phrase: str, by: str, k: int, where: str) -> Frequ
     Raises:
         ParameterError: `by` is none of these.
     """
-    index, one = opened.documents(where), asked(opened.index, phrase)
-    by = by or ("file" if one.kind == "phrase" else "form")
+    index, question = opened.documents(where), asked(opened.index, phrase)
+    by = by or ("file" if question.kind == "phrase" else "form")
     if by not in ("form", "file", *opened.fields):
         choices = ", ".join(("form", "file", *opened.fields))
         raise ParameterError(f"`by` {by!r}: choose one of {choices}")
-    found = spans(index, one)
-    total = len(found)
+    places = spans(index, question)
+    total = len(places)
     if by == "form":
-        found = found[np.arange(_COUNTED) * total // _COUNTED] if total > _COUNTED else found
+        places = places[np.arange(_COUNTED) * total // _COUNTED] if total > _COUNTED else places
         rows = [
-            Share(shortened(str(one.value)), one.times, one.per_million)
-            for one in counts_by(index, found, "match")
+            Share(shortened(str(row.value)), row.times, row.per_million)
+            for row in counts_by(index, places, "match")
         ]
     elif by == "file":
-        rows = _files(opened, found, index is opened.index)
+        rows = _files(opened, places, index is opened.index)
     else:
-        counted = counts_by(index, found, by)
-        names = ("without a value" if one.value is None else str(one.value) for one in counted)
+        counted = counts_by(index, places, by)
+        names = ("without a value" if row.value is None else str(row.value) for row in counted)
         rows = [
-            Share(shortened(name), one.times, one.per_million)
-            for name, one in zip(names, counted, strict=True)
+            Share(shortened(name), row.times, row.per_million)
+            for name, row in zip(names, counted, strict=True)
         ]
     if by in ("form", "file"):  # values of a field are ascending
         rows.sort(key=lambda row: (-row.count, row.name))
-    return Frequency(shown_phrase(opened, one), by, total, len(found), len(rows), tuple(rows[:k]))
+    return Frequency(
+        shown_phrase(opened, question), by, total, len(places), len(rows), tuple(rows[:k])
+    )
 
 
-def _files(opened: Opened, found: np.ndarray, whole: bool) -> list[Share]:
+def _files(opened: Opened, places: np.ndarray, whole: bool) -> list[Share]:
     """Return the counts of spans by the file that they are in; per million words of whole files.
 
     Arguments:
-        found: int64[n, 2], half-open spans of positions.
+        places: int64[n, 2], half-open spans of positions.
         whole: the index is that of the whole corpus, no selection of documents.
     """
     rows: dict[str, int] = {}
@@ -457,7 +459,7 @@ def _files(opened: Opened, found: np.ndarray, whole: bool) -> list[Share]:
         for source, n in zip(shard.source_numbers.tolist(), tokens.tolist(), strict=True):
             name = opened.index.source(source)
             sizes[name] = sizes.get(name, 0) + n
-        here = found[:, 0] - shard.first_position
+        here = places[:, 0] - shard.first_position
         here = here[(here >= 0) & (here < shard.tokens.size)]
         sources, counts = np.unique(shard.places(here)[0], return_counts=True)
         for source, n in zip(sources.tolist(), counts.tolist(), strict=True):
@@ -503,8 +505,8 @@ def ngrams(
         words_only=by in ("word", "lemma"), min_count=min_count, k=k,
     )  # fmt: skip
     rows = (
-        PhraseListRow(shortened(one.phrase), one.times, one.per_million, one.documents, one.dp)
-        for one in phrases
+        PhraseListRow(shortened(row.phrase), row.times, row.per_million, row.documents, row.dp)
+        for row in phrases
     )
     return PhraseList(by, tuple(rows))
 
@@ -523,14 +525,14 @@ def sketch(opened: Opened, phrase: str, other: str, min_count: int, k: int, wher
     if other.strip():
         both = sketch_difference(index, phrase, other, min_count=min_count, k=k)
         pairs = (
-            SketchPair(one.relation, shortened(one.word), one.times, one.score, one.other_times,
-                       one.other_score)
-            for one in both
+            SketchPair(pair.relation, shortened(pair.word), pair.times, pair.score,
+                       pair.other_times, pair.other_score)
+            for pair in both
         )  # fmt: skip
     else:
         rows = found_sketch(index, phrase, min_count=min_count, k=k)
         pairs = (
-            SketchPair(one.relation, shortened(one.word), one.times, one.score) for one in rows
+            SketchPair(row.relation, shortened(row.word), row.times, row.score) for row in rows
         )
     return Sketch(shortened(phrase), shortened(other.strip()), tuple(pairs))
 
@@ -542,14 +544,14 @@ def dispersion(opened: Opened, phrase: str, where: str) -> Dispersion:
         phrase: words separated by spaces, or a query in the query language.
         where: filter of documents; "" takes all documents.
     """
-    index, one = opened.documents(where), asked(opened.index, phrase)
-    begins = spans(index, one)[:, 0]
+    index, question = opened.documents(where), asked(opened.index, phrase)
+    begins = spans(index, question)[:, 0]
     edges = index.document_edges
     bins, _ = np.histogram(begins, bins=_BINS, range=(0, int(edges[-1])))
     spread = Documents(index).of_positions(begins)
     document_numbers = index.kept_documents
     n_documents = edges.size - 1 if document_numbers is None else int(document_numbers.sum())
     return Dispersion(
-        shown_phrase(opened, one), begins.size, spread.documents, n_documents, spread.dp,
+        shown_phrase(opened, question), begins.size, spread.documents, n_documents, spread.dp,
         tuple(DispersionPart(number, n) for number, n in enumerate(bins.tolist(), 1)),
     )  # fmt: skip

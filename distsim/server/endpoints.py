@@ -30,37 +30,37 @@ class TextField:
     most: int = LIMITS.phrase_characters
     many: bool = False
 
-    def value(self, given: Sequence[str]) -> Any:
+    def value(self, texts: Sequence[str]) -> Any:
         """Return the argument's value, checked.
 
         Raises:
             ParameterError: the text is empty or too long.
         """
-        for one in given:
-            if len(one) > self.most:
+        for text in texts:
+            if len(text) > self.most:
                 raise ParameterError(
-                    f"`{self.name}` has {counted(len(one), 'character')}: give "
+                    f"`{self.name}` has {counted(len(text), 'character')}: give "
                     f"{self.most:,} at most"
                 )
-            if self.default is None and not one.strip():
+            if self.default is None and not text.strip():
                 raise ParameterError(f"`{self.name}` is empty: give at least one word")
         if self.many:
-            if len(given) > LIMITS.phrases:
+            if len(texts) > LIMITS.phrases:
                 raise ParameterError(
-                    f"`{self.name}` is given {counted(len(given), 'time')}: "
+                    f"`{self.name}` is given {counted(len(texts), 'time')}: "
                     f"{LIMITS.phrases} at most"
                 )
-            return tuple(given)
-        return given[0]
+            return tuple(texts)
+        return texts[0]
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of the argument: a string, or a list of strings."""
-        one: dict[str, Any] = {"type": "string", "maxLength": self.most}
+        schema: dict[str, Any] = {"type": "string", "maxLength": self.most}
         if self.default is not None:
-            one["default"] = self.default
+            schema["default"] = self.default
         if self.many:
-            return {"type": "array", "items": one, "minItems": 1, "maxItems": LIMITS.phrases}
-        return one
+            return {"type": "array", "items": schema, "minItems": 1, "maxItems": LIMITS.phrases}
+        return schema
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,13 @@ class WholeField:
     most: int
     many = False
 
-    def value(self, given: Sequence[str]) -> int:
+    def value(self, texts: Sequence[str]) -> int:
         """Return the argument's value, checked.
 
         Raises:
             ParameterError: the value is no whole number, or outside the range.
         """
-        text = given[0].strip()
+        text = texts[0].strip()
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             raise ParameterError(f"`{self.name}` {text[:40]!r}: give a whole number")
         number = int(text)
@@ -112,17 +112,17 @@ class ChoiceField:
     choices: tuple[str, ...]
     many = False
 
-    def value(self, given: Sequence[str]) -> str:
+    def value(self, texts: Sequence[str]) -> str:
         """Return the argument's value, checked.
 
         Raises:
             ParameterError: the value is not one of the choices.
         """
-        if given[0] not in self.choices:
+        if texts[0] not in self.choices:
             raise ParameterError(
-                f"`{self.name}` {given[0][:40]!r}: choose one of {', '.join(self.choices)}"
+                f"`{self.name}` {texts[0][:40]!r}: choose one of {', '.join(self.choices)}"
             )
-        return given[0]
+        return texts[0]
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of the argument: a string out of a list."""
@@ -154,23 +154,23 @@ class Endpoint:
     rows: tuple[str, ...] = ("rows",)
     slow: bool = False
 
-    def values(self, given: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    def values(self, texts_of_names: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """Return the arguments of a question, by name.
 
         Arguments:
-            given: the values in the request, by name.
+            texts_of_names: the values in the request, by name.
 
         Raises:
             ParameterError: one is missing, unknown or cannot be.
         """
-        known = {one.name: one for one in self.arguments}
-        for name in given:
+        known = {argument.name: argument for argument in self.arguments}
+        for name in texts_of_names:
             if name not in known and name != "format":
                 wanted = ", ".join(known) or "none"
                 raise ParameterError(f"`{name[:40]}` is no argument of {self.name}: give {wanted}")
         values = {}
         for name, argument in known.items():
-            texts = given.get(name, ())
+            texts = texts_of_names.get(name, ())
             if len(texts) > 1 and not argument.many:
                 raise ParameterError(
                     f"`{name}` is given {counted(len(texts), 'time')}: give it once"
@@ -184,8 +184,8 @@ class Endpoint:
         return values
 
 
-def _k(default: int, most: int = LIMITS.rows) -> WholeField:
-    return WholeField("k", "rows at most", default, 1, most)
+def _k(default: int, largest: int = LIMITS.rows) -> WholeField:
+    return WholeField("k", "rows at most", default, 1, largest)
 
 
 _PHRASE = TextField("phrase", "a word or phrase")
@@ -209,8 +209,8 @@ _WINDOW = WholeField("window", "words on either side", 1, 1, WIDEST)
 _WEIGHTS = ChoiceField("weights", "the weighting scheme", "log-llr", tuple(SCHEMES))
 
 ENDPOINTS = {
-    one.name: one
-    for one in (
+    endpoint.name: endpoint
+    for endpoint in (
         Endpoint("about", "The served artifacts, limits and examples.", questions.about,
                  answers.About, rows=("tables",)),
         Endpoint("count", "Number of occurrences of phrases and queries.", questions.count,

@@ -71,8 +71,8 @@ class Panel:
 
 
 PANELS = {
-    one.name: one
-    for one in (
+    panel.name: panel
+    for panel in (
         Panel("neighbours", "Similar phrases",
               "Words that can stand in the place of a word, and phrases that occur in similar "
               "contexts. Similarity is a cosine: 1 for the same contexts, 0 for unrelated ones.",
@@ -166,7 +166,7 @@ def as_page(cache: ArtifactCache, request: Request, error: Exception) -> Respons
     """Return the page that reports an error, with the HTTP status of the error."""
     status, code, message = api.fault_of(error)
     site = _Site(cache)
-    q = _one(request, "q")[: LIMITS.phrase_characters]
+    q = _parameter(request, "q")[: LIMITS.phrase_characters]
     return site.rendered("fault.html", status, message=message, about=None, q=q,
                          title=_FAULT_TITLES.get(code, "Cannot be answered"))  # fmt: skip
 
@@ -227,7 +227,7 @@ class _Site:
 
     async def phrase(self, request: Request) -> Response:
         """Return the start page, or the page of a phrase with all panels."""
-        q = _one(request, "q").strip()
+        q = _parameter(request, "q").strip()
         about = await self._about()
         if not q:
             return self.rendered("start.html", about=about, q="", title="")
@@ -237,7 +237,7 @@ class _Site:
         unknown = not count.count and not where
         spelled = await self._ask("spellings", phrase=q) if unknown else None
         names = _panels_of(about, count, spelled)
-        wanted = _one(request, "paraphrases") == "1"
+        wanted = _parameter(request, "paraphrases") == "1"
         late = (
             [] if wanted else ["paraphrases", *_OF_ALL[: 3 * (count.count > _FREQUENT)], "sketch"]
         )
@@ -267,13 +267,16 @@ class _Site:
         endpoint = ENDPOINTS[PANELS[name].endpoint]
 
         async def page(request: Request) -> Response:
-            given = {one.name: _one(request, one.name).strip() for one in endpoint.arguments}
+            texts = {
+                argument.name: _parameter(request, argument.name).strip()
+                for argument in endpoint.arguments
+            }
             panel = None
-            if all(given[one] for one in needed):
-                asked = {key: value for key, value in given.items() if value}
+            if all(texts[name] for name in needed):
+                asked = {key: value for key, value in texts.items() if value}
                 panel = await self._panel(name, asked, wait=True)
             return self.rendered(f"{name}.html", about=await self._about(), q="", panel=panel,
-                                 title=PANELS[name].title, told=PANELS[name].told, given=given,
+                                 title=PANELS[name].title, told=PANELS[name].told, given=texts,
                                  here={})  # fmt: skip
 
         return page
@@ -281,7 +284,7 @@ class _Site:
     async def sentence(self, request: Request) -> Response:
         """Return the page of a sentence, with substitutes of the chosen word."""
         about = await self._about()
-        text = " ".join(_one(request, "s").split())
+        text = " ".join(_parameter(request, "s").split())
         plain, first, stop = _marked(text)
         panel = None
         if first < stop:
@@ -295,10 +298,10 @@ class _Site:
 
     async def passage(self, request: Request) -> Response:
         """Return the page of the text around an occurrence."""
-        given = {"at": _one(request, "at"), "words": _one(request, "words") or "1"}
-        found = await self._ask("passage", **given)
-        return self.rendered("passage.html", about=await self._about(), q=_one(request, "q"),
-                             title="Passage", found=found)  # fmt: skip
+        texts = {"at": _parameter(request, "at"), "words": _parameter(request, "words") or "1"}
+        passage = await self._ask("passage", **texts)
+        return self.rendered("passage.html", about=await self._about(), q=_parameter(request, "q"),
+                             title="Passage", found=passage)  # fmt: skip
 
     async def api(self, request: Request) -> Response:
         """Return the page that describes the API."""
@@ -309,14 +312,14 @@ class _Site:
         }
         return self.rendered("api.html", about=await self._about(), q="", title="API",
                              endpoints=(*ENDPOINTS.values(), EXPORT), faults=FAULTS,
-                             kind=lambda one: kinds[type(one)])  # fmt: skip
+                             kind=lambda answer: kinds[type(answer)])  # fmt: skip
 
     async def static(self, request: Request) -> Response:
         """Return a static file."""
-        found = _STATIC.get(request.path_params["name"])
-        if found is None:
+        content_and_kind = _STATIC.get(request.path_params["name"])
+        if content_and_kind is None:
             raise HTTPException(404)
-        content, kind = found
+        content, kind = content_and_kind
         headers = {"cache-control": f"public, max-age={_KEPT_SECONDS}, immutable"}
         return Response(content, media_type=kind, headers=headers)
 
@@ -326,12 +329,15 @@ class _Site:
         return Response(text.encode(errors="replace"), status, media_type=HTML)
 
     async def _about(self) -> About:
-        found: About = await self._ask("about")
-        return found
+        about: About = await self._ask("about")
+        return about
 
-    async def _ask(self, name: str, **given: Any) -> Any:
+    async def _ask(self, name: str, **texts_of_names: Any) -> Any:
         endpoint = ENDPOINTS[name]
-        texts = {key: value if isinstance(value, list) else [value] for key, value in given.items()}
+        texts = {
+            key: value if isinstance(value, list) else [value]
+            for key, value in texts_of_names.items()
+        }
         return await self._cache.ask(endpoint, endpoint.values(texts))
 
     async def _written(self, *answers: Any) -> dict[str, str]:
@@ -339,15 +345,17 @@ class _Site:
         phrases = [phrase for answer in answers for phrase in _phrases(answer)]
         return await self._cache.run(partial(as_found, self._cache.opened, phrases))
 
-    async def _panel(self, name: str, given: Mapping[str, str], wait: bool) -> dict[str, Any]:
+    async def _panel(
+        self, name: str, texts_of_names: Mapping[str, str], wait: bool
+    ) -> dict[str, Any]:
         """Return the content of a panel: its answer, its error, or that it is loaded later."""
         panel = PANELS[name]
         endpoint = ENDPOINTS[panel.endpoint]
-        shown: dict[str, Any] = {"name": name, "given": dict(given), "answer": None, "fault": None,
-                                 "endpoint": panel.endpoint, "waits": False,
+        shown: dict[str, Any] = {"name": name, "given": dict(texts_of_names), "answer": None,
+                                 "fault": None, "endpoint": panel.endpoint, "waits": False,
                                  "written": {}}  # fmt: skip
         try:
-            values = endpoint.values({key: [value] for key, value in given.items()})
+            values = endpoint.values({key: [value] for key, value in texts_of_names.items()})
             if not wait and not self._cache.has(endpoint, values):
                 shown["waits"] = True
                 return shown
@@ -367,7 +375,11 @@ def _panels_of(about: About, count: PhraseCount, spelled: Spellings | None) -> l
     rules = ["rules"] if about.rules is not None and count.kind == "phrase" else []
     similar = [*["neighbours"][: MAIN in tables], *["syntax"][: SYNTAX in tables]]
     if spelled is not None:  # it does not occur; of known words a vector can be composed
-        return similar if spelled.words and all(one.count for one in spelled.words) else []
+        return (
+            similar
+            if spelled.words and all(spelled_word.count for spelled_word in spelled.words)
+            else []
+        )
     text = ["concordance", "collocates"]
     if count.kind != "phrase":
         return [*text, "frequency", "dispersion"]
@@ -387,12 +399,12 @@ def _phrases(answer: Any) -> Iterator[str]:
 
 def _here(request: Request) -> dict[str, str]:
     """Return the arguments of a phrase's page that its address has."""
-    settings = {key: value for key in _SETTINGS if (value := _one(request, key))}
+    settings = {key: value for key in _SETTINGS if (value := _parameter(request, key))}
     # Of the form without scripts; together they are `order`.
-    places = [place for n in "123" if (place := _one(request, f"sort{n}"))]
+    places = [place for n in "123" if (place := _parameter(request, f"sort{n}"))]
     if places:
         settings["order"] = ",".join(places)
-    return {"q": _one(request, "q").strip()} | settings
+    return {"q": _parameter(request, "q").strip()} | settings
 
 
 def _arguments(name: str, here: dict[str, str]) -> dict[str, str]:
@@ -407,7 +419,7 @@ def _arguments(name: str, here: dict[str, str]) -> dict[str, str]:
     }
 
 
-def _one(request: Request, name: str) -> str:
+def _parameter(request: Request, name: str) -> str:
     value: str = request.query_params.get(name, "")
     return value
 
@@ -440,8 +452,8 @@ class _SelectableWord(NamedTuple):
 def _pieces(plain: str, first: int, stop: int) -> list[_SelectableWord]:
     """Return the words of a sentence without the punctuation at their edges."""
     pieces, at = [_SelectableWord("", "", False, "")], 0
-    for one in re.finditer(r"\S+", plain):
-        begin, end = one.span()
+    for match in re.finditer(r"\S+", plain):
+        begin, end = match.span()
         while begin < end and category(plain[begin])[0] == "P":
             begin += 1
         while begin < end and category(plain[end - 1])[0] == "P":
@@ -466,27 +478,27 @@ def _link(here: dict[str, str], panel: str, **changed: Any) -> str:
     return f"{_url('/', **(here | changed))}#{panel}"
 
 
-def _url(path: str, **given: Any) -> str:
+def _url(path: str, **arguments: Any) -> str:
     """Return an address with its arguments; empty ones are left out."""
     query = urlencode(
-        [(name, str(value)) for name, value in given.items() if value not in ("", None)]
+        [(name, str(value)) for name, value in arguments.items() if value not in ("", None)]
     )
     return f"{path}?{query}" if query else path
 
 
 def _map(layout: Map, written: Mapping[str, str]) -> Markup:
     """Return the picture of a map, its phrases as they are written in the text."""
-    return _map_of(layout, tuple(written.get(one.phrase, one.phrase) for one in layout.rows))
+    return _map_of(layout, tuple(written.get(row.phrase, row.phrase) for row in layout.rows))
 
 
 @lru_cache(_KEPT_MAPS)
 def _map_of(layout: Map, phrases: tuple[str, ...]) -> Markup:
     marks = [
-        Mark(phrase, one.x, one.y, one.similarity, one.count)
-        for phrase, one in zip(phrases, layout.rows, strict=True)
+        Mark(phrase, row.x, row.y, row.similarity, row.count)
+        for phrase, row in zip(phrases, layout.rows, strict=True)
     ]
-    normal = {mark.phrase: one.phrase for mark, one in zip(marks, layout.rows, strict=True)}
-    joined = [(one.a, one.b) for one in layout.links]
+    normal = {mark.phrase: row.phrase for mark, row in zip(marks, layout.rows, strict=True)}
+    joined = [(link.a, link.b) for link in layout.links]
     drawing = draw_map(marks, joined, lambda phrase: _url("/", q=normal[phrase]))
     return Markup(drawing.svg())
 
@@ -505,9 +517,9 @@ def _static() -> dict[str, tuple[bytes, str]]:
     kinds = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
     folder = files("distsim.server") / "static"
     return {
-        one.name: (one.read_bytes(), kinds[one.name.rpartition(".")[2]])
-        for one in folder.iterdir()
-        if one.name.rpartition(".")[2] in kinds
+        file.name: (file.read_bytes(), kinds[file.name.rpartition(".")[2]])
+        for file in folder.iterdir()
+        if file.name.rpartition(".")[2] in kinds
     }
 
 

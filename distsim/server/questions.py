@@ -109,7 +109,7 @@ def about(opened: Opened) -> About:
         None if opened.reference is None else opened.reference.n_tokens,
         opened.fields,
         () if index.layers is None else index.layers.names,
-        tuple(one.name for one in list_subcorpora(index)),
+        tuple(subcorpus.name for subcorpus in list_subcorpora(index)),
         tuple(opened.notes),
         LIMITS.told(),
         suggestions(opened),
@@ -124,7 +124,7 @@ def count(opened: Opened, phrase: Sequence[str], where: str = "") -> Counts:
         where: filter of documents by their fields; "" counts in all documents.
     """
     index = opened.documents(where)
-    return Counts(tuple(_count(opened, one, index) for one in phrase))
+    return Counts(tuple(_count(opened, text, index) for text in phrase))
 
 
 def complete(opened: Opened, text: str, k: int) -> Completions:
@@ -133,8 +133,10 @@ def complete(opened: Opened, text: str, k: int) -> Completions:
     Arguments:
         k: maximum number of completions.
     """
-    found = opened.completer().complete(text, k)
-    rows = (Completion(phrase, n) for phrase, n in found if len(phrase) <= LIMITS.shown_characters)
+    completions = opened.completer().complete(text, k)
+    rows = (
+        Completion(phrase, n) for phrase, n in completions if len(phrase) <= LIMITS.shown_characters
+    )
     return Completions(text, tuple(rows))
 
 
@@ -174,22 +176,22 @@ def neighbours(
     if listed is not None:
         of_words = tuple(
             NearPhrase(
-                rank, shortened(one.phrase), None if isnan(one.similarity) else one.similarity,
-                one.strength, one.score, one.opposite, one.contrasted,
+                rank, shortened(row.phrase), None if isnan(row.similarity) else row.similarity,
+                row.strength, row.score, row.opposite, row.contrasted,
             )
-            for rank, one in enumerate(listed, 1)
+            for rank, row in enumerate(listed, 1)
         )  # fmt: skip
         return Neighbours(normal, table, False, 0, of_words, opposites=listed.opposites)
-    found = search.found(phrase, k=k)
-    if found is None:
+    neighbour_list = search.found(phrase, k=k)
+    if neighbour_list is None:
         reason = reason_without_signature(opened.table(table), phrase)
         return Neighbours(normal, table, False, 0, (), reason)
     rows = tuple(
-        NearPhrase(rank, shortened(one.phrase), one.similarity, one.strength)
-        for rank, one in enumerate(found.neighbours, 1)
+        NearPhrase(rank, shortened(row.phrase), row.similarity, row.strength)
+        for rank, row in enumerate(neighbour_list.neighbours, 1)
     )
-    composed = any(one.composed for one in found.neighbours)
-    return Neighbours(normal, table, composed, found.hidden, rows)
+    composed = any(row.composed for row in neighbour_list.neighbours)
+    return Neighbours(normal, table, composed, neighbour_list.hidden, rows)
 
 
 def neighbour_map(
@@ -204,13 +206,17 @@ def neighbour_map(
         min_count: minimum number of occurrences of a neighbour.
         table: name of the table that is searched.
     """
-    found = opened.search(table, _lengths(lengths), min_count).nearest(phrase, k=k)
+    neighbours_found = opened.search(table, _lengths(lengths), min_count).nearest(phrase, k=k)
     normal = _normal(opened, phrase)
-    if not found:
-        reason = reason_without_signature(opened.table(table), phrase) if found is None else None
+    if not neighbours_found:
+        reason = (
+            reason_without_signature(opened.table(table), phrase)
+            if neighbours_found is None
+            else None
+        )
         return Map(normal, table, (), (), reason)
     signatures = opened.table(table)
-    laid = lay_out(signatures, signatures.normal_form(phrase), found)
+    laid = lay_out(signatures, signatures.normal_form(phrase), neighbours_found)
     points = (
         Point(shortened(mark.phrase), mark.x, mark.y, mark.similarity, mark.occurrences)
         for mark in laid.marks
@@ -264,7 +270,7 @@ def compare(
         measures: `all` computes the slow measures too.
     """
     weigher = opened.weigher(window, weights)
-    found = contrast(opened.index, a, b, k=k, window=window, weigher=weigher)
+    contrasted_contexts = contrast(opened.index, a, b, k=k, window=window, weigher=weigher)
 
     def listed(rows: list[ContrastedContext]) -> tuple[ContrastedContext, ...]:
         return tuple(row._replace(word=shortened(row.word)) for row in rows)
@@ -273,9 +279,9 @@ def compare(
         _count(opened, a, opened.index),
         _count(opened, b, opened.index),
         tuple(_measures(opened, a, b, measures == "all")),
-        listed(found.both),
-        listed(found.only_a),
-        listed(found.only_b),
+        listed(contrasted_contexts.both),
+        listed(contrasted_contexts.only_a),
+        listed(contrasted_contexts.only_b),
         weights,
     )
 
@@ -288,13 +294,13 @@ def paraphrases(opened: Opened, phrase: str, k: int) -> Paraphrases:
         k: maximum number of paraphrases.
     """
     answer = opened.paraphraser().answer(phrase)
-    n_below = answer.n_opposites + sum(one.contrasted for one in answer.paraphrases[k:])
+    n_below = answer.n_opposites + sum(row.contrasted for row in answer.paraphrases[k:])
     rows = (
         Paraphrased(
-            rank, shortened(one.phrase), one.score, one.count, one.evidence, one.origin,
-            tuple(map(shortened, one.contexts)), one.opposite, one.contrasted,
+            rank, shortened(row.phrase), row.score, row.count, row.evidence, row.origin,
+            tuple(map(shortened, row.contexts)), row.opposite, row.contrasted,
         )
-        for rank, one in enumerate(answer.paraphrases[:k], 1)
+        for rank, row in enumerate(answer.paraphrases[:k], 1)
     )  # fmt: skip
     return Paraphrases(
         shortened(answer.focal), answer.count, answer.n_contexts, answer.n_candidates, tuple(rows),
@@ -314,20 +320,20 @@ def unknown(opened: Opened, phrase: Sequence[str], k: int) -> UnknownPhrases:
     from distsim.paraphrase.records import ParaphraseStream
 
     stream = opened.kept("stream", lambda: ParaphraseStream(opened.paraphraser(), jobs=1))
-    answers = [stream.answer(one) for one in phrase]
+    answers = [stream.answer(text) for text in phrase]
     rows = (
         UnknownPhrase(
-            shortened(one["phrase"]), one["count"],
+            shortened(answer["phrase"]), answer["count"],
             tuple(
                 Replacement(
                     rank, shortened(row["answer"]), row["score"], row["count"],
                     tuple(row["origin"]), row.get("note", ""),
                 )
-                for rank, row in enumerate(one["answers"][:k], 1)
+                for rank, row in enumerate(answer["answers"][:k], 1)
             ),
-            one["reason"],
+            answer["reason"],
         )
-        for one in answers
+        for answer in answers
     )  # fmt: skip
     return UnknownPhrases(tuple(rows))
 
@@ -356,9 +362,9 @@ def find_rules(opened: Opened, text: str, kind: str, k: int, skip: int) -> Found
         skip: number of rules that are left out at the beginning of the list.
     """
     book = _grammar(opened)
-    found = book.containing(text, pair_kind="" if kind == "all" else kind)
-    shown = _rules_shown(opened, book.at(found[skip : skip + k]), skip + 1)
-    return FoundRules(text, found.size, skip, shown)
+    rule_numbers = book.containing(text, pair_kind="" if kind == "all" else kind)
+    shown = _rules_shown(opened, book.at(rule_numbers[skip : skip + k]), skip + 1)
+    return FoundRules(text, rule_numbers.size, skip, shown)
 
 
 def rewrite(opened: Opened, text: str, aim: str, k: int) -> Rewritings:
@@ -372,10 +378,19 @@ def rewrite(opened: Opened, text: str, aim: str, k: int) -> Rewritings:
     rewriter = opened.rewriter(aim)
     rows = []
     for number, words in enumerate(_sentences(opened, text), 1):
-        for rank, one in enumerate(rewriter.rewrite(" ".join(words), k=k), 1):
-            applied = (Applied(s.before, s.after, s.label, s.score, s.features) for s in one.steps)
+        for rank, rewriting in enumerate(rewriter.rewrite(" ".join(words), k=k), 1):
+            applied = (
+                Applied(s.before, s.after, s.label, s.score, s.features) for s in rewriting.steps
+            )
             rows.append(
-                Rewritten(number, rank, " ".join(words), one.sentence, one.score, tuple(applied))
+                Rewritten(
+                    number,
+                    rank,
+                    " ".join(words),
+                    rewriting.sentence,
+                    rewriting.score,
+                    tuple(applied),
+                )
             )
     return Rewritings(aim, tuple(rows))
 
@@ -386,14 +401,14 @@ def _sentences(opened: Opened, text: str) -> list[list[str]]:
     normal = opened.index.options.normaliser.token
     words = tokens_of(text.encode(errors="replace").decode(), "text")
     sides = pairwise([0, *pieces.sentence_stops.tolist()])
-    found = [[word for word in words[first:stop] if normal(word)] for first, stop in sides]
-    longest = max(map(len, found), default=0)
-    if longest > LIMITS.sentence_words or len(found) > LIMITS.sentences:
+    cleaned = [[word for word in words[first:stop] if normal(word)] for first, stop in sides]
+    longest = max(map(len, cleaned), default=0)
+    if longest > LIMITS.sentence_words or len(cleaned) > LIMITS.sentences:
         raise ParameterError(
-            f"the text has {counted(len(found), 'sentence')} of up to {longest} words: give "
+            f"the text has {counted(len(cleaned), 'sentence')} of up to {longest} words: give "
             f"{LIMITS.sentences} of {LIMITS.sentence_words} words at most"
         )
-    return [sentence for sentence in found if sentence]
+    return [sentence for sentence in cleaned if sentence]
 
 
 def substitutes(opened: Opened, sentence: str, k: int) -> Substitutes:
@@ -411,17 +426,17 @@ def substitutes(opened: Opened, sentence: str, k: int) -> Substitutes:
     left, target, right = split_marked(sentence)
     if not opened.index.words(target):
         raise ParameterError(f"{target!r}: nothing is left of it after normalising: name another")
-    found = opened.substituter().substitutes(left, target, right, k=k)
+    rows_found = opened.substituter().substitutes(left, target, right, k=k)
     rows = (
         Substituted(
-            rank, shortened(one.substitute), one.score, one.likeness, one.fit, one.fluency,
-            one.occurrences, one.origin,
-            tuple(Because(shortened(w.word), w.place, w.share) for w in one.because[:5]),
-            one.opposite, one.contrasted,
+            rank, shortened(row.substitute), row.score, row.likeness, row.fit, row.fluency,
+            row.occurrences, row.origin,
+            tuple(Because(shortened(w.word), w.place, w.share) for w in row.because[:5]),
+            row.opposite, row.contrasted,
         )
-        for rank, one in enumerate(found, 1)
+        for rank, row in enumerate(rows_found, 1)
     )  # fmt: skip
-    return Substitutes(left.strip(), target, right.strip(), tuple(rows), found.opposites)
+    return Substitutes(left.strip(), target, right.strip(), tuple(rows), rows_found.opposites)
 
 
 def _normal(opened: Opened, phrase: str) -> str:
@@ -429,17 +444,17 @@ def _normal(opened: Opened, phrase: str) -> str:
 
 
 def _count(opened: Opened, phrase: str, index: CorpusIndex) -> PhraseCount:
-    one = asked(opened.index, phrase)
-    n = count_of(index, one)
+    question = asked(opened.index, phrase)
+    n = count_of(index, question)
     rank = among = None
-    if n and one.kind == "phrase" and index is opened.index:
-        known = opened.counts_of_length(len(index.words(one.text)))
+    if n and question.kind == "phrase" and index is opened.index:
+        known = opened.counts_of_length(len(index.words(question.text)))
         if known is not None and known[0].size and n >= known[0][0]:
             counts, at_least = known
             among = int(at_least[0])
             rank = 1 + int(at_least[counts > n][:1].sum())
     share = 1e6 * n / max(1, index.n_tokens)
-    return PhraseCount(shown_phrase(opened, one), n, share, rank, among, one.kind)
+    return PhraseCount(shown_phrase(opened, question), n, share, rank, among, question.kind)
 
 
 def _lengths(text: str) -> range | None:
@@ -460,8 +475,12 @@ def _weighed(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (features int64 ascending, counts int64, weights float64) beside a phrase."""
     weigher = opened.weigher(window, weights)
-    found = phrase_contexts(opened.index, phrase, window)
-    return found.features.astype(np.int64), found.counts.astype(np.int64), weigher.weigh(found)
+    contexts = phrase_contexts(opened.index, phrase, window)
+    return (
+        contexts.features.astype(np.int64),
+        contexts.counts.astype(np.int64),
+        weigher.weigh(contexts),
+    )
 
 
 def _measures(opened: Opened, a: str, b: str, everything: bool) -> list[Measure]:
@@ -513,20 +532,20 @@ def _grammar(opened: Opened) -> "GrammarIndex":
 
 
 def _rules_shown(
-    opened: Opened, found: Sequence["PackedRule"], first: int
+    opened: Opened, packed_rules: Sequence["PackedRule"], first: int
 ) -> tuple[RuleShown, ...]:
     """Return rules with the similarities of the phrase pairs that they consist of."""
     from distsim.server.questions import parts_of
 
-    parts = [parts_of(rule) for rule in found]
-    pairs = [pair for some in parts for pair in some]
+    parts = [parts_of(rule) for rule in packed_rules]
+    pairs = [pair for pairs_of_rule in parts for pair in pairs_of_rule]
     known = opened.cosine(MAIN).similarities(pairs) if pairs and MAIN in opened.tables else []
     values = iter(known or [None] * len(pairs))
     return tuple(
         RuleShown(
             rank, rule.label, shortened(rule.source), shortened(rule.target), rule.pair_kind,
             rule.features, tuple(rule.links),
-            tuple(RulePart(*pair, value) for pair, value in zip(some, values, strict=False)),
+            tuple(RulePart(*pair, value) for pair, value in zip(own, values, strict=False)),
         )
-        for rank, (rule, some) in enumerate(zip(found, parts, strict=True), first)
+        for rank, (rule, own) in enumerate(zip(packed_rules, parts, strict=True), first)
     )  # fmt: skip

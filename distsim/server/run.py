@@ -72,14 +72,14 @@ class _RequestChecks:
             await self._router(scope, receive, send)
             return
         began = time.perf_counter()
-        told: dict[str, Any] = {"status": 0, "bytes": 0}
+        totals: dict[str, Any] = {"status": 0, "bytes": 0}
 
         async def headed(message: Any) -> None:
             if message["type"] == "http.response.start":
-                told["status"] = message["status"]
+                totals["status"] = message["status"]
                 message = message | {"headers": [*message["headers"], *HEADERS]}
             elif message["type"] == "http.response.body":
-                told["bytes"] += len(message.get("body", b""))
+                totals["bytes"] += len(message.get("body", b""))
             async with asyncio.timeout(_SEND_SECONDS):  # a visitor who does not read is let go
                 await send(message)
 
@@ -95,7 +95,7 @@ class _RequestChecks:
                 "%s %s %s%s %d %d %.1f",
                 (scope.get("client") or ("-",))[0], scope["method"],
                 _visible(scope.get("raw_path", b"").decode("latin-1").partition("?")[0]),
-                _visible("?" + query) if query else "", told["status"], told["bytes"],
+                _visible("?" + query) if query else "", totals["status"], totals["bytes"],
                 1000 * (time.perf_counter() - began),
             )  # fmt: skip
 

@@ -80,8 +80,10 @@ class Completer:
         if not phrases:
             return []
         counts = self._index.count(phrases).tolist()
-        completions = [(one, count) for one, count in zip(phrases, counts, strict=True) if count]
-        return sorted(completions, key=lambda one: (-one[1], one[0]))[:k]
+        completions = [
+            (completion, count) for completion, count in zip(phrases, counts, strict=True) if count
+        ]
+        return sorted(completions, key=lambda completion: (-completion[1], completion[0]))[:k]
 
     def _beginning(self, prefix: str) -> np.ndarray:
         """Return the words that begin with a prefix."""
@@ -156,8 +158,8 @@ class Places:
     def state(self) -> tuple[tuple[int, int, int] | None, ...]:
         """Return a value that changes when an artifact is written again."""
         tables = [self.table or signatures_inside(self.index)]
-        tables += [one for one in (self.syntax, self.against) if one]
-        files = [Path(one) / MANIFEST for one in (self.index, *tables)]
+        tables += [path for path in (self.syntax, self.against) if path]
+        files = [Path(path) / MANIFEST for path in (self.index, *tables)]
         return tuple(_state(file) for file in (*files, Path(self.index) / SUBCORPORA))
 
 
@@ -237,11 +239,11 @@ class Opened:
         Raises:
             ParameterError: there is no such field or value, or no document fits.
         """
-        filters = [one.strip() for one in _FILTERS.split(where) if one.strip()]
+        filters = [condition.strip() for condition in _FILTERS.split(where) if condition.strip()]
         if not filters:
             return self.index
-        names = [one for one in filters if "=" not in one]
-        filters = [one for one in filters if "=" in one]
+        names = [condition for condition in filters if "=" not in condition]
+        filters = [condition for condition in filters if "=" in condition]
         if filters and not self.fields:
             raise ParameterError("`where`: the documents of this corpus have no fields")
         index = self.index.select(where=filters)

@@ -37,10 +37,10 @@ def spellings(opened: Opened, phrase: str, k: int) -> Spellings:
     for word, n in zip(words, counts, strict=True):
         choices = [word] if n else _near(opened, word)
         forms = [f"{begun} {choice}".strip() for begun in forms for choice in choices]
-    tried = [one for one in dict.fromkeys(forms[:1000]) if one and one != " ".join(words)]
+    tried = [form for form in dict.fromkeys(forms[:1000]) if form and form != " ".join(words)]
     numbers = index.count(tried).tolist() if tried else []
     rows = sorted(
-        (Completion(one, n) for one, n in zip(tried, numbers, strict=True) if n),
+        (Completion(form, n) for form, n in zip(tried, numbers, strict=True) if n),
         key=lambda row: (-row.count, row.phrase),
     )
     return Spellings(" ".join(words) or phrase, tuple(rows[:k]), known if len(words) > 1 else ())
@@ -54,7 +54,7 @@ def _near(opened: Opened, word: str) -> list[str]:
     cuts = [f"{word[:i]} {word[i:]}" for i in range(1, len(word))]
     n = opened.index.count(cuts) if cuts else np.empty(0)
     best = [cuts[i] for i in np.argsort(-n, kind="stable")[:2].tolist() if n[i] > 1]
-    return [one.word for one in near.nearest(word, _SPELLINGS_TRIED)] + best
+    return [word_form.word for word_form in near.nearest(word, _SPELLINGS_TRIED)] + best
 
 
 def as_found(opened: Opened, phrases: Sequence[str]) -> dict[str, str]:
@@ -71,13 +71,13 @@ def as_found(opened: Opened, phrases: Sequence[str]) -> dict[str, str]:
         known.clear()
     new = [phrase for phrase in dict.fromkeys(phrases) if phrase not in known]
     spans = [_read(opened.index, phrase) for phrase in new]
-    forms = _forms(opened.index, [one[:_DECIDING] for one in spans])
+    forms = _forms(opened.index, [span[:_DECIDING] for span in spans])
     # Three that agree are most of five; the others are read to the end.
-    rest = [one[:0] if len(found) < 2 else one[_DECIDING:]
-            for one, found in zip(spans, forms, strict=True)]  # fmt: skip
-    for phrase, found, more in zip(new, forms, _forms(opened.index, rest), strict=True):
-        found += more
-        best = max(found, key=lambda form: (found[form], form), default=phrase)
+    rest = [span[:0] if len(counts_of_form) < 2 else span[_DECIDING:]
+            for span, counts_of_form in zip(spans, forms, strict=True)]  # fmt: skip
+    for phrase, counts_of_form, more in zip(new, forms, _forms(opened.index, rest), strict=True):
+        counts_of_form += more
+        best = max(counts_of_form, key=lambda form: (counts_of_form[form], form), default=phrase)
         known[phrase] = shortened(best)
     return {phrase: known.get(phrase, phrase) for phrase in phrases}
 
@@ -85,7 +85,7 @@ def as_found(opened: Opened, phrases: Sequence[str]) -> dict[str, str]:
 def _forms(index: CorpusIndex, spans: list[np.ndarray]) -> list[Counter[str]]:
     """Return how often the text has each spelling at some places, for each list of spans."""
     forms: list[Counter[str]] = [Counter() for _ in spans]
-    owners = np.repeat(np.arange(len(spans)), [len(one) for one in spans])
+    owners = np.repeat(np.arange(len(spans)), [len(span) for span in spans])
     if owners.size:
         together = np.concatenate(spans)
         order = np.argsort(together[:, 0], kind="stable")  # each piece of text is unpacked once
@@ -108,8 +108,8 @@ def _read(index: CorpusIndex, phrase: str) -> np.ndarray:
         places = places[np.arange(n) * places.size // max(1, n)].astype(np.int64)
         inside = places[shard.tokens[places - 1] > 0]
         begins.append((inside if inside.size else places)[:_READ] + shard.first_position)
-    found = np.concatenate(begins)
-    return np.column_stack([found, found + ids.size])
+    first_positions = np.concatenate(begins)
+    return np.column_stack([first_positions, first_positions + ids.size])
 
 
 # Tried first; where they do not occur often enough, frequent words of the text stand in.
@@ -128,10 +128,10 @@ _LOOKED_AT, _OCCURRENCES, _TRIED = 400, 4_000, 50
 
 def suggestions(opened: Opened) -> Suggestions:
     """Return three of each kind, the same every time; fewer of a very small text."""
-    return opened.kept("suggestions", lambda: _made(opened))
+    return opened.kept("suggestions", lambda: _make_suggestions(opened))
 
 
-def _made(opened: Opened) -> Suggestions:
+def _make_suggestions(opened: Opened) -> Suggestions:
     phrases = tuple(_phrases(opened))
     return Suggestions(
         phrases,
@@ -145,7 +145,9 @@ def _phrases(opened: Opened) -> list[str]:
     phrases = []
     for known in _KNOWN:
         counts = opened.index.count(known).tolist()
-        phrases += [one for one, n in zip(known, counts, strict=True) if n >= _ENOUGH][:1]
+        phrases += [
+            known_phrase for known_phrase, n in zip(known, counts, strict=True) if n >= _ENOUGH
+        ][:1]
     for word in _words(opened):
         if len(phrases) >= _WANTED:
             break
@@ -171,7 +173,11 @@ def _pairs(opened: Opened, phrases: tuple[str, ...]) -> Iterator[tuple[str, str]
         near = None
         if MAIN in opened.tables and len(opened.tables[MAIN]):
             near = opened.search(MAIN, None).nearest(phrase, k=20)
-        others = [one.phrase for one in near or [] if _is_other(opened, one.phrase, phrase)]
+        others = [
+            neighbour.phrase
+            for neighbour in near or []
+            if _is_other(opened, neighbour.phrase, phrase)
+        ]
         others.append(phrases[(number + 1) % len(phrases)])
         if others[0] != phrase:
             yield phrase, others[0]
@@ -221,7 +227,7 @@ def _whole_sentences(opened: Opened, phrase: str) -> np.ndarray:
             if length >= _SHORTEST_SENTENCE:
                 sentences.append((-int(counts[words[:length]].min()), *span))
     best = sorted(sentences)[:_TRIED]
-    return np.array([one[1:] for one in best], np.int64).reshape(-1, 2)
+    return np.array([ranked_span[1:] for ranked_span in best], np.int64).reshape(-1, 2)
 
 
 def _is_readable(sentence: str) -> bool:

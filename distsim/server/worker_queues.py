@@ -51,13 +51,13 @@ class QuestionLimits:
 LIMITS = QuestionLimits()
 
 
-def shortened(text: str, most: int = LIMITS.shown_characters) -> str:
+def shortened(text: str, max_characters: int = LIMITS.shown_characters) -> str:
     """Return a text, cut to the length that is shown.
 
     >>> shortened("x" * 10, 4)
     'xxx…'
     """
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return text if len(text) <= max_characters else text[: max_characters - 1] + "…"
 
 
 _LONG_SECONDS = 0.2
@@ -162,14 +162,17 @@ class KeptAnswers:
 
     Arguments:
         largest: rows of the largest answer that is kept.
-        most: so many are kept, fewer where their sizes come to more than `largest`.
+        max_answers: so many are kept, fewer where their sizes come to more than `largest`.
         size: of an answer.
     """
 
     def __init__(
-        self, most: int, largest: float = math.inf, size: Callable[[Any], int] = lambda answer: 1
+        self,
+        max_answers: int,
+        largest: float = math.inf,
+        size: Callable[[Any], int] = lambda answer: 1,
     ) -> None:
-        self._most = most
+        self._max_answers = max_answers
         self._largest = largest
         self._size_of = size
         self._size = 0
@@ -201,5 +204,5 @@ class KeptAnswers:
             return
         self._done[key] = done.result()
         self._size += self._size_of(done.result())
-        while len(self._done) > self._most or self._size > self._largest:
+        while len(self._done) > self._max_answers or self._size > self._largest:
             self._size -= self._size_of(self._done.popitem(last=False)[1])

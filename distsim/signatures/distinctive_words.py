@@ -81,7 +81,9 @@ class DistinctiveWords:
         n_tokens = frozen(self.tokens[rows].astype(np.int64))
         text, *edges = self._table.edges(rows)
         starts, hashes, begins, ends = kernel.hash_tokens(text, *edges, n_tokens)
-        bases, is_word, is_distinctive = map(frozen, self._told(hashes, text, begins, ends))
+        bases, is_word, is_distinctive = map(
+            frozen, self._describe_tokens(hashes, text, begins, ends)
+        )
         arrays = kernel.gather_cores(frozen(starts), frozen(hashes), is_distinctive, is_word)
         if self._inflections is not None:
             by_base = kernel.gather_cores(frozen(starts), bases, is_distinctive, is_word)
@@ -89,7 +91,7 @@ class DistinctiveWords:
         strengths = self._table.strengths[rows].astype(np.int64)
         return Cores(*map(frozen, (*arrays, strengths, n_tokens)))
 
-    def _told(
+    def _describe_tokens(
         self, hashes: np.ndarray, text: np.ndarray, begins: np.ndarray, ends: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (hashes of base words, uint64[n]; whether each is a word, and distinctive, uint8).
@@ -104,7 +106,7 @@ class DistinctiveWords:
             numbers, new = self._numbering.number(hashes)
             if new.size:
                 try:
-                    columns = self._found(text, begins[new], ends[new])
+                    columns = self._describe_new(text, begins[new], ends[new])
                 except BaseException:
                     self._forget()
                     raise
@@ -113,10 +115,10 @@ class DistinctiveWords:
             bases, is_word, is_distinctive = (column.view()[numbers] for column in self._columns)
         return bases, is_word, is_distinctive
 
-    def _found(
+    def _describe_new(
         self, text: np.ndarray, begins: np.ndarray, ends: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return what `_told` does of tokens that were not asked for before."""
+        """Return what `_describe_tokens` does of tokens that were not asked for before."""
         edges = zip(begins.tolist(), ends.tolist(), strict=True)
         tokens = [text[a:b].tobytes().decode(errors="replace") for a, b in edges]
         is_word = np.array([_is_word(token) for token in tokens], np.uint8)

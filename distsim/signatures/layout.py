@@ -94,7 +94,7 @@ class PhraseStream:
     def __init__(self, writer: storage.ArtifactWriter, prefix: str = "") -> None:
         self._writer = writer
         self._dtypes = PhraseColumns.dtypes(prefix)
-        self._most = np.iinfo(self._dtypes[f"{prefix}strengths"]).max
+        self._largest_strength = np.iinfo(self._dtypes[f"{prefix}strengths"]).max
         streams = [writer.stream(name, dtype) for name, dtype in self._dtypes.items()]
         self._hashes, self._strengths, self._text, self._blocks, self._ends = streams
         self._n_rows = 0
@@ -123,7 +123,7 @@ class PhraseStream:
         bases = begins[rows % BLOCK_ROWS == 0]
         block = rows // BLOCK_ROWS - (self._n_rows - 1) // BLOCK_ROWS  # 0: begun before
         self._hashes.append(hashes)
-        self._strengths.append(np.minimum(strengths, self._most))
+        self._strengths.append(np.minimum(strengths, self._largest_strength))
         self._text.append(text)
         self._blocks.append(bases)
         all_bases = np.concatenate([[self._base], bases])

@@ -119,7 +119,7 @@ class ProjectionStore:
     Arguments:
         folder: of the table that is being written.
         work: threads and progress, for learning.
-        given: a learned projection, or a table that has one; none where None.
+        path: a learned projection, or a table that has one; none where None.
         known: tables that may have been signed by what would be learned.
         may_replace: whether it may be another one than that of the table there.
     """
@@ -133,7 +133,7 @@ class ProjectionStore:
         may_replace: bool = True,
     ) -> None:
         self._folder, self._work = folder, work
-        self._given, self._known, self._may_replace = path, known, may_replace
+        self._path, self._known, self._may_replace = path, known, may_replace
         self.is_new = False
         self.training_rows: TrainingRows | None = None
 
@@ -147,7 +147,7 @@ class ProjectionStore:
             ParameterError: there is too little text to learn from.
         """
         folder = self._folder
-        learned = self._learned_before(training) if self._given is None else self._opened(training)
+        learned = self._learned_before(training) if self._path is None else self._opened(training)
         if learned is not None:
             inside = folder_of(folder, learned.artifact.checksum)
             if inside.exists() and not _is_damaged(inside):
@@ -170,8 +170,8 @@ class ProjectionStore:
 
     def _opened(self, training: Training) -> SpectralProjection:
         """Return the projection that was given, sound and learned from contexts of this kind."""
-        assert self._given is not None
-        learned = SpectralProjection.open(self._given)
+        assert self._path is not None
+        learned = SpectralProjection.open(self._path)
         learned.require_model(training.settings)
         if learned.artifact.damaged():
             raise ArtifactError(f"{learned.path}: is damaged: restore it or learn it again")

@@ -352,11 +352,11 @@ def open_part(path: Path) -> BinaryIO:
             raise
         raise InputError(f"{part}: exists already: remove it") from None
     try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:  # a hard link to another's file
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:  # a hard link to another's file
             raise InputError(f"{part}: exists already: remove it")
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not part.exists() or not os.path.samestat(found, part.lstat()):
+        if not part.exists() or not os.path.samestat(status, part.lstat()):
             raise BlockingIOError  # the other process has just put it in place
         return os.fdopen(handle, "r+b")
     except BlockingIOError:

@@ -26,12 +26,12 @@ def locked(folder: Path, path: Path, make: bool = False) -> Iterator[None]:
     """
     while True:
         flags = os.O_RDONLY | os.O_DIRECTORY
-        made = False
+        is_made = False
         if make:
             flags |= os.O_NOFOLLOW  # the hidden folder is ours; a link there is not
             with suppress(FileExistsError):
                 folder.mkdir()
-                made = True
+                is_made = True
         try:
             handle = os.open(folder, flags)
         except NotADirectoryError:
@@ -41,7 +41,7 @@ def locked(folder: Path, path: Path, make: bool = False) -> Iterator[None]:
                 continue
             raise
         except OSError:
-            if made:
+            if is_made:
                 with suppress(OSError):
                     folder.rmdir()
             raise
@@ -87,16 +87,16 @@ def sync_folder(folder: Path) -> None:
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
 
 
-def exchange(one: Path, other: Path) -> None:
+def exchange(path: Path, other: Path) -> None:
     """Exchange two paths in one step, or in three renames where the system has no such call."""
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    places = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other))
+    places = (_AT_FDCWD, os.fsencode(path), _AT_FDCWD, os.fsencode(other))
     if rename is not None and rename(*places, _RENAME_EXCHANGE) == 0:
         return
-    between = one.with_name(f"{one.name}.old")
+    between = path.with_name(f"{path.name}.old")
     os.rename(other, between)
-    os.rename(one, other)
-    os.rename(between, one)
+    os.rename(path, other)
+    os.rename(between, path)
 
 
 SCRATCH = ".distsim-scratch"
@@ -119,12 +119,12 @@ def scratch_folder(folder: str | Path | None = None) -> Iterator[Path]:
             if _NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
                 _remove_abandoned(Path(entry.path))
     with spare_descriptors() as spare:
-        made, handle = _made(place)
+        scratch, handle = _open_scratch(place)
         try:
-            yield made
+            yield scratch
         finally:
             spare.close()
-            shutil.rmtree(made, ignore_errors=True)
+            shutil.rmtree(scratch, ignore_errors=True)
             os.close(handle)
 
 
@@ -140,20 +140,20 @@ def spare_descriptors() -> Iterator[ExitStack]:
         yield spare
 
 
-def _made(place: Path) -> tuple[Path, int]:
+def _open_scratch(place: Path) -> tuple[Path, int]:
     """Return a new temporary folder and the descriptor that locks it."""
     while True:
-        made = Path(tempfile.mkdtemp(prefix=".", suffix=SCRATCH, dir=place))
+        folder = Path(tempfile.mkdtemp(prefix=".", suffix=SCRATCH, dir=place))
         with suppress(FileNotFoundError):
             try:
-                handle = os.open(made, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             except OSError:
                 with suppress(OSError):
-                    made.rmdir()
+                    folder.rmdir()
                 raise
             fcntl.flock(handle, fcntl.LOCK_EX)
-            if made.is_dir() and os.path.samestat(os.fstat(handle), made.stat()):
-                return made, handle
+            if folder.is_dir() and os.path.samestat(os.fstat(handle), folder.stat()):
+                return folder, handle
             os.close(handle)
 
 

@@ -176,29 +176,29 @@ def require_kind(path: Path, manifest: dict[str, Any], kind: ArtifactKind | None
     Raises:
         ArtifactError: the artifact is of another kind or of an unknown format version.
     """
-    found = KINDS.get(manifest["kind"])
-    if found is None:
+    known_kind = KINDS.get(manifest["kind"])
+    if known_kind is None:
         raise ArtifactError(
             f"{path}: holds {manifest['kind']!r}, a kind of artifact that this "
             "version of distsim does not know: upgrade distsim"
         )
-    if kind is not None and found is not kind:
+    if kind is not None and known_kind is not kind:
         raise ArtifactError(
-            f"{path}: holds {_article(found.name)}, wanted {_article(kind.name)}: "
+            f"{path}: holds {_article(known_kind.name)}, wanted {_article(kind.name)}: "
             "name another folder"
         )
     version = manifest["version"]
-    if version > found.version:
+    if version > known_kind.version:
         raise ArtifactError(
-            f"{path}: {found.name} of format version {version}, this distsim reads up "
-            f"to {found.version}: upgrade distsim"
+            f"{path}: {known_kind.name} of format version {version}, this distsim reads up "
+            f"to {known_kind.version}: upgrade distsim"
         )
-    if version < found.oldest_readable:
+    if version < known_kind.oldest_readable:
         raise ArtifactError(
-            f"{path}: {found.name} of format version {version}, this distsim reads from "
-            f"{found.oldest_readable} on: build it again"
+            f"{path}: {known_kind.name} of format version {version}, this distsim reads from "
+            f"{known_kind.oldest_readable} on: build it again"
         )
-    return found
+    return known_kind
 
 
 def _is_well_formed(manifest: dict[str, Any]) -> bool:

@@ -202,12 +202,12 @@ class Artifact:
 
         watch: called with the bytes of each file that was read.
         """
-        found = []
+        files = []
         for entry in self.manifest["arrays"].values():
             if checksum_of_file(self.path / entry["file"]) != entry["checksum"]:
-                found.append(entry["file"])
+                files.append(entry["file"])
             watch(entry["size"])
-        return found if self._record() is not None else [*found, MADE_FROM]
+        return files if self._record() is not None else [*files, MADE_FROM]
 
     def _map(self, name: str) -> np.ndarray:
         entry = self.manifest["arrays"][name]

@@ -266,14 +266,14 @@ def require_free(path: str | Path, force: bool = False) -> None:
 
 def _pieces(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the notes on arrays that a killed writer kept, by their file names."""
-    found = {}
+    pieces = {}
     for file in folder.glob(f".*{_PIECE}"):
         with suppress(OSError, ValueError, LookupError, TypeError):
             note = json.loads(file.read_text("utf-8"))
             entry = note["entry"]
             if (folder / entry["file"]).stat().st_size == entry["size"] and note["key"]:
-                found[file.name] = note
-    return found
+                pieces[file.name] = note
+    return pieces
 
 
 def _kept_files(folder: Path) -> set[str]:
@@ -315,8 +315,8 @@ def create(
     if path.exists():
         if not _is_vacant(path):
             require_kind(path, read_manifest(path), kind)  # refuses what must not be replaced
-        made = ArtifactWriter(path, kind, _continues=continues)
-        with locked(path, path), _changing(path, made) as writer:
+        new_writer = ArtifactWriter(path, kind, _continues=continues)
+        with locked(path, path), _changing(path, new_writer) as writer:
             yield writer
         return
     if not path.parent.is_dir():

@@ -227,22 +227,22 @@ def _weigh_again(stage, step, i, words, ring, counts, model, fertility, weight):
         fertility: uint64, the number of links of each position.
         weight: float32, of each position, whatever the target word.
     """
-    one = np.float32(1)
-    most = U(FERTILITIES - 2)
+    unit = np.float32(1)
+    longest = U(FERTILITIES - 2)
     word = words[i]
     counts.source[word] += step
-    part = one / (counts.source[word] + model.source_prior[word])
+    part = unit / (counts.source[word] + model.source_prior[word])
     if stage == FERTILITY:
-        counts.fertility[word, min(most, fertility[i])] -= one
+        counts.fertility[word, min(longest, fertility[i])] -= unit
         fertility[i] += U(1) if step > 0 else ~U(0)
-        counts.fertility[word, min(most, fertility[i])] += one
+        counts.fertility[word, min(longest, fertility[i])] += unit
     k = i
     while True:
         weight[k] = part
         if stage == FERTILITY:
-            now = min(most, fertility[k])
+            now = min(longest, fertility[k])
             more = counts.fertility[word, now + U(1)] + model.fertility_prior[now + U(1)]
-            here = counts.fertility[word, now] - one + model.fertility_prior[now]
+            here = counts.fertility[word, now] - unit + model.fertility_prior[now]
             weight[k] = part * more / here
         k = U(ring[k])
         if k == i:
@@ -261,10 +261,10 @@ def _weigh_sentence(stage, words, links, counts, model, fertility, weight):
         fertility: uint64, the number of links of each position; filled.
         weight: float32, of each position, whatever the target word; filled.
     """
-    one = np.float32(1)
+    unit = np.float32(1)
     length = U(words.size)
     if stage == FERTILITY:
-        most = U(FERTILITIES - 2)
+        longest = U(FERTILITIES - 2)
         for i in range(length):
             fertility[i] = U(0)
         for j in range(U(links.size)):
@@ -272,14 +272,14 @@ def _weigh_sentence(stage, words, links, counts, model, fertility, weight):
                 fertility[U(links[j])] += U(1)
         for i in range(length):
             word = words[i]
-            now = min(most, fertility[i])
+            now = min(longest, fertility[i])
             more = counts.fertility[word, now + U(1)] + model.fertility_prior[now + U(1)]
-            here = counts.fertility[word, now] - one + model.fertility_prior[now]
+            here = counts.fertility[word, now] - unit + model.fertility_prior[now]
             weight[i] = more / (here * (counts.source[word] + model.source_prior[word]))
     else:
         for i in range(length):
             word = words[i]
-            weight[i] = one / (counts.source[word] + model.source_prior[word])
+            weight[i] = unit / (counts.source[word] + model.source_prior[word])
 
 
 @inlined
@@ -368,7 +368,7 @@ def sweep(stage, source, target, ring, cells, links, counts, model, marginals, s
         marginals: float32 a cell or empty; to each its link's probability is added.
         state: uint64[1], of the random numbers; changed.
     """
-    one = np.float32(1)
+    unit = np.float32(1)
     weight = np.empty(256, np.float32)  # of a source position, whatever the target word
     share = np.empty(256, np.float32)  # running sums of what each position weighs
     fertility = np.empty(256, np.uint64)
@@ -395,11 +395,11 @@ def sweep(stage, source, target, ring, cells, links, counts, model, marginals, s
             old = U(own_links[j])
             word_here = target.tokens[begin + j]
             if old == NONE:
-                counts.none[word_here] -= one
-                n_none -= one
+                counts.none[word_here] -= unit
+                n_none -= unit
             else:
-                counts.pairs[cells[cell + old]] -= one
-                _weigh_again(stage, -one, old, words, own_ring, counts, model, fertility, weight)
+                counts.pairs[cells[cell + old]] -= unit
+                _weigh_again(stage, -unit, old, words, own_ring, counts, model, fertility, weight)
             none = model.none_odds * (counts.none[word_here] + model.alpha)
             none /= n_none + model.none_prior
             running, jump = _running_shares(
@@ -412,15 +412,15 @@ def sweep(stage, source, target, ring, cells, links, counts, model, marginals, s
             for i in range(length):
                 new += U(share[i] <= drawn)
             if keep:
-                _add_marginals(marginals, cell, length, share, one / (running + none))
+                _add_marginals(marginals, cell, length, share, unit / (running + none))
             if new == length:
                 own_links[j] = NONE
-                counts.none[word_here] += one
-                n_none += one
+                counts.none[word_here] += unit
+                n_none += unit
             else:
                 own_links[j] = new
-                counts.pairs[cells[cell + new]] += one
-                _weigh_again(stage, one, new, words, own_ring, counts, model, fertility, weight)
+                counts.pairs[cells[cell + new]] += unit
+                _weigh_again(stage, unit, new, words, own_ring, counts, model, fertility, weight)
                 counts.jumps[U(JUMP_ZERO + np.int64(new) - before)] += 1
                 before = np.int64(new)
             cell += length

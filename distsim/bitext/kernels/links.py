@@ -103,11 +103,11 @@ def format_links(pairs, starts, rows):
     while largest > 9:
         largest //= 10
         digits += 1
-    most = rows.size
+    n_bytes = rows.size
     for row in rows:
         if row >= 0:
-            most += (2 * digits + 2) * (np.int64(starts[row + 1]) - np.int64(starts[row]))
-    text = np.empty(most, np.uint8)
+            n_bytes += (2 * digits + 2) * (np.int64(starts[row + 1]) - np.int64(starts[row]))
+    text = np.empty(n_bytes, np.uint8)
     size = 0
     for row in rows:
         if row >= 0:

@@ -148,7 +148,7 @@ class Matcher:
         self._index = index
         self._places, self._matches = places, matches
         self.longest_gap = longest_gap
-        self._found = lru_cache(_KEPT)(self._match)
+        self._kept_matches = lru_cache(_KEPT)(self._match)
 
     def matches(self, parts: Parts) -> PatternMatches | None:
         """Return sampled matches of parts with a gap between neighbours; None without any.
@@ -156,7 +156,7 @@ class Matcher:
         Arguments:
             parts: the phrases between the gaps, in order.
         """
-        return self._found(parts)
+        return self._kept_matches(parts)
 
     def fillers(self, matches: PatternMatches, slot: int, max_fillers: int) -> np.ndarray:
         """Return the words in a gap of each match, uint32[n, m], 0 behind the last.

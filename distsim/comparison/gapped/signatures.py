@@ -85,7 +85,7 @@ class GappedCosine:
         hashes = frozen(index.vocabulary.word_hashes())
         self._rows = find_sorted(frozen(table.parts.hashes), hashes)
         self._parts = table.parts
-        self._known = lru_cache(_KEPT)(self._made)
+        self._known = lru_cache(_KEPT)(self._signature_of)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return GappedCosine, (self.index, self.table)
@@ -148,7 +148,7 @@ class GappedCosine:
         """
         return self._known(pattern)
 
-    def _made(self, pattern: GappedPattern) -> PatternSignature:
+    def _signature_of(self, pattern: GappedPattern) -> PatternSignature:
         whole = self.matcher.matches(pattern.parts)
         last = len(pattern.parts)
         gaps: dict[Hashable, np.ndarray] = {}

@@ -109,7 +109,7 @@ class Opposites:
         for pattern in self.language.patterns:
             self._patterns[pattern.before, pattern.between] = pattern.weight
         self._openers = {before for before, _ in self._patterns}
-        self._told: dict[WordsPair, OppositeEvidence | None] = {}
+        self._evidence: dict[WordsPair, OppositeEvidence | None] = {}
         self._negated = lru_cache(_CACHED)(self._found_negated)
         self._contrasted_with = lru_cache(_CACHED_CONTRASTS)(self._contrasts_of)
         self._occurrences = JointOccurrences(index, self._inflections)
@@ -133,12 +133,12 @@ class Opposites:
         phrases = list(dict.fromkeys(phrase for pair in checked for phrase in pair))
         words = dict(zip(phrases, self.index.words(phrases), strict=True)) if phrases else {}
         asked = [_key(*without_shared(words[a], words[b])) for a, b in checked]
-        known = self._told
+        known = self._evidence
         by_key = {key: known[key] for key in asked if key and key in known}
         new = list(dict.fromkeys(key for key in asked if key and key not in by_key))
         for first in range(0, len(new), _AT_ONCE):
             keys = new[first : first + _AT_ONCE]
-            by_key |= zip(keys, self._found(keys), strict=True)
+            by_key |= zip(keys, self._evidence_of(keys), strict=True)
         if len(known) + len(new) > _CACHED:
             known.clear()
         known.update((key, by_key[key]) for key in new)
@@ -154,7 +154,7 @@ class Opposites:
         """
         return [None if evidence is None else evidence.score for evidence in self.evidence(pairs)]
 
-    def _found(self, pairs: list[WordsPair]) -> list[OppositeEvidence | None]:
+    def _evidence_of(self, pairs: list[WordsPair]) -> list[OppositeEvidence | None]:
         """Return the evidence of pairs of different words; None where the corpus lacks one."""
         counts = [[self._occurrences.of(words) for words in pair] for pair in pairs]
         known = [

@@ -45,13 +45,13 @@ def sort_triples(phrases, features, counts, out_phrases, out_features, out_count
         out_phrases[place] = phrases[i]
         out_features[place] = features[i]
         out_counts[place] = counts[i]
-    most = 0
+    largest = 0
     for bucket in range(_BUCKETS):
         if stops[bucket + 1] - stops[bucket] <= _MOST_INNER:
-            most = max(most, stops[bucket + 1] - stops[bucket])
-    room_phrases = np.empty(most, np.uint64)
-    room_features = np.empty(most, np.uint64)
-    room_counts = np.empty(most, np.uint64)
+            largest = max(largest, stops[bucket + 1] - stops[bucket])
+    room_phrases = np.empty(largest, np.uint64)
+    room_features = np.empty(largest, np.uint64)
+    room_counts = np.empty(largest, np.uint64)
     inner = np.empty(_INNER + 1, np.int64)
     down = shift - np.uint64(min(np.int64(shift), _INNER_BITS))
     for bucket in range(_BUCKETS):

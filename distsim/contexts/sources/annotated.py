@@ -195,15 +195,15 @@ class CountedSentences(CountedText):
         """
         return TrainingLimits(rows, features, self._lowest_count)
 
-    def frequent_features(self, most: int) -> np.ndarray:
-        """Return the hashes of the `most` most frequent features, uint64, ascending.
+    def frequent_features(self, max_features: int) -> np.ndarray:
+        """Return the hashes of the `max_features` most frequent features, uint64, ascending.
 
         Arguments:
-            most: maximum number of features.
+            max_features: maximum number of features.
         """
         self.gather_marginals()
         assert self._marginals is not None
-        return self._marginals.most_frequent(most)
+        return self._marginals.most_frequent(max_features)
 
     def parts(self, min_count: int, max_length: int) -> Iterator[ThreadTask]:
         """Yield occurrences of phrases, in ascending order of their hashes in any case.

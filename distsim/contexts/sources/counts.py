@@ -159,14 +159,14 @@ def _years(filters: Sequence[str]) -> np.ndarray:
     if len(filters) > 1:
         raise ParameterError("`where`: give one condition on the year of counts")
     ranges = []
-    for one in filters:
-        field, _, values = one.partition("=")
+    for condition in filters:
+        field, _, values = condition.partition("=")
         for text in values.split("|"):
             match = _YEARS.fullmatch(text.strip())
             if field.strip() != "year" or not match or not any(match.groups()):
                 raise ParameterError(
-                    f"`where` {one!r}: counts have years alone: give year=1950.., year=1900..1950 "
-                    "or year=1999"
+                    f"`where` {condition!r}: counts have years alone: give year=1950.., "
+                    "year=1900..1950 or year=1999"
                 )
             low, dots, high = match.groups()
             first = int(low or 0)

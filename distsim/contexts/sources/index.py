@@ -198,13 +198,13 @@ class IndexText(CountedText):
         if selection.max_phrases is None:
             return selection.min_count
         index = self._index
-        most = int(index.word_counts()[1:].max(initial=0))
-        histogram = np.zeros(most + 1, np.int64)
+        highest = int(index.word_counts()[1:].max(initial=0))
+        histogram = np.zeros(highest + 1, np.int64)
         for chunk in phrase_walk.walk(index.shards, index.n_words, selection.max_length):
             for length in range(1, selection.max_length + 1):
                 lows, highs = chunk.runs(length, selection.min_count)
-                counts = np.minimum(highs - lows, most)  # more only where the index is damaged
-                histogram += np.bincount(counts, minlength=most + 1)
+                counts = np.minimum(highs - lows, highest)  # more only where the index is damaged
+                histogram += np.bincount(counts, minlength=highest + 1)
         at_least = np.cumsum(histogram[::-1])[::-1]
         enough = np.flatnonzero(at_least >= selection.max_phrases)
         return max(selection.min_count, int(enough[-1]) if enough.size else 0)

@@ -236,20 +236,20 @@ class CountedText:
         """
         return TrainingLimits(rows, features, 1)
 
-    def frequent_features(self, most: int) -> np.ndarray:
-        """Return the hashes of the `most` most frequent features, uint64, ascending.
+    def frequent_features(self, max_features: int) -> np.ndarray:
+        """Return the hashes of the `max_features` most frequent features, uint64, ascending.
 
         Arguments:
-            most: the number of features.
+            max_features: the number of features.
         """
-        return self.frequent_features_of(None, most)
+        return self.frequent_features_of(None, max_features)
 
-    def frequent_features_of(self, families: Sequence[int] | None, most: int) -> np.ndarray:
+    def frequent_features_of(self, families: Sequence[int] | None, max_features: int) -> np.ndarray:
         """Return the hashes of the most frequent features of some families, uint64, ascending.
 
         Arguments:
             families: their numbers in the space; None: all.
-            most: the number of features.
+            max_features: the number of features.
         """
         space = self.space
         assert space is not None
@@ -257,7 +257,7 @@ class CountedText:
         if families is not None:
             seen = seen[np.isin(space.families[seen], families)]
         order = np.lexsort((space.hashes[seen], -space.marginals[seen]))
-        return np.unique(space.hashes[seen[order[:most]]])
+        return np.unique(space.hashes[seen[order[:max_features]]])
 
 
 @runtime_checkable

@@ -148,11 +148,11 @@ class GivenVectors(VectorFile):
             )
         if not np.isfinite(rows).all():
             raise ParameterError("`vectors`: a number is not finite (nan or inf)")
-        self._given = VectorFileContents(listed, rows.astype(np.float32))
+        self._contents = VectorFileContents(listed, rows.astype(np.float32))
 
     def read(self) -> VectorFileContents:
         """Return the words and their vectors."""
-        return self._given
+        return self._contents
 
 
 class ReadVectors(CountedText):
@@ -216,11 +216,11 @@ class ReadVectors(CountedText):
         """
         return TrainingLimits(min(rows, len(self._texts)), self.space.hashes.size, 1)
 
-    def frequent_features(self, most: int) -> np.ndarray:
-        """Return the hashes of all dimensions, uint64, ascending, whatever `most` is.
+    def frequent_features(self, max_features: int) -> np.ndarray:
+        """Return the hashes of all dimensions, uint64, ascending, whatever `max_features` is.
 
         Arguments:
-            most: ignored.
+            max_features: ignored.
         """
         return np.sort(self.space.hashes)
 
@@ -307,17 +307,17 @@ def _read_phrases(source: VectorFile, words: set[str]) -> list[str]:
     if source.phrases is None:
         return []
     lookup = Lookup(source.normaliser, source.text_format, words.__contains__)
-    found: dict[str, None] = {}
+    phrases: dict[str, None] = {}
     for phrase in read_phrases(source.phrases):
         text = " ".join(lookup.readings(phrase)[0])
         if text and text not in words:
-            found[text] = None
-    return list(found)
+            phrases[text] = None
+    return list(phrases)
 
 
 def _blob(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return (UTF-8 of texts end to end, uint8; starts, int64[n + 1])."""
     data = [text.encode() for text in texts]
     ends = np.zeros(len(data) + 1, np.int64)
-    np.cumsum([len(one) for one in data], out=ends[1:])
+    np.cumsum([len(text) for text in data], out=ends[1:])
     return np.frombuffer(b"".join(data), np.uint8), ends

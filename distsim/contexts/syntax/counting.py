@@ -196,13 +196,13 @@ class FeatureCounter:
             frozen(occurrences), self._corpus.sentences, self._templates
         )
         names = self._corpus.names
-        found: dict[str, int] = {}
+        count_of_name: dict[str, int] = {}
         for key, count in zip(packed.tolist(), counts.tolist(), strict=True):
             template = self._model.templates[key >> int(kernel.TEMPLATE_SHIFT)]
             mask = int(kernel.TEXT_MASK)
             name = template.name(names[(key >> int(kernel.TEXT_SHIFT)) & mask], names[key & mask])
-            found[name] = found.get(name, 0) + count
-        return found
+            count_of_name[name] = count_of_name.get(name, 0) + count
+        return count_of_name
 
     def render(self, batch: PhraseOccurrences) -> tuple[np.ndarray, np.ndarray]:
         """Return the texts of a batch's phrases, uint8 end to end, and int64[n + 1] offsets."""
@@ -244,12 +244,12 @@ def named_contexts(
             f"`weights` {weighting.scheme} needs the counts of all phrases: choose raw or log here"
         )
     spellings = _spellings(phrase)
-    found: list[list[int]] = [[] for _ in spellings]
+    places_of_phrases: list[list[int]] = [[] for _ in spellings]
     with scratch_folder() as folder:
         encoder = Encoder(folder)
-        for _ in encoder.encode(_holding(sentences, spellings, found)):
+        for _ in encoder.encode(_holding(sentences, spellings, places_of_phrases)):
             pass
-        occurrences = sorted(place for places in found for place in places)
+        occurrences = sorted(place for places in places_of_phrases for place in places)
         corpus = encoder.finish()
         if not occurrences:
             return Results()
@@ -275,7 +275,9 @@ def _spellings(phrase: str) -> list[list[str]]:
 
 
 def _holding(
-    sentences: Iterable[AnnotatedSentence], spellings: list[list[str]], found: list[list[int]]
+    sentences: Iterable[AnnotatedSentence],
+    spellings: list[list[str]],
+    places_of_phrases: list[list[int]],
 ) -> Iterator[AnnotatedSentence]:
     """Yield the sentences that contain the phrase; occurrences are added by spelling."""
     position = 0
@@ -286,7 +288,7 @@ def _holding(
             n = len(spelling)
             for i in range(len(words) - n + 1):
                 if words[i] == spelling[0] and words[i : i + n] == spelling:
-                    found[number].append((position + i) << 3 | (n - 1))
+                    places_of_phrases[number].append((position + i) << 3 | (n - 1))
                     holds = True
         if holds:
             position += len(words)
@@ -341,13 +343,13 @@ class Marginals:
         columns = np.array([(*pair, n) for pair, n in repeats.items()], np.int64).reshape(-1, 3).T
         self.counts = MarginalCounts(columns[0], columns[1].astype(np.float64), columns[2], totals)
 
-    def most_frequent(self, most: int) -> np.ndarray:
+    def most_frequent(self, max_features: int) -> np.ndarray:
         """Return the hashes of the most frequent features, uint64, ascending."""
         hashes, counts = np.empty(0, np.uint64), np.empty(0)
         for begin in range(0, self._hashes.size, _BLOCK):
             hashes = np.concatenate([hashes, self._hashes[begin : begin + _BLOCK]])
             counts = np.concatenate([counts, self._counts[begin : begin + _BLOCK]])
-            best = np.lexsort((hashes, -counts))[:most]
+            best = np.lexsort((hashes, -counts))[:max_features]
             hashes, counts = hashes[best], counts[best]
         return np.sort(hashes)
 

@@ -201,18 +201,18 @@ class SyntaxModel:
 
     @cached_property
     def _numbered(self) -> list[tuple[int, tuple[str, Place, Template]]]:
-        found: list[tuple[str, Place, Template]] = []
+        templates: list[tuple[str, Place, Template]] = []
         if NGRAM in self.families:
-            found += [("ngrams", *t) for t in ngram_templates(self.kinds, self.window)]
+            templates += [("ngrams", *t) for t in ngram_templates(self.kinds, self.window)]
         if CONSTITUENT in self.families:
-            found += [("spans", *t) for t in constituent_templates()]
+            templates += [("spans", *t) for t in constituent_templates()]
         if SLASHES in self.families:
-            found += [("slashes", *t) for t in slash_templates()]
+            templates += [("slashes", *t) for t in slash_templates()]
         graphs = [name for name in DEPENDENCIES if name in self.families]
-        found += [("arcs", *t) for t in dependency_templates(graphs, self.kinds)]
+        templates += [("arcs", *t) for t in dependency_templates(graphs, self.kinds)]
         if HEAD in self.families:
-            found += [("heads", *t) for t in head_templates(self.kinds)]
-        return list(enumerate(found))
+            templates += [("heads", *t) for t in head_templates(self.kinds)]
+        return list(enumerate(templates))
 
     @cached_property
     def templates(self) -> list[Template]:
@@ -279,14 +279,14 @@ class SyntaxModel:
         )
 
 
-def _chosen(what: str, names: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
+def _chosen(argument: str, names: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names in their canonical order.
 
     Raises:
         ParameterError: one is not known, or there are none.
     """
     for name in names:
-        one_of(name, known, what)
+        one_of(name, known, argument)
     if not names:
-        raise ParameterError(f"{what}: none chosen: choose of {', '.join(known)}")
+        raise ParameterError(f"{argument}: none chosen: choose of {', '.join(known)}")
     return tuple(name for name in known if name in names)

@@ -73,7 +73,7 @@ def find_documents(
     if file_format in ("text", "lines") or as_is:
         sources = in_encoding(find_sources(paths, written), options.encoding)
         return find_texts(sources, as_is)
-    found = []
+    text_sources = []
     for source in in_encoding(find_sources(paths, written), options.encoding):
         reader = None
         if source.documents is None:
@@ -85,11 +85,11 @@ def find_documents(
                     f"from others, with `file_format` {name}"
                 )
         if reader is None:
-            found += find_texts([source])
+            text_sources += find_texts([source])
         else:
             require_readable(source)
-            found.append(replace(source, documents=partial(_documents, reader, options)))
-    return found
+            text_sources.append(replace(source, documents=partial(_documents, reader, options)))
+    return text_sources
 
 
 def _documents(reader: Reader, options: ReadOptions, source: Source) -> Iterator[Document]:
@@ -106,7 +106,7 @@ def format_of(source: Source) -> str:
     Arguments:
         source: the file.
     """
-    suffixes = [one.lower() for one in Path(source.name).suffixes]
+    suffixes = [suffix.lower() for suffix in Path(source.name).suffixes]
     if suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
     suffix = suffixes[-1] if suffixes else ""
@@ -159,7 +159,7 @@ def settle_format(
         (n for n in by_format if n in READERS and "text" not in READERS[n].text_formats), ""
     )
     if annotated and len(by_format) > 1:
-        other = next(found[0] for name, found in by_format.items() if name != annotated)
+        other = next(with_format[0] for name, with_format in by_format.items() if name != annotated)
         raise InputError(
             f"{other.label}: is no {annotated} as {by_format[annotated][0].label} is: "
             "index annotated files and others apart"

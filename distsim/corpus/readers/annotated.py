@@ -61,8 +61,8 @@ def _read_conllu(source: Source, options: ReadOptions) -> Iterator[Document]:
                 if piece.annotations:
                     yield piece.document()
                 piece = _SentenceRun(begins[1], {}, continues=False)
-            elif (found := _FIELD.match(line)) is not None:
-                piece.fields[found[1]] = found[2]
+            elif (field_match := _FIELD.match(line)) is not None:
+                piece.fields[field_match[1]] = field_match[2]
         at = [n for n, line in enumerate(lines, first) if line[0] != "#"]
         if not at:
             continue
@@ -168,24 +168,24 @@ def layout_of(head: bytes, columns: str | None, document: str | None) -> Layout:
     tokens = [_tags_behind(rest, _STRUCTURES)[0] for _, rest in parts if rest[:1] not in ("", "<")]
     rows = [token.split("\t") for token in tokens]
     named = next(filter(None, map(_NAMED_COLUMNS.search, lines[:50])), None)
-    names = [one.strip() for one in (columns or (named[1] if named else "")).split(",")]
+    names = [name.strip() for name in (columns or (named[1] if named else "")).split(",")]
     if len(names) < 2:
         names = named[1].split() if named and not columns else names
     widths = [len(row) for row in rows]
     n_columns = max(set(widths), key=widths.count) if widths else len(names)
     rows = [row for row in rows if len(row) == n_columns]
     if columns or named:
-        tag = next((names.index(one) for one in _TAG_NAMES if one in names), None)
-        lemma = next((names.index(one) for one in _LEMMA_NAMES if one in names), None)
+        tag = next((names.index(name) for name in _TAG_NAMES if name in names), None)
+        lemma = next((names.index(name) for name in _LEMMA_NAMES if name in names), None)
     else:
         tag, lemma = _guessed(rows, n_columns)
-    found = [tag for tags, _ in parts for tag in tags]
-    starts = [(match[2], bool(match[3])) for match in found if not match[1]]
+    tags_of_file = [tag for tags, _ in parts for tag in tags]
+    starts = [(match[2], bool(match[3])) for match in tags_of_file if not match[1]]
     opened = {name for name, _ in starts}
     of_attributes = [name for name, has in starts if has and name not in _PARTS]
     guess = next((name for name in _DOCUMENTS if name in opened), "")
     if not guess and of_attributes:
-        guess = _innermost(found, set(of_attributes))
+        guess = _innermost(tags_of_file, set(of_attributes))
     sentence = next((name for name in _SENTENCES if name in opened), "")
     return Layout(n_columns, tag, lemma, document or guess, sentence)
 
@@ -349,7 +349,7 @@ class _VerticalDocuments:
             self._around.append((name, values if self._is_about(name) else {}))
             if of_document:
                 self._new_document("")
-        elif not any(name == one for one, _ in self._around):
+        elif not any(name == open_name for open_name, _ in self._around):
             self._options.skip(
                 InputError(f"{place}: </{name}> ends what did not begin: correct it")
             )

@@ -552,7 +552,7 @@ class _Header:
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         """Begin an element."""
         self._open.append((name, attributes))
-        inside = {one for one, _ in self._open[:-1]}
+        inside = {open_name for open_name, _ in self._open[:-1]}
         if name in _TELLING:
             self._texts.append([])
         elif name in _NAME_PARTS and self._texts:
@@ -565,8 +565,8 @@ class _Header:
 
     def add(self, text: str) -> None:
         """Add text of an element."""
-        for one in self._texts:
-            one.append(text)
+        for text_list in self._texts:
+            text_list.append(text)
         self._n_characters += len(text)
         if self._n_characters > _LONGEST_FIELD:
             self._texts = [[] for _ in self._texts]
@@ -577,12 +577,12 @@ class _Header:
         name, attributes = self._open.pop()
         if name not in _TELLING:
             return
-        inside = {one for one, _ in self._open}
+        inside = {open_name for open_name, _ in self._open}
         text = " ".join("".join(self._texts.pop()).split()).replace(" ,", ",")
         if not self._texts:
             self._n_characters = 0
         if name in ("date", "pubdate"):
-            named = (attributes.get(one) for one in ("when", "from", "notBefore"))
+            named = (attributes.get(attribute) for attribute in ("when", "from", "notBefore"))
             self._date(next(filter(None, named), text), attributes, inside)
         elif (
             name in ("title", "author")
@@ -652,7 +652,11 @@ def _text_format(source: Source) -> TextFormat:
         if isinstance(event, Start):
             in_text |= event.name == "text"
             n += in_text
-            if in_text and event.name == "w" and any(event.attributes.get(one) for one in _WORD):
+            if (
+                in_text
+                and event.name == "w"
+                and any(event.attributes.get(attribute) for attribute in _WORD)
+            ):
                 return "lines"
         if n > _LOOKED_AT:
             break

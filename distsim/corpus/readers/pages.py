@@ -28,7 +28,7 @@ def _read_docx(source: Source, options: ReadOptions) -> Iterator[Document]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             unpacked = sum(
-                one.file_size for one in archive.infolist() if one.filename.endswith(".xml")
+                entry.file_size for entry in archive.infolist() if entry.filename.endswith(".xml")
             )
         refuse_bomb(source, unpacked, len(data))
         text = _raw_text(mammoth.docx.read(io.BytesIO(_with_known_breaks(data))).value)
@@ -55,18 +55,18 @@ def _with_known_breaks(data: bytes) -> bytes:
         data: the file.
     """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        parts = {one: archive.read(one) for one in archive.namelist() if one.endswith(".xml")}
+        parts = {name: archive.read(name) for name in archive.namelist() if name.endswith(".xml")}
         changed = {
-            one: _UNKNOWN_BREAK.sub(b"<w:br/>", part)
-            for one, part in parts.items()
+            name: _UNKNOWN_BREAK.sub(b"<w:br/>", part)
+            for name, part in parts.items()
             if _UNKNOWN_BREAK.search(part)
         }
         if not changed:
             return data
         copy = io.BytesIO()
         with zipfile.ZipFile(copy, "w") as written:
-            for one in archive.namelist():
-                written.writestr(one, changed.get(one) or archive.read(one))
+            for name in archive.namelist():
+                written.writestr(name, changed.get(name) or archive.read(name))
     return copy.getvalue()
 
 
@@ -101,32 +101,32 @@ def _read_html(source: Source, options: ReadOptions) -> Iterator[Document]:
         size = _LARGEST_PAGE // 1000**2
         options.skip(InputError(f"{source.label}: is longer than {size} MB: leave the page out"))
         return
-    found: Any  # a Document of trafilatura's
+    extracted: Any  # a Document of trafilatura's
     try:
-        found = trafilatura.bare_extraction(
+        extracted = trafilatura.bare_extraction(
             page, include_comments=False, with_metadata=True, date_extraction_params=_DATES
         )
     except (ValueError, RecursionError) as error:
         options.skip(InputError(f"{source.label}: is a page that cannot be read: {error!r:.100}"))
         return
-    text = "" if found is None else "\n".join(_paragraphs(found.body))
+    text = "" if extracted is None else "\n".join(_paragraphs(extracted.body))
     if not text:
         options.skip(InputError(f"{source.label}: has no main text: leave the page out"))
         return
-    fields = {name: getattr(found, name) or None for name in _FIELDS}
+    fields = {name: getattr(extracted, name) or None for name in _FIELDS}
     yield Document(text, options.id_of(source.name), fields, 1)
 
 
 def _paragraphs(body: Any) -> list[str]:
     """Return the text of the blocks of an extracted page, each on one line."""
-    found: list[str] = []
+    paragraphs: list[str] = []
     pieces: list[str] = []
 
     def end_block() -> None:
         text = " ".join("".join(pieces).split())
         pieces.clear()
         if text:
-            found.append(text)
+            paragraphs.append(text)
 
     def walk(element: Any) -> None:
         is_block = element.tag in _BLOCKS
@@ -141,7 +141,7 @@ def _paragraphs(body: Any) -> list[str]:
 
     walk(body)
     end_block()
-    return found
+    return paragraphs
 
 
 HTML = Reader((".html", ".htm", ".xhtml"), ("HTML",), _read_html)

@@ -56,13 +56,13 @@ class ReadOptions:
         self.first_skipped = self.first_skipped or str(error)
         self.skipped += 1
 
-    def id_of(self, given: str) -> str | None:
+    def id_of(self, id_: str) -> str | None:
         """Return the id of a document that a file or a structure names; None where it is numbered.
 
         Arguments:
-            given: the name.
+            id_: the name.
         """
-        return None if self.id_field == NO_ID else given
+        return None if self.id_field == NO_ID else id_
 
     def document(self, values: dict[str, Any], place: str, line: int) -> Document | None:
         """Return the document of a record; None where it is empty, or broken and left out.
@@ -87,10 +87,11 @@ class ReadOptions:
             return None
         text = values.pop(name)
         if not isinstance(text, str):
-            found = printable(json.dumps(text, default=str, ensure_ascii=False))
+            shown_value = printable(json.dumps(text, default=str, ensure_ascii=False))
             self.skip(
                 InputError(
-                    f"{place}: the field {name!r} is {found:.40}, wanted a text: correct the record"
+                    f"{place}: the field {name!r} is {shown_value:.40}, wanted a text: "
+                    "correct the record"
                 )
             )
             return None
@@ -173,7 +174,7 @@ def flat(values: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, str):
             fields[str(name)] = (value if value.isascii() else _HALF.sub("\ufffd", value)) or None
         elif isinstance(value, dict):
-            fields |= flat({f"{name}.{part}": one for part, one in value.items()})
+            fields |= flat({f"{name}.{part}": entry for part, entry in value.items()})
         elif isinstance(value, bool):
             fields[str(name)] = "true" if value else "false"
         elif isinstance(value, list | tuple):

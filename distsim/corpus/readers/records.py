@@ -37,9 +37,9 @@ def _read_jsonl(source: Source, options: ReadOptions) -> Iterator[Document]:
         if not isinstance(values, dict):
             options.skip(InputError(f"{place}: is no JSON object: give an object a line"))
             continue
-        found = options.document(values, place, number)
-        if found is not None:
-            yield found
+        document = options.document(values, place, number)
+        if document is not None:
+            yield document
 
 
 JSONL = Reader((".jsonl", ".ndjson"), ("JSON lines",), _read_jsonl)
@@ -99,9 +99,9 @@ def _read_delimited(marks: str, source: Source, options: ReadOptions) -> Iterato
                 )
             elif row:
                 values = without_unnamed(dict(zip(names, row, strict=True)))
-                found = options.document(values, place, begin)
-                if found is not None:
-                    yield found
+                document = options.document(values, place, begin)
+                if document is not None:
+                    yield document
 
 
 def _dialect(head: bytes, marks: str) -> dict[str, Any]:
@@ -173,16 +173,16 @@ def _read_parquet(source: Source, options: ReadOptions) -> Iterator[Document]:
         try:
             # Dictionaries stay so: a file of a few kB may have a million rows of one long text.
             schema = parquet.read_schema(path)
-            texts = [one.name for one in schema if pyarrow.types.is_string(one.type)]
+            texts = [field.name for field in schema if pyarrow.types.is_string(field.type)]
             batches = parquet.ParquetFile(
                 path, read_dictionary=texts, page_checksum_verification=True
             ).iter_batches(_ROWS)
             for number, values in enumerate(_rows(batches), 1):
-                found = options.document(values, f"{source.label}, row {number}", number)
-                if found is not None:
-                    n_bytes += len(found.text)
+                document = options.document(values, f"{source.label}, row {number}", number)
+                if document is not None:
+                    n_bytes += len(document.text)
                     refuse_bomb(source, n_bytes, size)
-                    yield found
+                    yield document
         except (pyarrow.ArrowException, OSError, ValueError, KeyError) as error:
             raise InputError(
                 f"{source.label}: no readable Parquet ({str(error).splitlines()[0]:.100}): "

@@ -69,14 +69,14 @@ def _by_library(text: str, source: Source, options: ReadOptions) -> list[str]:
     try:
         subtitles = pysubs2.SSAFile.from_string(text)
     except Exception as error:  # of any kind; its parsers check little
-        what = str(error) or type(error).__name__
+        message = str(error) or type(error).__name__
         options.skip(
             InputError(
-                f"{source.label}: cannot be read as subtitles ({what:.100}): correct the file"
+                f"{source.label}: cannot be read as subtitles ({message:.100}): correct the file"
             )
         )
         return []
-    return [one.plaintext for one in subtitles if not one.is_comment]
+    return [subtitle.plaintext for subtitle in subtitles if not subtitle.is_comment]
 
 
 def _events(lines: list[str], label: str, options: ReadOptions) -> Iterator[str]:
@@ -131,12 +131,12 @@ def _cues(lines: list[str], label: str, options: ReadOptions) -> Iterator[str]:
             continue
         if begin >= 0:
             is_timed = any(map(_SAID_AT.search, said))
-            told = [unescape(line) for line in _without_notes(said)]
-            plain = [_TAG.sub("", line).strip() for line in told]
+            unescaped = [unescape(line) for line in _without_notes(said)]
+            plain = [_TAG.sub("", line).strip() for line in unescaped]
             if is_timed and plain and plain[0] == shown:  # lines that roll stand there twice
-                told = told[1:]
+                unescaped = unescaped[1:]
             shown = next(filter(None, reversed(plain)), shown)
-            yield "\n".join(told)
+            yield "\n".join(unescaped)
 
 
 def _is_name(said: list[str], is_vtt: bool, is_first: bool, are_named: bool = True) -> bool:
@@ -173,7 +173,7 @@ def _fault_of(lines: list[str], begin: int, said: list[str], is_vtt: bool) -> st
 
 def _without_notes(lines: list[str]) -> list[str]:
     """Return lines without those of notes and styles of WebVTT."""
-    found: list[str] = []
+    kept_lines: list[str] = []
     is_note, is_first = False, False
     for line in lines:
         if not line.strip():
@@ -182,8 +182,8 @@ def _without_notes(lines: list[str]) -> list[str]:
             is_note = True
         is_first = is_first and not line.strip()
         if not is_note:
-            found.append(line)
-    return found
+            kept_lines.append(line)
+    return kept_lines
 
 
 def _lines(subtitles: list[str]) -> tuple[list[str], list[int]]:

@@ -14,12 +14,12 @@ KEPT = 1 << 15  # pairs of words whose cosines are kept, a power of 2
 class WordCosines(NamedTuple):
     """Cosines of words; those of the pairs met last are kept.
 
-    forms: uint64 per word, the hash of its normal form. vectors: float32[words, n_dimensions], of
-    length 1, or zeros without one. lanes: float32[8], overwritten. pairs, cosines: int64[KEPT] and
-    float64[KEPT], pairs of words and their cosines; overwritten.
+    form_hashes: uint64 per word, the hash of its normal form. vectors: float32[words,
+    n_dimensions], of length 1, or zeros without one. lanes: float32[8], overwritten. pairs,
+    cosines: int64[KEPT] and float64[KEPT], pairs of words and their cosines; overwritten.
     """
 
-    forms: np.ndarray
+    form_hashes: np.ndarray
     vectors: np.ndarray
     lanes: np.ndarray
     pairs: np.ndarray
@@ -34,7 +34,7 @@ def _cosine(a, b, known):
         a, b: numbers of words.
         known: WordCosines.
     """
-    if known.forms[a] == known.forms[b]:
+    if known.form_hashes[a] == known.form_hashes[b]:
         return 1.0
     lower = min(a, b)
     other = max(a, b)
@@ -87,7 +87,7 @@ def _likeness(a, n, b, m, words, weights, known):
         a, n: first word of a span, and its words.
         b, m: the same of another one, or of the same.
         words: int64, the word at each place.
-        forms, weights, vectors: by word, as compare_sides takes them.
+        weights: by word, as compare_sides takes them.
         known: WordCosines.
     """
     total = 0.0
@@ -107,12 +107,12 @@ def _closest(word, figures, b, m, words, known):
         word: its number.
         figures: uint64 per word, as compare_sides takes them.
         b, m: first word of the span, and its words.
-        words, forms, vectors: as compare_sides takes them.
+        words: as compare_sides takes them.
         known: WordCosines.
     """
     best = 0.0
     for j in range(b, b + m):
-        if known.forms[word] == known.forms[words[j]]:
+        if known.form_hashes[word] == known.form_hashes[words[j]]:
             return 1.0
         if figures[word] != 0:
             if figures[word] == figures[words[j]]:
@@ -158,7 +158,7 @@ def _moved(a, n, b, m, words, before, in_order, known):
 
     Arguments:
         a, n, b, m: first word and words of either span.
-        words, forms, vectors: as compare_sides takes them.
+        words: as compare_sides takes them.
         before: uint64 per place, a bit for each gap of its side that stands before it.
         in_order: whether both sides have their gaps in one order.
         known: WordCosines.
@@ -169,7 +169,7 @@ def _moved(a, n, b, m, words, before, in_order, known):
         least = 64
         best = 0.0  # of a word with itself 2: rounding may take another word to 1
         for j in range(b, b + m):
-            is_same = known.forms[words[i]] == known.forms[words[j]]
+            is_same = known.form_hashes[words[i]] == known.form_hashes[words[j]]
             if not is_same and not in_order:
                 continue
             cosine = 2.0 if is_same else _cosine(words[i], words[j], known)
@@ -189,16 +189,16 @@ def _moved(a, n, b, m, words, before, in_order, known):
 
 
 @uncounted
-def _has(word, b, m, words, forms):
+def _has(word, b, m, words, form_of_word):
     """Return whether a span has a word, in any spelling of its normal form."""
     for j in range(b, b + m):
-        if forms[words[j]] == forms[word]:
+        if form_of_word[words[j]] == form_of_word[word]:
             return True
     return False
 
 
 @compiled
-def facing_words(firsts, lengths, words, forms, is_plain, max_words):
+def facing_words(firsts, lengths, words, form_numbers, is_plain, max_words):
     """Return the pairs of words that only one side of a rule has each, int64, ascending, once each.
 
     A pair is the lower form << 32, and the higher one.
@@ -206,7 +206,7 @@ def facing_words(firsts, lengths, words, forms, is_plain, max_words):
     Arguments:
         firsts, lengths: int64[n, 2], first word and words of the source and the target side.
         words: int64, the word at each place, without gaps.
-        forms: int64 per word, the number of its normal form.
+        form_numbers: int64 per word, the number of its normal form.
         is_plain: bool per word, whether it has letters or digits.
         max_words: maximum number of words of a side that is looked at.
     """
@@ -222,11 +222,11 @@ def facing_words(firsts, lengths, words, forms, is_plain, max_words):
         if max(n_a, n_b) > max_words:
             continue
         for i in range(a, a + n_a):
-            if not is_plain[words[i]] or _has(words[i], b, n_b, words, forms):
+            if not is_plain[words[i]] or _has(words[i], b, n_b, words, form_numbers):
                 continue
             for j in range(b, b + n_b):
-                if is_plain[words[j]] and not _has(words[j], a, n_a, words, forms):
-                    first, other = forms[words[i]], forms[words[j]]
+                if is_plain[words[j]] and not _has(words[j], a, n_a, words, form_numbers):
+                    first, other = form_numbers[words[i]], form_numbers[words[j]]
                     keys[n] = (min(first, other) << 32) | max(first, other)
                     n += 1
     keys = np.sort(keys[:n])
@@ -239,7 +239,7 @@ def facing_words(firsts, lengths, words, forms, is_plain, max_words):
 
 
 @uncounted
-def _opposed(a, n, b, m, words, numbers, negates, exclusive, near, known):
+def _opposed(a, n, b, m, words, form_numbers, negates, exclusive, near, known):
     """Return whether a word of a span and a word of another exclude each other.
 
     Words that stand on both sides are no such words, nor negations, which are counted; of the
@@ -247,8 +247,8 @@ def _opposed(a, n, b, m, words, numbers, negates, exclusive, near, known):
 
     Arguments:
         a, n, b, m: first word and words of either span.
-        words, forms, vectors: as compare_sides takes them.
-        numbers: int64 per word, the number of its normal form.
+        words: as compare_sides takes them.
+        form_numbers: int64 per word, the number of its normal form.
         negates: uint8 per word, 1 of negations.
         exclusive: int64, ascending, pairs as facing_words returns them.
         near: how much lower than the closest word's a cosine may be.
@@ -257,16 +257,16 @@ def _opposed(a, n, b, m, words, numbers, negates, exclusive, near, known):
     if exclusive.size == 0:
         return False
     for i in range(a, a + n):
-        if negates[words[i]] == 1 or _has(words[i], b, m, words, known.forms):
+        if negates[words[i]] == 1 or _has(words[i], b, m, words, known.form_hashes):
             continue
         best = -1.0
         best_exclusive = -1.0
         for j in range(b, b + m):
-            if negates[words[j]] == 1 or _has(words[j], a, n, words, known.forms):
+            if negates[words[j]] == 1 or _has(words[j], a, n, words, known.form_hashes):
                 continue
             cosine = _cosine(words[i], words[j], known)
             best = max(best, cosine)
-            first, other = numbers[words[i]], numbers[words[j]]
+            first, other = form_numbers[words[i]], form_numbers[words[j]]
             key = (min(first, other) << 32) | max(first, other)
             at = np.searchsorted(exclusive, key)
             if at < exclusive.size and exclusive[at] == key:
@@ -278,9 +278,9 @@ def _opposed(a, n, b, m, words, numbers, negates, exclusive, near, known):
 
 @compiled
 def compare_sides(
-    firsts, lengths, words, before, n_gaps, in_order, forms, numbers, weights, content, figures,
-    negates, vectors, text, ends, sides, has_own, wholes, exclusive, doubtful, like,
-    near,
+    firsts, lengths, words, before, n_gaps, in_order, form_hashes, form_numbers, weights,
+    content, figures, negates, vectors, text, ends, sides, has_own, wholes, exclusive, doubtful,
+    like, near,
 ):  # fmt: skip
     """Return the parts of the similarity of rules' sides, float64[n, 5].
 
@@ -298,11 +298,11 @@ def compare_sides(
         before: uint64 per place, a bit for each gap of its side that stands before it.
         n_gaps, in_order: int64[n] and bool[n], gaps of each rule, and whether both sides have them
             in one order.
-        forms, weights, content: uint64, float64 and bool per word: the hash of its normal form, its
-            weight, and whether it is a content word.
+        form_hashes, weights, content: uint64, float64 and bool per word: the hash of its normal
+            form, its weight, and whether it is a content word.
         figures: uint64 per word, equal for words of one number, 0 without a digit.
         negates: uint8 per word, 1 of negations, 2 of words that may stand for one (`fail to`).
-        numbers: int64 per word, the number of its normal form.
+        form_numbers: int64 per word, the number of its normal form.
         vectors: float32[words, n_dimensions], of length 1, or zeros without one.
         text, ends: uint8 and int64[s + 1], the distinct sides end to end.
         sides: int64[n, 2], the number of each side of a rule among the distinct ones.
@@ -321,7 +321,7 @@ def compare_sides(
         longest = max(longest, ends[s + 1] - ends[s])
     taken = np.zeros(longest + 1, np.bool_)
     known = WordCosines(
-        forms, vectors, np.zeros(8, np.float32), np.full(KEPT, -1, np.int64), np.empty(KEPT)
+        form_hashes, vectors, np.zeros(8, np.float32), np.full(KEPT, -1, np.int64), np.empty(KEPT)
     )
     soft = np.zeros(ends.size - 1), np.zeros((ends.size - 1, 2), np.int64)
     for r in range(n_rules):
@@ -362,15 +362,17 @@ def compare_sides(
         is_phrasal = not has_close and has_own[p] and has_own[q] and wholes[r] >= like
         if (is_alone and not is_phrasal) or differs_in_digits > 0:
             out[r, 2] = 1.0
-        forward = _opposed(a, n, b, m, words, numbers, negates, exclusive, near, known)
-        opposed = forward or _opposed(b, m, a, n, words, numbers, negates, exclusive, near, known)
+        forward = _opposed(a, n, b, m, words, form_numbers, negates, exclusive, near, known)
+        opposed = forward or _opposed(
+            b, m, a, n, words, form_numbers, negates, exclusive, near, known
+        )
         is_negated = negations % 2 == 1 and not may_negate
         if opposed != is_negated or differs_in_digits == 2:
             out[r, 4] = 1.0
         maybe = out[r, 2] == 0.0 and _opposed(
-            a, n, b, m, words, numbers, negates, doubtful, near, known
+            a, n, b, m, words, form_numbers, negates, doubtful, near, known
         )
-        if maybe or _opposed(b, m, a, n, words, numbers, negates, doubtful, near, known):
+        if maybe or _opposed(b, m, a, n, words, form_numbers, negates, doubtful, near, known):
             out[r, 2] = 1.0
         if n_gaps[r] > 0:
             first, n_first = _moved(a, n, b, m, words, before, in_order[r], known)

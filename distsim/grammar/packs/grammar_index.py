@@ -304,7 +304,7 @@ class GrammarIndex:
             rules: int64, numbers of rules, from 0.
         """
         with self._read():
-            return Results(self._made(np.asarray(rules, np.int64)))
+            return Results(self._packed_rules(np.asarray(rules, np.int64)))
 
     def feature(self, name: str) -> np.ndarray:
         """Return a feature of all rules, float64[n], NaN where a rule has none.
@@ -317,7 +317,7 @@ class GrammarIndex:
         """
         return self.feature_of(name, np.s_[:])
 
-    def _made(self, rules: np.ndarray) -> Iterator[PackedRule]:
+    def _packed_rules(self, rules: np.ndarray) -> Iterator[PackedRule]:
         sources = np.searchsorted(self._starts, rules.astype(np.uint64), side="right") - 1
         values = [
             (name, decode(np.asarray(codes[rules]), table).tolist())

@@ -106,10 +106,10 @@ class Forms:
         """
         self._lexicon.learn(form for base in bases for form in self.inflections.forms(base))
         agree = [self._has_by_counts(base, kind) for base in bases]
-        self.learn(base for base, one in zip(bases, agree, strict=True) if one is None)
+        self.learn(base for base, has_kind in zip(bases, agree, strict=True) if has_kind is None)
         return [
-            self.has(base, kind) if one is None else one
-            for base, one in zip(bases, agree, strict=True)
+            self.has(base, kind) if has_kind is None else has_kind
+            for base, has_kind in zip(bases, agree, strict=True)
         ]
 
     def _has_by_counts(self, base: str, kind: str) -> bool | None:
@@ -138,11 +138,13 @@ class Forms:
 
         Words before an apostrophe, as in *don 't* and *king 's*, have no other form.
         """
-        found = [words]
+        phrases = [words]
         for at in (0, len(words) - 1) if words else ():
             if not any(word.startswith("'") for word in words[at + 1 : at + 2]):
-                found += [(*words[:at], form, *words[at + 1 :]) for form in self._shown(words[at])]
-        return tuple(dict.fromkeys(found))
+                phrases += [
+                    (*words[:at], form, *words[at + 1 :]) for form in self._shown(words[at])
+                ]
+        return tuple(dict.fromkeys(phrases))
 
     def inflected(self, phrase: Words) -> list[Words]:
         """Return a phrase, and it with its first or its last word in each other form: *takes part*.
@@ -192,8 +194,8 @@ class Forms:
         rules, count = self.inflections, self._lexicon.count
         least = _RAREST_OF_FUNCTION * count(word) if word in rules.function_words else 0.0
         return [
-            one for one in self.of_word(word)
-            if count(one) >= least or rules.is_irregular(word, one)
+            form for form in self.of_word(word)
+            if count(form) >= least or rules.is_irregular(word, form)
         ]  # fmt: skip
 
     def _of_word(self, word: str) -> tuple[str, ...]:
@@ -209,7 +211,7 @@ class Forms:
             doubled = word + word[-1] + form[len(word) :]
             plain = word + form[len(word) + 1 :] if form.startswith(word + word[-1]) else word
             rivals = {doubled, plain} - {word, form}
-            rival = max((counts.get(one, 0) for one in rivals), default=0)
+            rival = max((counts.get(other, 0) for other in rivals), default=0)
             if counts[form] >= rival:
                 fitting.append(form)
         return (word, *(form for form in self._alike(word, fitting) if self._is_form(word, form)))
@@ -225,12 +227,12 @@ class Forms:
         rules = self.inflections
         rarest = _RAREST_BASE if rules.names_kinds else _RAREST_OF_MANY
         bases = [
-            one
-            for one in rules.bases(word, self._occurs)
-            if count(one) * (_RAREST_BASE if rules.is_irregular(one, word) else rarest) >= own
-            and (count(one) > own or one not in rules.forms(word))
+            base
+            for base in rules.bases(word, self._occurs)
+            if count(base) * (_RAREST_BASE if rules.is_irregular(base, word) else rarest) >= own
+            and (count(base) > own or base not in rules.forms(word))
         ]
-        bases = [one for one in self._alike(word, bases) if self._is_form(one, word)]
+        bases = [base for base in self._alike(word, bases) if self._is_form(base, word)]
         return max(bases, key=count) if bases else word
 
     def _is_form(self, base: str, form: str) -> bool:
@@ -243,14 +245,20 @@ class Forms:
         if rules.is_irregular(base, form):
             return True
         of_base = rules.forms(base)
-        own = [count(one) for one in rules.forms(form)[1:] if one not in of_base]
+        own = [
+            count(other_form) for other_form in rules.forms(form)[1:] if other_form not in of_base
+        ]
         if max(own, default=0) * _OWN_FORMS >= count(form):
             return False
         kind = rules.kind(base, form)
         if kind not in rules.together:
             return True
-        kinds = [(rules.kind(base, one), one) for one in of_base]
-        others = [count(one) for other, one in kinds if other in rules.together and other != kind]
+        kinds = [(rules.kind(base, other_form), other_form) for other_form in of_base]
+        others = [
+            count(other_form)
+            for other, other_form in kinds
+            if other in rules.together and other != kind
+        ]
         return max(others, default=0) * _RAREST_TOGETHER >= count(form)
 
     def _occurs(self, word: str) -> bool:
@@ -261,13 +269,13 @@ class Forms:
         if self._space is None or not others:
             return list(others)
         known = self._cosines.get(word, {})
-        if all(one in known for one in others):
-            cosines = [known[one] for one in others]
+        if all(other in known for other in others):
+            cosines = [known[other] for other in others]
         else:
             cosines = self._space.cosines([word] * len(others), others)
         pairs = zip(others, cosines, strict=True)
         # Not below: of a word without a vector the cosine is NaN.
-        return [one for one, cosine in pairs if not cosine < _LEAST_ALIKE]
+        return [base for base, cosine in pairs if not cosine < _LEAST_ALIKE]
 
 
 def as_bases(target: Words, candidates: Iterable[Words], forms: Forms) -> dict[Words, Words]:
@@ -290,24 +298,24 @@ def as_bases(target: Words, candidates: Iterable[Words], forms: Forms) -> dict[W
     if single is not None:
         own |= {(form,) for form in forms.of_word(first)}
     is_spelt = _is_spelt(target)
-    told = forms.content(target) if single is None else frozenset()
+    content_of_target = forms.content(target) if single is None else frozenset()
     seen: set[Words] = set()
     kept: dict[Words, Words] = {}
-    for given in candidates:
-        words = given
+    for candidate in candidates:
+        words = candidate
         if crosses_edge(target, words) or (is_spelt and not _is_spelt(words)):
             continue
         if len(words) == 1:
             words = (forms.base(words[0]),)
             if words[0] in bases or (single and forms.inflections.are_related(single, words[0])):
                 continue
-        content = forms.content(words) if told else frozenset()
-        if content and content <= told:
+        content = forms.content(words) if content_of_target else frozenset()
+        if content and content <= content_of_target:
             continue
         of_bases = tuple(map(forms.base, words))
-        if of_bases not in seen and not any(_holds(words, one) for one in own):
+        if of_bases not in seen and not any(_holds(words, bases) for bases in own):
             seen.add(of_bases)
-            kept[words] = given
+            kept[words] = candidate
     return kept
 
 
@@ -353,7 +361,7 @@ class Lemmas(NamedTuple):
         taken = set(words)
         forms.learn(members)
         for base, listed in members.items():
-            rarer = [one for one in forms.of_word(base) if one not in taken]
+            rarer = [form for form in forms.of_word(base) if form not in taken]
             taken.update(rarer)
             listed += rarer
         sizes = list(map(len, members.values()))
@@ -380,14 +388,14 @@ class Lemmas(NamedTuple):
         Arguments:
             n_words: number of words of the index.
         """
-        found = np.full(n_words, -1, np.int32)
-        found[self.forms] = np.repeat(np.arange(self.counts.size), np.diff(self.starts))
-        return found
+        lemma_of_word = np.full(n_words, -1, np.int32)
+        lemma_of_word[self.forms] = np.repeat(np.arange(self.counts.size), np.diff(self.starts))
+        return lemma_of_word
 
 
 def _is_word(word: str) -> bool:
     return word.isalpha() or (
         word[0].isalpha()
         and word[-1].isalpha()
-        and all(one.isalpha() or one in _INNER for one in word)
+        and all(letter.isalpha() or letter in _INNER for letter in word)
     )

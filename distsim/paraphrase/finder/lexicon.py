@@ -30,13 +30,13 @@ def made_once(
     if table is None:
         return make()
     with _LOCK:
-        of, made = cast(tuple[Any, dict[Hashable, Any]], table.kept.get("made once", (None, {})))
+        of, by_key = cast(tuple[Any, dict[Hashable, Any]], table.kept.get("made once", (None, {})))
         if of is not index:
-            made = {}
-            table.kept["made once"] = index, made
-        if key not in made:
-            made[key] = make()
-        return cast(T, made[key])
+            by_key = {}
+            table.kept["made once"] = index, by_key
+        if key not in by_key:
+            by_key[key] = make()
+        return cast(T, by_key[key])
 
 
 def inflections_of(index: CorpusIndex, table: StoredTable) -> Inflections:
@@ -169,13 +169,13 @@ class CountedWords:
         counts: np.ndarray = self._counts[ids]
         return counts
 
-    def most_frequent(self, most: int) -> list[str]:
+    def most_frequent(self, n_words: int) -> list[str]:
         """Return the most frequent words, the most frequent first.
 
         Arguments:
-            most: maximum number of words.
+            n_words: maximum number of words.
         """
-        order = np.argsort(-self._counts[1:], kind="stable")[:most] + 1
+        order = np.argsort(-self._counts[1:], kind="stable")[:n_words] + 1
         return self.vocabulary.words(order[self._counts[order] > 0])
 
     def _id(self, word: str) -> int:

@@ -32,9 +32,9 @@ class LemmaVectors:
         self.space = space
         self._forms = forms
         self._lexicon = lexicon
-        self.of = lru_cache(_CACHED_WORDS)(self._made)
+        self.of = lru_cache(_CACHED_WORDS)(self._vector_of)
 
-    def _made(self, words: Words) -> np.ndarray | None:
+    def _vector_of(self, words: Words) -> np.ndarray | None:
         """Return a phrase's unit vector, float64; None where no word of it has one."""
         if len(words) != 1:
             return self.space.phrase(words)

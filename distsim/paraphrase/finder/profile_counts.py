@@ -249,8 +249,8 @@ def _frequent_frames(index: CorpusIndex, lemma_of: np.ndarray, progress: Progres
     Arguments:
         lemma_of: int32[n_words], -1 for a word that has none.
     """
-    found, counts = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+    frames_of_shards, counts = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
     for frames, times in count_frames(index.shards, lemma_of, progress):
-        found.append(frames[times >= LEAST_FRAME])
+        frames_of_shards.append(frames[times >= LEAST_FRAME])
         counts.append(times[times >= LEAST_FRAME])
-    return commonest_frames(np.concatenate(found), np.concatenate(counts))
+    return commonest_frames(np.concatenate(frames_of_shards), np.concatenate(counts))

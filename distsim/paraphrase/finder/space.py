@@ -56,19 +56,19 @@ class PartSpace:
 
     def _unit_vectors(self, phrases: Sequence[tuple[str, ...]]) -> list[np.ndarray]:
         """Return the unit vector of each phrase, float64, NaN where none of its words has one."""
-        found: dict[tuple[str, ...], np.ndarray] = {}
+        vector_of_words: dict[tuple[str, ...], np.ndarray] = {}
         for words in phrases:
             vector = self._known.get(words)
             if vector is not None:
-                found[words] = vector
-        new = list(dict.fromkeys(words for words in phrases if words not in found))
+                vector_of_words[words] = vector
+        new = list(dict.fromkeys(words for words in phrases if words not in vector_of_words))
         if new:
-            made = dict(zip(new, map(np.copy, self._parts.compose(new)), strict=True))
-            if len(self._known) + len(made) > _CACHED_PHRASES:
+            new_vectors = dict(zip(new, map(np.copy, self._parts.compose(new)), strict=True))
+            if len(self._known) + len(new_vectors) > _CACHED_PHRASES:
                 self._known.clear()
-            self._known |= made
-            found |= made
-        return [found[words] for words in phrases]
+            self._known |= new_vectors
+            vector_of_words |= new_vectors
+        return [vector_of_words[words] for words in phrases]
 
     def rows(self, words: Sequence[str]) -> np.ndarray:
         """Return the row of every word, for `vectors_at`, -1 where it has none; int64.

@@ -93,18 +93,20 @@ class FinderWeights(NamedTuple):
         """
         shipped = files("distsim") / "data" / "weights" / f"{name}.toml"
         path = str(shipped) if shipped.is_file() else name
-        found = read_changes(path)
+        weights_of_tables = read_changes(path)
         values = []
         for table, features in (
             ("alone", (*ALONE, *_LINE)), ("in_sentence", (*IN_SENTENCE, *_LINE)), ("grammar", RULES)
         ):  # fmt: skip
-            own = found.get(table)
+            own = weights_of_tables.get(table)
             if not isinstance(own, dict) or set(own) != set(features):
                 raise InputError(f"{path}: [{table}] must have the keys {', '.join(features)}")
-            if not all(type(one) in (int, float) and abs(one) < np.inf for one in own.values()):
+            if not all(
+                type(weight) in (int, float) and abs(weight) < np.inf for weight in own.values()
+            ):
                 raise InputError(f"{path}: [{table}] must have finite numbers alone")
             values.append(np.array([own[key] for key in features], np.float64))
-        alone, in_sentence = (ChanceScale(one[:-3], *one[-3:].tolist()) for one in values[:2])
+        alone, in_sentence = (ChanceScale(row[:-3], *row[-3:].tolist()) for row in values[:2])
         return cls(alone, in_sentence, values[2])
 
     def text(self, notes: Iterable[str]) -> str:
@@ -172,8 +174,8 @@ class WordFinder:
             n = int(artifact.parameters["lemmas"])
             self._n_sentences = int(artifact.parameters["sentences"])
             english = artifact.parameters["inflections"] == CALIBRATED_ON
-        least, most = CALIBRATED_TOKENS
-        self.is_calibrated = english and least <= index.n_tokens <= most
+        least, largest = CALIBRATED_TOKENS
+        self.is_calibrated = english and least <= index.n_tokens <= largest
         self.vectors = frozen(artifact.array("vectors/values", np.int8, ndim=2))
         self.counts = frozen(artifact.array("counts", np.int64))
         self._sentences = artifact.array("sentences", np.uint32)
@@ -218,7 +220,7 @@ class WordFinder:
         self._columns: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
         self._asked, self._lock = 0, Lock()
         self._unused: list[np.ndarray] = []  # int32[n_words] of -1 each, one for a thread at most
-        self.found = lru_cache(_CACHED)(self._found)
+        self.found = lru_cache(_CACHED)(self._pool_of)
 
     @classmethod
     def open(cls, index: CorpusIndex, table: StoredTable, forms: Forms) -> "WordFinder | None":
@@ -269,7 +271,7 @@ class WordFinder:
         cosines: np.ndarray = (self.vectors[lemmas].astype(np.float64) @ slot) / lengths
         return cosines
 
-    def _found(self, lemma: int, more: tuple[int, ...] = ()) -> LemmaPool:
+    def _pool_of(self, lemma: int, more: tuple[int, ...] = ()) -> LemmaPool:
         """Return the lemmas most similar to one, with the features of each without a sentence.
 
         more: lemmas that are looked at, too.
@@ -324,9 +326,9 @@ class WordFinder:
                 self._columns[name] = self._rows[name].columns()
             return self._columns[name]
 
-    def _step(self, lemma: int, most: int) -> int:
-        """Return n so that every n-th place of a lemma is `most` places at most."""
-        return -(-max(1, int(self.counts[lemma])) // most)
+    def _step(self, lemma: int, n_sampled: int) -> int:
+        """Return n so that every n-th place of a lemma is `n_sampled` places at most."""
+        return -(-max(1, int(self.counts[lemma])) // n_sampled)
 
     def _places(self, lemma: int) -> list[tuple[Shard, np.ndarray]]:
         """Return each shard with the places of a lemma, uint32, ascending."""
@@ -342,17 +344,17 @@ class WordFinder:
         Arguments:
             pool: int64[n], numbers of the lemmas. places: of the one.
         """
-        found = np.zeros(pool.size, np.int64)
+        counts = np.zeros(pool.size, np.int64)
         numbers = self._unused.pop() if self._unused else np.full(self._lemma_of.size, -1, np.int32)
         ids, starts = self.forms(pool)
         sizes = np.diff(np.append(starts, ids.size))
         numbers[ids] = np.repeat(np.arange(pool.size), sizes)
         step = self._step(lemma, _MOST_JOINS)
         for shard, sampled in nth_of(places, step):
-            self._contrasted.count(shard, sampled, frozen(numbers), found)
+            self._contrasted.count(shard, sampled, frozen(numbers), counts)
         numbers[ids] = -1
         self._unused.append(numbers)
-        ratios: np.ndarray = np.log1p(found * step)
+        ratios: np.ndarray = np.log1p(counts * step)
         return ratios
 
     def _cooccurrence(
@@ -363,16 +365,16 @@ class WordFinder:
         Arguments:
             pool: int64[n], numbers of the lemmas. places: of the one.
         """
-        found, sampled = np.zeros(self.counts.size, np.int64), 0
+        counts, sampled = np.zeros(self.counts.size, np.int64), 0
         lemma_of = frozen(self._lemma_of)
         for shard, sampled_places in nth_of(places, self._step(lemma, _MOST_SENTENCES)):
-            last = np.full(found.size, -1, np.int64)
+            last = np.full(counts.size, -1, np.int64)
             sampled += kernel.count_cooccurrences(
-                shard.tokens, frozen(sampled_places), lemma_of, last, found
+                shard.tokens, frozen(sampled_places), lemma_of, last, counts
             )
         scale = self._sentences[lemma] / max(1, sampled)
         expected = self._sentences[pool] * (self._sentences[lemma] / max(1, self._n_sentences))
-        ratios: np.ndarray = np.log((found[pool] * scale + 0.5) / (expected + 0.5))
+        ratios: np.ndarray = np.log((counts[pool] * scale + 0.5) / (expected + 0.5))
         return ratios
 
 

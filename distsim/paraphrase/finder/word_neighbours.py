@@ -90,8 +90,8 @@ class WordNeighbours:
             return cls(words, opposites_of(corpus, opened), cosine(opened))
 
         key = ("neighbours", weights)
-        found = made_once(corpus, opened, key, made)
-        return found if isinstance(found, cls) else None
+        kept_neighbours = made_once(corpus, opened, key, made)
+        return kept_neighbours if isinstance(kept_neighbours, cls) else None
 
     @property
     def is_calibrated(self) -> bool:
@@ -126,16 +126,22 @@ class WordNeighbours:
         if answers is None:
             return None
         least = -1.0 if threshold is None else threshold
-        near = [one for one in answers if one.strength >= min_strength and one.similarity >= least]
-        placed, n_below = opposites_last(self._opposites, phrase, [one.phrase for one in near], k)
+        near = [
+            answer
+            for answer in answers
+            if answer.strength >= min_strength and answer.similarity >= least
+        ]
+        placed, n_below = opposites_last(
+            self._opposites, phrase, [answer.phrase for answer in near], k
+        )
         ordered = [near[row.place] for row in placed]
-        cosines = self._measure.similarities([(phrase, one.phrase) for one in ordered])
+        cosines = self._measure.similarities([(phrase, answer.phrase) for answer in ordered])
         rows = Results(
             WordNeighbour(
-                one.phrase, nan if value is None else value, one.strength, one.composed,
-                one.similarity, row.opposite, row.contrasted,
+                answer.phrase, nan if value is None else value, answer.strength, answer.composed,
+                answer.similarity, row.opposite, row.contrasted,
             )
-            for one, value, row in zip(ordered, cosines, placed, strict=True)
+            for answer, value, row in zip(ordered, cosines, placed, strict=True)
         )  # fmt: skip
         rows.opposites = n_below
         return rows
@@ -145,8 +151,8 @@ def _around(table: StoredTable) -> CorpusIndex | None:
     """Return the index that contains a table, opened once for it."""
     if "index" not in table.kept:
         table.kept["index"] = index_around(table)
-    found = table.kept["index"]
-    return found if isinstance(found, CorpusIndex) else None
+    index = table.kept["index"]
+    return index if isinstance(index, CorpusIndex) else None
 
 
 NearRows = Results[Neighbour] | Results[WordNeighbour]
@@ -237,8 +243,8 @@ def neighbours(
         search = search or NeighbourSearch(opened, **options)
         if measure is not None:
             return search.reranked(text, measure, k=k, among=among)
-        found = search.found(text, k=k, threshold=threshold)
-        return None if found is None else found.neighbours
+        neighbour_list = search.found(text, k=k, threshold=threshold)
+        return None if neighbour_list is None else neighbour_list.neighbours
 
     if isinstance(phrase, str):
         return one(phrase)

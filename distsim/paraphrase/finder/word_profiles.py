@@ -299,9 +299,11 @@ def _by_vectors(vectors: np.ndarray, progress: Progress) -> np.ndarray:
     return out
 
 
-def _by_rows(rows: SparseRows, most: int, in_threads: InThreads, progress: Progress) -> np.ndarray:
+def _by_rows(
+    rows: SparseRows, max_references: int, in_threads: InThreads, progress: Progress
+) -> np.ndarray:
     """Return the cosines of each sparse row at some ranks among the most frequent lemmas'."""
-    references = np.arange(min(most, rows.starts.size - 1))
+    references = np.arange(min(max_references, rows.starts.size - 1))
     ranks = levels(references.size)
     stop = int(rows.starts[references.size])
     order = np.argsort(rows.features[:stop], kind="stable")
@@ -309,19 +311,19 @@ def _by_rows(rows: SparseRows, most: int, in_threads: InThreads, progress: Progr
     n_features = int(rows.features.max(initial=0)) + 1
     by_feature = np.searchsorted(rows.features[:stop][order], np.arange(n_features + 1))
     weights = rows.weights[:stop][order]
-    given = [
-        *(frozen(one) for one in (*rows, rows.squares())),
-        *(frozen(one) for one in (references, by_feature, owners.astype(np.uint16), weights)),
+    arguments = [
+        *(frozen(array) for array in (*rows, rows.squares())),
+        *(frozen(array) for array in (references, by_feature, owners.astype(np.uint16), weights)),
     ]
 
     def block(first: int) -> np.ndarray:
         n_rows = min(BLOCK_LEMMAS, rows.starts.size - 1 - first)
         cosines = np.empty((n_rows, references.size))
-        kernel.reference_cosines(*given[:4], first, *given[4:], cosines)
+        kernel.reference_cosines(*arguments[:4], first, *arguments[4:], cosines)
         return -np.partition(cosines, ranks, axis=1)[:, ranks].astype(np.float32)
 
     n, blocks = rows.starts.size - 1, []
-    for first, found in enumerate(in_threads(block, range(0, n, BLOCK_LEMMAS))):
-        blocks.append(found)
+    for first, rows_of_block in enumerate(in_threads(block, range(0, n, BLOCK_LEMMAS))):
+        blocks.append(rows_of_block)
         progress("ranks", min(n, (first + 1) * BLOCK_LEMMAS), n)
     return np.concatenate(blocks)

@@ -171,20 +171,20 @@ class WordSubstitutes:
         order = np.argsort(-chances, kind="stable")
         at_once = order.size if k is None else k + _SPARE
         related = self.forms.inflections.are_related
-        found: dict[str, int] = {}
+        row_of_word: dict[str, int] = {}
         for first in range(0, order.size, at_once):
-            some = order[first : first + at_once]
-            shown = self.shown(words, pool.lemmas[some], nearest[some])
-            for one, i in zip(shown, some.tolist(), strict=True):
-                if not related(words[0], one) and self.occurs(one):
-                    found.setdefault(one, i)
-            if k is not None and len(found) >= k:
+            rows = order[first : first + at_once]
+            shown = self.shown(words, pool.lemmas[rows], nearest[rows])
+            for shown_word, i in zip(shown, rows.tolist(), strict=True):
+                if not related(words[0], shown_word) and self.occurs(shown_word):
+                    row_of_word.setdefault(shown_word, i)
+            if k is not None and len(row_of_word) >= k:
                 break
-        listed = list(found.items())[:k]
+        listed = list(row_of_word.items())[:k]
         lemmas = pool.lemmas[[i for _, i in listed]]
         return Results(
-            FoundWord(one, float(chances[i]), n)
-            for (one, i), n in zip(listed, self._counts(lemmas).tolist(), strict=True)
+            FoundWord(shown_word, float(chances[i]), n)
+            for (shown_word, i), n in zip(listed, self._counts(lemmas).tolist(), strict=True)
         )
 
     def features(self, target: str) -> tuple[list[str], np.ndarray] | None:
@@ -311,16 +311,16 @@ class WordSubstitutes:
         own = self.forms.base(target[0])
         is_base = own == target[0] and not self.forms.inflections.names_kinds
         named = self._lexicon.index.vocabulary.words(nearest)
-        found = []
+        shown_words = []
         for base, near in zip(self.finder.named(lemmas), named, strict=True):
             if (near == base and not wanted) or (is_base and self._is_usual(base)):
-                found.append(base)
+                shown_words.append(base)
                 continue
             forms = [
-                one for one in self.forms.of_word(base) if self.forms.kind(one, base) == wanted
+                form for form in self.forms.of_word(base) if self.forms.kind(form, base) == wanted
             ]
             counts = self._lexicon.counts([near, *forms])
-            likeness = self._space.phrases([target, (near,), *((one,) for one in forms)])
+            likeness = self._space.phrases([target, (near,), *((form,) for form in forms)])
             likeness = likeness[1:] @ likeness[0]
             best = int(np.argmax(likeness[1:])) if forms else 0
             if not wanted:
@@ -328,8 +328,8 @@ class WordSubstitutes:
                 keeps = not is_it or self.forms.has(own, self.forms.kind(near, base))
             else:
                 keeps = bool(forms) and counts[1 + best] * _RARE >= counts[0]
-            found.append(forms[best] if keeps else near)
-        return found
+            shown_words.append(forms[best] if keeps else near)
+        return shown_words
 
     def _is_usual(self, base: str) -> bool:
         """Return whether no form of a base word is much more frequent than itself."""

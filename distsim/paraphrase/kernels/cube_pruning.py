@@ -368,9 +368,9 @@ def _score_candidate(scoring, rules, chart, cell, cube, at):
         at: number of the candidate.
     """
     rule = cube.candidates[at, _RULE]
-    one, two = cube.candidates[at, _ONE], cube.candidates[at, _TWO]
-    first = chart.views[one] if one >= 0 else np.int64(NO)
-    second = chart.views[two] if two >= 0 else np.int64(NO)
+    first_rank, second_rank = cube.candidates[at, _ONE], cube.candidates[at, _TWO]
+    first = chart.views[first_rank] if first_rank >= 0 else np.int64(NO)
+    second = chart.views[second_rank] if second_rank >= 0 else np.int64(NO)
     score, estimate = _compose(
         scoring, rules, chart.items, rule, first, second, cell.complete, cube
     )
@@ -411,17 +411,17 @@ def _guess_candidate(rule_scores, chart, cube, at):
 
 
 @folded
-def _add_candidate(cube, bundle, rule, one, two):
+def _add_candidate(cube, bundle, rule, first, second):
     """Add a candidate that is not in the heap yet.
 
     Arguments:
         cube: a Cube, which has room.
         bundle, rule: their numbers.
-        one, two: places in the views of both gaps, -1 for none.
+        first, second: places in the views of both gaps, -1 for none.
     """
     row = cube.candidates[cube.sizes[_N_CANDIDATES]]
     cube.sizes[_N_CANDIDATES] += 1
-    row[_BUNDLE], row[_RULE], row[_ONE], row[_TWO], row[_MADE] = bundle, rule, one, two, NO
+    row[_BUNDLE], row[_RULE], row[_ONE], row[_TWO], row[_MADE] = bundle, rule, first, second, NO
 
 
 @folded
@@ -447,16 +447,16 @@ def _add_successors(cube, bundles, taken):
         taken: number of a candidate.
     """
     row = cube.candidates[taken]
-    bundle, rule, one, two = row[_BUNDLE], row[_RULE], row[_ONE], row[_TWO]
+    bundle, rule, first, second = row[_BUNDLE], row[_RULE], row[_ONE], row[_TWO]
     limits = bundles[bundle]
-    two_is_first = two < 0 or two == limits[FIRST_TWO]
-    is_first_one = one < 0 or one == limits[FIRST_ONE]
+    two_is_first = second < 0 or second == limits[FIRST_TWO]
+    is_first_one = first < 0 or first == limits[FIRST_ONE]
     if is_first_one and two_is_first and rule + 1 < limits[LAST_RULE]:
-        _add_candidate(cube, bundle, rule + 1, one, two)
-    if one >= 0 and two_is_first and one + 1 < limits[LAST_ONE]:
-        _add_candidate(cube, bundle, rule, one + 1, two)
-    if two >= 0 and two + 1 < limits[LAST_TWO]:
-        _add_candidate(cube, bundle, rule, one, two + 1)
+        _add_candidate(cube, bundle, rule + 1, first, second)
+    if first >= 0 and two_is_first and first + 1 < limits[LAST_ONE]:
+        _add_candidate(cube, bundle, rule, first + 1, second)
+    if second >= 0 and second + 1 < limits[LAST_TWO]:
+        _add_candidate(cube, bundle, rule, first, second + 1)
 
 
 @compiled
@@ -469,10 +469,10 @@ def _shares(bundles, n_bundles, pops):
         bundles, n_bundles: int64[n, 7], and their number.
         pops: combinations of all kinds.
     """
-    most = np.int64(0)
+    largest_kind = np.int64(0)
     for b in range(n_bundles):
-        most = max(most, bundles[b, KIND])
-    left = np.zeros(most + 1, np.int64)
+        largest_kind = max(largest_kind, bundles[b, KIND])
+    left = np.zeros(largest_kind + 1, np.int64)
     n_kinds = 0
     for b in range(n_bundles):
         if left[bundles[b, KIND]] == 0:
@@ -481,7 +481,7 @@ def _shares(bundles, n_bundles, pops):
     share = pops
     if n_kinds > 1:
         share = max(min(pops, _LEAST_SHARE), pops // n_kinds)
-    for kind in range(most + 1):
+    for kind in range(largest_kind + 1):
         left[kind] *= share
     return left, n_kinds
 

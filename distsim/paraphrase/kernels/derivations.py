@@ -78,35 +78,35 @@ def _nothing_made(n_items):
 
 
 @folded
-def _has_room(made, item, n_words):
+def _has_room(table, item, n_words):
     """Return whether there is room for a derivation of n_words and two candidates of an item."""
-    sizes = made.sizes
+    sizes = table.sizes
     return (
-        sizes[_CANDIDATES] + 2 <= made.scores.size
-        and sizes[_DERIVATIONS] < made.hashes.size
-        and sizes[_RANKED] + 2 * made.rooms[item] + 2 <= made.ranked.size
-        and sizes[_WORDS] + n_words <= made.words.size
+        sizes[_CANDIDATES] + 2 <= table.scores.size
+        and sizes[_DERIVATIONS] < table.hashes.size
+        and sizes[_RANKED] + 2 * table.rooms[item] + 2 <= table.ranked.size
+        and sizes[_WORDS] + n_words <= table.words.size
     )
 
 
 @compiled
-def _enlarged(made, item, n_words):
+def _enlarged(table, item, n_words):
     """Return a DerivationTable with longer arrays where `_has_room` found too little room."""
-    candidates, scores = made.candidates, made.scores
-    derivations, totals, hashes = made.derivations, made.totals, made.hashes
-    ranked, words, sizes = made.ranked, made.words, made.sizes
+    candidates, scores = table.candidates, table.scores
+    derivations, totals, hashes = table.derivations, table.totals, table.hashes
+    ranked, words, sizes = table.ranked, table.words, table.sizes
     if sizes[_CANDIDATES] + 2 > scores.size:
         candidates, scores = doubled(candidates), grown(scores, scores.size, 2 * scores.size)
     if sizes[_DERIVATIONS] == hashes.size:
         derivations = doubled(derivations)
         totals = grown(totals, totals.size, 2 * totals.size)
         hashes = grown(hashes, hashes.size, 2 * hashes.size)
-    while sizes[_RANKED] + 2 * made.rooms[item] + 2 > ranked.size:
+    while sizes[_RANKED] + 2 * table.rooms[item] + 2 > ranked.size:
         ranked = grown(ranked, ranked.size, 2 * ranked.size)
     while sizes[_WORDS] + n_words > words.size:
         words = grown(words, words.size, 2 * words.size)
     return DerivationTable(
-        made.heaps, made.waiting, made.n_found, made.slots, made.rooms, ranked, candidates,
+        table.heaps, table.waiting, table.n_found, table.slots, table.rooms, ranked, candidates,
         scores, derivations, totals, hashes, words, sizes,
     )  # fmt: skip
 
@@ -156,18 +156,18 @@ def _without_root(rows, scores, root):
         root: of the heap.
     """
     pairs = np.int64(NO)
-    one = rows[root, _BELOW]
-    while one >= 0:
-        two = rows[one, _BESIDE]
+    child = rows[root, _BELOW]
+    while child >= 0:
+        second = rows[child, _BESIDE]
         following = np.int64(NO)
-        rows[one, _BESIDE] = NO
-        if two >= 0:
-            following = rows[two, _BESIDE]
-            rows[two, _BESIDE] = NO
-        one = _melded(rows, scores, one, two)
-        rows[one, _BESIDE] = pairs
-        pairs = one
-        one = following
+        rows[child, _BESIDE] = NO
+        if second >= 0:
+            following = rows[second, _BESIDE]
+            rows[second, _BESIDE] = NO
+        child = _melded(rows, scores, child, second)
+        rows[child, _BESIDE] = pairs
+        pairs = child
+        child = following
     rest = np.int64(NO)
     while pairs >= 0:
         following = rows[pairs, _BESIDE]
@@ -191,38 +191,40 @@ def _hash(words, start, stop, same):
 
 
 @folded
-def _same_words(made, same, a, b):
+def _same_words(table, same, a, b):
     """Return whether derivations a and b of a DerivationTable have the same words.
 
     same: int64 by symbol, a number that symbols of equal spelling share.
     """
-    start, first = made.derivations[a, _START], made.derivations[b, _START]
-    size = made.derivations[a, _STOP] - start
-    if made.hashes[a] != made.hashes[b] or size != made.derivations[b, _STOP] - first:
+    start, first = table.derivations[a, _START], table.derivations[b, _START]
+    size = table.derivations[a, _STOP] - start
+    if table.hashes[a] != table.hashes[b] or size != table.derivations[b, _STOP] - first:
         return False
     for k in range(size):
-        if same[made.words[start + k]] != same[made.words[first + k]]:
+        if same[table.words[start + k]] != same[table.words[first + k]]:
             return False
     return True
 
 
 @folded
-def _child(made, edges, edge, one, two, symbol):
+def _child(table, edges, edge, first_rank, second_rank, symbol):
     """Return the derivation that fills a gap of an edge.
 
     Arguments:
-        made: a DerivationTable.
+        table: a DerivationTable.
         edges, edge: int64[edges, 4], and the number of the edge.
-        one, two: ranks of the derivations of its items.
+        first_rank, second_rank: ranks of the derivations of its items.
         symbol: -1 or -2, which gap.
     """
-    return made.ranked[made.slots[edges[edge, -symbol]] + (one if symbol == -1 else two)]
+    return table.ranked[
+        table.slots[edges[edge, -symbol]] + (first_rank if symbol == -1 else second_rank)
+    ]
 
 
 @folded
-def _count_words(forest, made, candidate):
+def _count_words(forest, table, candidate):
     """Return how many words a candidate, a row of made.candidates, has in a Hypergraph."""
-    rows = made.candidates
+    rows = table.candidates
     edge = rows[candidate, _EDGE]
     rule = forest.edges[edge, 0]
     n = 0
@@ -232,23 +234,23 @@ def _count_words(forest, made, candidate):
             n += 1
         else:
             below = _child(
-                made, forest.edges, edge, rows[candidate, _ONE], rows[candidate, _TWO], symbol
+                table, forest.edges, edge, rows[candidate, _ONE], rows[candidate, _TWO], symbol
             )
-            n += made.derivations[below, _STOP] - made.derivations[below, _START]
+            n += table.derivations[below, _STOP] - table.derivations[below, _START]
     return n
 
 
 @folded
-def _append_words(forest, made, edge, one, two):
+def _append_words(forest, table, edge, first_rank, second_rank):
     """Return where the words of an edge over two derivations stop, appended to made.words.
 
     Arguments:
-        forest, made: Hypergraph and DerivationTable, which has room.
+        forest, table: Hypergraph and DerivationTable, which has room.
         edge: its number.
-        one, two: ranks of the derivations of its items.
+        first_rank, second_rank: ranks of the derivations of its items.
     """
-    words = made.words
-    n = made.sizes[_WORDS]
+    words = table.words
+    n = table.sizes[_WORDS]
     rule = forest.edges[edge, 0]
     for k in range(forest.target_starts[rule], forest.target_starts[rule + 1]):
         symbol = forest.targets[k]
@@ -256,159 +258,163 @@ def _append_words(forest, made, edge, one, two):
             words[n] = symbol
             n += 1
             continue
-        below = _child(made, forest.edges, edge, one, two, symbol)
-        for j in range(made.derivations[below, _START], made.derivations[below, _STOP]):
+        below = _child(table, forest.edges, edge, first_rank, second_rank, symbol)
+        for j in range(table.derivations[below, _START], table.derivations[below, _STOP]):
             words[n] = words[j]
             n += 1
     return n
 
 
 @folded
-def _wait(made, item, edge, one, two):
+def _wait(table, item, edge, first_rank, second_rank):
     """Add a candidate without a score to an item.
 
     Arguments:
-        made: a DerivationTable, which has room.
+        table: a DerivationTable, which has room.
         item, edge: their numbers.
-        one, two: ranks of the derivations of the edge's items.
+        first_rank, second_rank: ranks of the derivations of the edge's items.
     """
-    row = made.sizes[_CANDIDATES]
-    made.candidates[row, _EDGE] = edge
-    made.candidates[row, _ONE] = one
-    made.candidates[row, _TWO] = two
-    made.candidates[row, _BELOW] = NO
-    made.candidates[row, _BESIDE] = made.waiting[item]
-    made.waiting[item] = row
-    made.sizes[_CANDIDATES] += 1
+    row = table.sizes[_CANDIDATES]
+    table.candidates[row, _EDGE] = edge
+    table.candidates[row, _ONE] = first_rank
+    table.candidates[row, _TWO] = second_rank
+    table.candidates[row, _BELOW] = NO
+    table.candidates[row, _BESIDE] = table.waiting[item]
+    table.waiting[item] = row
+    table.sizes[_CANDIDATES] += 1
 
 
 @folded
-def _rank(made, item, derivation):
+def _rank(table, item, derivation):
     """Append a derivation to those of an item of a DerivationTable, which has room."""
-    n = made.n_found[item]
-    if n == made.rooms[item]:
-        start = made.sizes[_RANKED]
+    n = table.n_found[item]
+    if n == table.rooms[item]:
+        start = table.sizes[_RANKED]
         for k in range(n):
-            made.ranked[start + k] = made.ranked[made.slots[item] + k]
-        made.slots[item] = start
-        made.rooms[item] = max(2, 2 * n)
-        made.sizes[_RANKED] += made.rooms[item]
-    made.ranked[made.slots[item] + n] = derivation
-    made.n_found[item] = n + 1
+            table.ranked[start + k] = table.ranked[table.slots[item] + k]
+        table.slots[item] = start
+        table.rooms[item] = max(2, 2 * n)
+        table.sizes[_RANKED] += table.rooms[item]
+    table.ranked[table.slots[item] + n] = derivation
+    table.n_found[item] = n + 1
 
 
 @folded
-def _add_derivation(forest, made, item, edge, one, two, stop, score):
+def _add_derivation(forest, table, item, edge, first_rank, second_rank, stop, score):
     """Add a derivation to an item, unless one with the same words is there already.
 
     Arguments:
-        forest, made: Hypergraph and DerivationTable, which has room.
+        forest, table: Hypergraph and DerivationTable, which has room.
         item: its number.
         edge: its number, -1 for the empty derivation of a sentence's beginning.
-        one, two: ranks of the derivations of the edge's items.
+        first_rank, second_rank: ranks of the derivations of the edge's items.
         stop: where its words stop in made.words; they begin where those in use end.
         score: float.
     """
-    new = made.sizes[_DERIVATIONS]
-    row = made.derivations[new]
-    row[0], row[1], row[2] = edge, one, two
-    row[_START], row[_STOP] = made.sizes[_WORDS], stop
-    made.totals[new] = score
-    made.hashes[new] = _hash(made.words, row[_START], stop, forest.same)
-    for k in range(made.n_found[item]):
-        if _same_words(made, forest.same, new, made.ranked[made.slots[item] + k]):
+    new = table.sizes[_DERIVATIONS]
+    row = table.derivations[new]
+    row[0], row[1], row[2] = edge, first_rank, second_rank
+    row[_START], row[_STOP] = table.sizes[_WORDS], stop
+    table.totals[new] = score
+    table.hashes[new] = _hash(table.words, row[_START], stop, forest.same)
+    for k in range(table.n_found[item]):
+        if _same_words(table, forest.same, new, table.ranked[table.slots[item] + k]):
             return
-    made.sizes[_WORDS] = stop
-    made.sizes[_DERIVATIONS] += 1
-    _rank(made, item, new)
+    table.sizes[_WORDS] = stop
+    table.sizes[_DERIVATIONS] += 1
+    _rank(table, item, new)
 
 
 @folded
-def _missing_child(forest, made, candidate):
+def _missing_child(forest, table, candidate):
     """Return which gap of a candidate, 0 or 1, has no derivation of its rank yet; -1 for none."""
     for gap in range(2):
-        child = forest.edges[made.candidates[candidate, _EDGE], 1 + gap]
-        if child >= 0 and made.n_found[child] <= made.candidates[candidate, _ONE + gap]:
-            is_exhausted = made.waiting[child] < 0 and made.heaps[child] < 0
-            if made.n_found[child] < 0 or not is_exhausted:
+        child = forest.edges[table.candidates[candidate, _EDGE], 1 + gap]
+        if child >= 0 and table.n_found[child] <= table.candidates[candidate, _ONE + gap]:
+            is_exhausted = table.waiting[child] < 0 and table.heaps[child] < 0
+            if table.n_found[child] < 0 or not is_exhausted:
                 return gap
     return NO
 
 
 @folded
-def _score_waiting(forest, made, item):
+def _score_waiting(forest, table, item):
     """Move the first waiting candidate of an item to its heap; drop one that cannot exist.
 
     Arguments:
-        forest, made: Hypergraph and DerivationTable.
+        forest, table: Hypergraph and DerivationTable.
         item: its number.
     """
-    row = made.waiting[item]
-    made.waiting[item] = made.candidates[row, _BESIDE]
-    made.candidates[row, _BESIDE] = NO
-    edge = made.candidates[row, _EDGE]
+    row = table.waiting[item]
+    table.waiting[item] = table.candidates[row, _BESIDE]
+    table.candidates[row, _BESIDE] = NO
+    edge = table.candidates[row, _EDGE]
     score = forest.edge_scores[edge]
     for gap in range(2):
         child = forest.edges[edge, 1 + gap]
         if child < 0:
             continue
-        rank = made.candidates[row, _ONE + gap]
-        if made.n_found[child] <= rank:
+        rank = table.candidates[row, _ONE + gap]
+        if table.n_found[child] <= rank:
             return
-        score += made.totals[made.ranked[made.slots[child] + rank]]
-    made.scores[row] = score
-    made.heaps[item] = _melded(made.candidates, made.scores, made.heaps[item], row)
+        score += table.totals[table.ranked[table.slots[child] + rank]]
+    table.scores[row] = score
+    table.heaps[item] = _melded(table.candidates, table.scores, table.heaps[item], row)
 
 
 @folded
-def _take_best(forest, made, item):
+def _take_best(forest, table, item):
     """Make a derivation of the best candidate of an item; its successors wait.
 
     Arguments:
-        forest, made: Hypergraph and DerivationTable, which has room.
+        forest, table: Hypergraph and DerivationTable, which has room.
         item: its number.
     """
-    row = made.heaps[item]
-    made.heaps[item] = _without_root(made.candidates, made.scores, row)
-    edge, one, two = made.candidates[row, 0], made.candidates[row, 1], made.candidates[row, 2]
-    stop = _append_words(forest, made, edge, one, two)
-    _add_derivation(forest, made, item, edge, one, two, stop, made.scores[row])
+    row = table.heaps[item]
+    table.heaps[item] = _without_root(table.candidates, table.scores, row)
+    edge, first_rank, second_rank = (
+        table.candidates[row, 0],
+        table.candidates[row, 1],
+        table.candidates[row, 2],
+    )
+    stop = _append_words(forest, table, edge, first_rank, second_rank)
+    _add_derivation(forest, table, item, edge, first_rank, second_rank, stop, table.scores[row])
     if forest.edges[edge, 2] >= 0:
-        _wait(made, item, edge, one, two + 1)
-    if forest.edges[edge, 1] >= 0 and two == 0:  # else a successor of (one, two - 1)
-        _wait(made, item, edge, one + 1, two)
+        _wait(table, item, edge, first_rank, second_rank + 1)
+    if forest.edges[edge, 1] >= 0 and second_rank == 0:  # else a successor of the second's
+        _wait(table, item, edge, first_rank + 1, second_rank)
 
 
 @compiled
-def _begin(forest, made, item):
-    """Return `made` with the first candidate of every edge of an item, or the empty derivation.
+def _begin(forest, table, item):
+    """Return `table` with the first candidate of every edge of an item, or the empty derivation.
 
     Arguments:
-        forest, made: Hypergraph and DerivationTable.
+        forest, table: Hypergraph and DerivationTable.
         item: its number.
     """
-    made.n_found[item] = 0
+    table.n_found[item] = 0
     edge = forest.first_edges[item]
-    if not _has_room(made, item, 0):
-        made = _enlarged(made, item, 0)
+    if not _has_room(table, item, 0):
+        table = _enlarged(table, item, 0)
     if edge < 0:
-        _add_derivation(forest, made, item, NO, 0, 0, made.sizes[_WORDS], 0.0)
+        _add_derivation(forest, table, item, NO, 0, 0, table.sizes[_WORDS], 0.0)
     while edge >= 0:
-        if not _has_room(made, item, 0):
-            made = _enlarged(made, item, 0)
-        _wait(made, item, edge, 0, 0)
+        if not _has_room(table, item, 0):
+            table = _enlarged(table, item, 0)
+        _wait(table, item, edge, 0, 0)
         edge = forest.edges[edge, 3]
-    return made
+    return table
 
 
 @compiled
-def _find(forest, made, item, rank):
-    """Return `made` with the derivation of a rank of an item, if it has so many.
+def _find(forest, table, item, rank):
+    """Return `table` with the derivation of a rank of an item, if it has so many.
 
     The stack is an array of its own: sentences may be long.
 
     Arguments:
-        forest, made: Hypergraph and DerivationTable.
+        forest, table: Hypergraph and DerivationTable.
         item, rank: number of the item, and rank from 0.
     """
     stack = np.empty((64, 2), np.int64)
@@ -417,29 +423,29 @@ def _find(forest, made, item, rank):
     depth = 1
     while depth > 0:
         at = stack[depth - 1, 0]
-        if made.n_found[at] < 0:
-            made = _begin(forest, made, at)
-        elif made.n_found[at] > stack[depth - 1, 1]:
+        if table.n_found[at] < 0:
+            table = _begin(forest, table, at)
+        elif table.n_found[at] > stack[depth - 1, 1]:
             depth -= 1
-        elif made.waiting[at] >= 0:
-            row = made.waiting[at]
-            gap = _missing_child(forest, made, row)
+        elif table.waiting[at] >= 0:
+            row = table.waiting[at]
+            gap = _missing_child(forest, table, row)
             if gap < 0:
-                _score_waiting(forest, made, at)
+                _score_waiting(forest, table, at)
                 continue
             if depth == stack.shape[0]:
                 stack = doubled(stack)
-            stack[depth, 0] = forest.edges[made.candidates[row, _EDGE], 1 + gap]
-            stack[depth, 1] = made.candidates[row, _ONE + gap]
+            stack[depth, 0] = forest.edges[table.candidates[row, _EDGE], 1 + gap]
+            stack[depth, 1] = table.candidates[row, _ONE + gap]
             depth += 1
-        elif made.heaps[at] < 0:
+        elif table.heaps[at] < 0:
             depth -= 1
         else:
-            n_words = _count_words(forest, made, made.heaps[at])
-            if not _has_room(made, at, n_words):
-                made = _enlarged(made, at, n_words)
-            _take_best(forest, made, at)
-    return made
+            n_words = _count_words(forest, table, table.heaps[at])
+            if not _has_room(table, at, n_words):
+                table = _enlarged(table, at, n_words)
+            _take_best(forest, table, at)
+    return table
 
 
 @folded
@@ -458,29 +464,29 @@ def _best_goal(goal, ends):
 
 
 @folded
-def _is_new(made, same, derivation, chosen, n):
+def _is_new(table, same, derivation, chosen, n):
     """Return whether a derivation has words, and no other of chosen[:n] has the same.
 
     Arguments:
-        made: a DerivationTable.
+        table: a DerivationTable.
         same: int64 by symbol, a number that symbols of equal spelling share.
         derivation, chosen: numbers of derivations.
         n: derivations chosen.
     """
-    if made.derivations[derivation, _START] == made.derivations[derivation, _STOP]:
+    if table.derivations[derivation, _START] == table.derivations[derivation, _STOP]:
         return False
     for k in range(n):
-        if _same_words(made, same, derivation, chosen[k]):
+        if _same_words(table, same, derivation, chosen[k]):
             return False
     return True
 
 
 @compiled
-def _rules_of(forest, made, derivation, nodes, n_nodes):
+def _rules_of(forest, table, derivation, nodes, n_nodes):
     """Return (nodes, n_nodes) with the rules of a derivation, from the whole to its parts.
 
     Arguments:
-        forest, made: Hypergraph and DerivationTable.
+        forest, table: Hypergraph and DerivationTable.
         derivation: its number.
         nodes: int64[room, 2] of rule and number of its parts; replaced where it is full.
         n_nodes: nodes before.
@@ -491,15 +497,15 @@ def _rules_of(forest, made, derivation, nodes, n_nodes):
     while depth > 0:
         depth -= 1
         derivation = stack[depth]
-        edge = made.derivations[derivation, 0]
+        edge = table.derivations[derivation, 0]
         if depth + 2 > stack.size:
             stack = grown(stack, depth, 2 * stack.size)
         parts = 0
         for gap in range(2, 0, -1):  # the right one below the left one
             child = forest.edges[edge, gap]
             if child >= 0:
-                below = made.ranked[made.slots[child] + made.derivations[derivation, gap]]
-                if made.derivations[below, 0] >= 0:
+                below = table.ranked[table.slots[child] + table.derivations[derivation, gap]]
+                if table.derivations[below, 0] >= 0:
                     stack[depth] = below
                     depth += 1
                     parts += 1
@@ -512,49 +518,49 @@ def _rules_of(forest, made, derivation, nodes, n_nodes):
 
 
 @compiled
-def _written(forest, made, chosen):
+def _written(forest, table, chosen):
     """Return (words, starts, nodes, node_starts) of the chosen derivations, end to end.
 
     Arguments:
-        forest, made: Hypergraph and DerivationTable.
+        forest, table: Hypergraph and DerivationTable.
         chosen: int64, numbers of derivations.
     """
-    rows = made.derivations
+    rows = table.derivations
     starts = np.zeros(chosen.size + 1, np.int64)
     node_starts = np.zeros(chosen.size + 1, np.int64)
     nodes = np.empty((256, 2), np.int64)
     n_nodes = 0
     for k in range(chosen.size):
         starts[k + 1] = starts[k] + rows[chosen[k], _STOP] - rows[chosen[k], _START]
-        nodes, n_nodes = _rules_of(forest, made, chosen[k], nodes, n_nodes)
+        nodes, n_nodes = _rules_of(forest, table, chosen[k], nodes, n_nodes)
         node_starts[k + 1] = n_nodes
     words = np.empty(starts[-1], np.int64)
     for k in range(chosen.size):
         for j in range(starts[k + 1] - starts[k]):
-            words[starts[k] + j] = made.words[rows[chosen[k], _START] + j]
+            words[starts[k] + j] = table.words[rows[chosen[k], _START] + j]
     return words, starts, nodes[:n_nodes].copy(), node_starts
 
 
 @compiled
-def best_derivations(forest, goal, most):
+def best_derivations(forest, goal, max_derivations):
     """Return the best derivations of whole sentences, no two with the same words, none empty.
 
     Arguments:
         forest: a Hypergraph.
         goal: float64[k, 2], last items and what the sentence's end adds to their score.
-        most: maximum number of derivations.
+        max_derivations: maximum number of derivations.
 
     Returns (words, starts, nodes, node_starts): symbols of all, end to end, and where each
     begins; int64 rows of rule and number of its parts, from the whole to its parts, left to
     right, and where those of each begin.
     """
-    made = _nothing_made(forest.first_edges.size)
+    table = _nothing_made(forest.first_edges.size)
     ranks = np.zeros(goal.shape[0], np.int64)
     ends = np.empty(goal.shape[0], np.float64)
     chosen = np.empty(64, np.int64)
     n = 0
     begun = 0
-    while n < most and goal.shape[0] > 0:
+    while n < max_derivations and goal.shape[0] > 0:
         taken = begun if begun < ends.size else _best_goal(goal, ends)
         item = np.int64(goal[taken, 0])
         if begun < ends.size:
@@ -562,18 +568,18 @@ def best_derivations(forest, goal, most):
         elif ends[taken] == -np.inf:
             break
         else:
-            derivation = made.ranked[made.slots[item] + ranks[taken]]
-            if _is_new(made, forest.same, derivation, chosen, n):
+            derivation = table.ranked[table.slots[item] + ranks[taken]]
+            if _is_new(table, forest.same, derivation, chosen, n):
                 if n == chosen.size:
                     chosen = grown(chosen, n, 2 * n)
                 chosen[n] = derivation
                 n += 1
-                if n == most:
+                if n == max_derivations:
                     break
             ranks[taken] += 1
-        made = _find(forest, made, item, ranks[taken])
+        table = _find(forest, table, item, ranks[taken])
         ends[taken] = -np.inf
-        if made.n_found[item] > ranks[taken]:
-            derivation = made.ranked[made.slots[item] + ranks[taken]]
-            ends[taken] = made.totals[derivation] + goal[taken, 1]
-    return _written(forest, made, chosen[:n].copy())
+        if table.n_found[item] > ranks[taken]:
+            derivation = table.ranked[table.slots[item] + ranks[taken]]
+            ends[taken] = table.totals[derivation] + goal[taken, 1]
+    return _written(forest, table, chosen[:n].copy())

@@ -316,7 +316,7 @@ def sentences_of_lemmas(tokens, lemmas, n_lemmas):
         lemmas: int32[n_words], -1 for a word that has none.
         n_lemmas: number of lemmas.
     """
-    found = np.zeros(n_lemmas, np.uint32)
+    counts = np.zeros(n_lemmas, np.uint32)
     last = np.full(n_lemmas, -1, np.int64)
     sentence = np.int64(0)
     for i in range(tokens.size):
@@ -326,12 +326,12 @@ def sentences_of_lemmas(tokens, lemmas, n_lemmas):
             lemma = lemmas[tokens[i]]
             if lemma >= 0 and last[lemma] != sentence:
                 last[lemma] = sentence
-                found[lemma] += 1
-    return found, sentence
+                counts[lemma] += 1
+    return counts, sentence
 
 
 @compiled
-def count_cooccurrences(tokens, positions, lemmas, last, found):
+def count_cooccurrences(tokens, positions, lemmas, last, counts):
     """Return the number of distinct sentences around positions; count each lemma's sentences.
 
     Arguments:
@@ -339,7 +339,7 @@ def count_cooccurrences(tokens, positions, lemmas, last, found):
         positions: int64, ascending; several in one sentence count once.
         lemmas: int32[n_words], -1 for a word that has none.
         last: int64[n_lemmas], -1; overwritten.
-        found: int64[n_lemmas], number of the sentences that contain each lemma; added to.
+        counts: int64[n_lemmas], number of the sentences that contain each lemma; added to.
     """
     end = np.int64(-1)
     n = 0
@@ -354,7 +354,7 @@ def count_cooccurrences(tokens, positions, lemmas, last, found):
             lemma = lemmas[tokens[at]] if tokens[at] < lemmas.size else -1
             if lemma >= 0 and last[lemma] != p:
                 last[lemma] = p
-                found[lemma] += 1
+                counts[lemma] += 1
             at += 1
         end = at
     return n

@@ -174,7 +174,7 @@ def _keep_dotted(trie, dotted, i, length, row):
 
 
 @compiled
-def _record(trie, rules, possible, i, length, row, found, n, most):
+def _record(trie, rules, possible, i, length, row, matches, n, max_rules):
     """Return (found, number of filled rows) after adding the source sides that end at a node.
 
     Arguments:
@@ -183,29 +183,29 @@ def _record(trie, rules, possible, i, length, row, found, n, most):
         possible: bool[tokens, longest + 1, labels], the labels that rules can give a span; marked.
         i, length: start and length of the span, in tokens.
         row: int64[5], a dotted rule: its node, and the starts and lengths of its gaps.
-        found: int64[capacity, 7], matches; replaced by an array of twice the size where it is full.
-        n: number of rows of found that are filled.
-        most: maximum number of rules of a source side whose labels are marked.
+        matches: int64[capacity, 7]; replaced by an array of twice the size where it is full.
+        n: number of rows of `matches` that are filled.
+        max_rules: maximum number of rules of a source side whose labels are marked.
     """
     node = row[_NODE]
     for s in range(np.int64(trie.node_sources[node]), np.int64(trie.node_sources[node + 1])):
         source = np.int64(trie.sources[s])
-        if n == found.shape[0]:
-            found = doubled(found)
-        found[n, 0] = i
-        found[n, 1] = length
-        found[n, 2] = source
+        if n == matches.shape[0]:
+            matches = doubled(matches)
+        matches[n, 0] = i
+        matches[n, 1] = length
+        matches[n, 2] = source
         for part in range(1, 5):
-            found[n, 2 + part] = row[part]
+            matches[n, 2 + part] = row[part]
         n += 1
         first = np.int64(rules.rule_starts[source])
-        for rule in range(first, min(np.int64(rules.rule_starts[source + 1]), first + most)):
+        for rule in range(first, min(np.int64(rules.rule_starts[source + 1]), first + max_rules)):
             possible[i, length, rules.rule_labels[rule]] = True
-    return found, n
+    return matches, n
 
 
 @compiled
-def find_matches(trie, rules, codes, possible, longest, most):
+def find_matches(trie, rules, codes, possible, longest, max_rules):
     """Return where source sides match, int64[n, 7], and fill `possible` with labels of spans.
 
     A row: start, length, source side, then start and length of the first and of the second gap,
@@ -218,14 +218,14 @@ def find_matches(trie, rules, codes, possible, longest, most):
         codes: int64 by token, its symbol, -1 for none.
         possible: bool[tokens, longest + 1, labels], labels that spans have already; changed.
         longest: maximum length of a span, in tokens.
-        most: maximum number of rules of a source side whose labels are used.
+        max_rules: maximum number of rules of a source side whose labels are used.
     """
     n_tokens = codes.size
     dotted = _Dotted(
         np.full((n_tokens, longest + 1), NO, np.int64), np.empty((1024, 6), np.int64),
         np.zeros(np.int64(trie.children[1]) + 1, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip
-    found = np.empty((1024, 7), np.int64)
+    matches = np.empty((1024, 7), np.int64)
     n_found = np.int64(0)
     new = np.empty((256, 5), np.int64)
     span = 0
@@ -236,15 +236,15 @@ def find_matches(trie, rules, codes, possible, longest, most):
             done = np.int64(-1)
             while done < n_new:
                 for k in range(max(done, 0), n_new):
-                    found, n_found = _record(
-                        trie, rules, possible, i, length, new[k], found, n_found, most
+                    matches, n_found = _record(
+                        trie, rules, possible, i, length, new[k], matches, n_found, max_rules
                     )
                     node = new[k, _NODE]
                     if trie.children[node] < trie.children[node + 1] and length < longest:
                         dotted = _keep_dotted(trie, dotted, i, length, new[k])
                 done = n_new
                 new, n_new = _begin_with_gap(trie, possible, dotted, span, i, length, new, n_new)
-    return found[:n_found].copy()
+    return matches[:n_found].copy()
 
 
 @compiled

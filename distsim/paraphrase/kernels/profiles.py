@@ -32,7 +32,7 @@ def gather_windows(tokens, positions, lengths, window, n_words, rows):
             nearest first; 0 where there is none.
     """
     size = tokens.size
-    most = np.uint32(0)
+    largest_token = np.uint32(0)
     for i in range(positions.size):
         if i + AHEAD < positions.size:
             begin = positions[i + AHEAD]
@@ -48,7 +48,7 @@ def gather_windows(tokens, positions, lengths, window, n_words, rows):
             token = tokens[begin - 1 - k]
             inside &= np.uint32(token != 0)
             rows[i, k] = token * inside
-            most = max(most, token)
+            largest_token = max(largest_token, token)
         for k in range(min(window, begin), window):
             rows[i, k] = 0
         inside = np.uint32(1)
@@ -56,10 +56,10 @@ def gather_windows(tokens, positions, lengths, window, n_words, rows):
             token = tokens[end + k]
             inside &= np.uint32(token != 0)
             rows[i, window + k] = token * inside
-            most = max(most, token)
+            largest_token = max(largest_token, token)
         for k in range(min(window, size - end), window):
             rows[i, window + k] = 0
-    return 0 if most < n_words else DAMAGED
+    return 0 if largest_token < n_words else DAMAGED
 
 
 @compiled
@@ -281,10 +281,10 @@ def profile_cosines(
         cosines: float64[n], filled; 0 for a profile without weights.
     """
     flat = words.reshape(-1)
-    most = 0
+    longest = 0
     for p in range(starts.size - 1):
-        most = max(most, starts[p + 1] - starts[p])
-    touched = np.empty(most * rows.shape[1] + 1, np.uint32)
+        longest = max(longest, starts[p + 1] - starts[p])
+    touched = np.empty(longest * rows.shape[1] + 1, np.uint32)
     weights = np.empty(touched.size, np.float64)
     for p in range(starts.size - 1):
         distinct, n = _count_collocates(rows, starts[p], starts[p + 1], seen, touched)

@@ -78,19 +78,19 @@ class SearchLimits(NamedTuple):
 
 
 @compiled
-def _add_bundles(bundles, n, chart, one, two, first_rule, last_rule, words):
+def _add_bundles(bundles, n, chart, first_views, second_views, first_rule, last_rule, words):
     """Return (bundles, n) with rules over every pair of rows of the views of their gaps.
 
     Arguments:
         bundles, n: int64[room, 7], and rows in use.
         chart: a Chart.
-        one, two: first row and last of either view.
+        first_views, second_views: first row and last of either view.
         first_rule, last_rule: half-open range of rules.
         words: the rules' own number of words.
     """
     rows = chart.rows
-    for a in range(one[0], one[1]):
-        for b in range(two[0], two[1]):
+    for a in range(first_views[0], first_views[1]):
+        for b in range(second_views[0], second_views[1]):
             if n == bundles.shape[0]:
                 bundles = doubled(bundles)
             bundles[n, 0] = first_rule
@@ -141,13 +141,15 @@ def _bundle_rules(bundles, chart, spans, matches, rules, first, last, over_itsel
         row = matches.rows[m]
         if (row[3] == row[0] and row[4] == row[1]) != over_itself:
             continue
-        one = _view_of_gap(chart, spans, matches, m, 0)
-        two = _view_of_gap(chart, spans, matches, m, 1)
+        first_views = _view_of_gap(chart, spans, matches, m, 0)
+        second_views = _view_of_gap(chart, spans, matches, m, 1)
         group = matches.groups[m]
         for part in range(matches.group_parts[group], matches.group_parts[group + 1]):
             start, stop = matches.part_starts[part], matches.part_starts[part + 1]
             words = rules.words[start] if by_words else np.int64(0)
-            bundles, n = _add_bundles(bundles, n, chart, one, two, start, stop, words)
+            bundles, n = _add_bundles(
+                bundles, n, chart, first_views, second_views, start, stop, words
+            )
     return bundles, n
 
 
@@ -209,11 +211,11 @@ def _possible_lengths(chart, spans, jumps):
         jumps: int64[m, 3], stop, start and rule of edits longer than the longest span.
     """
     n = spans.n
-    most = np.zeros(n + 1, np.int64)
+    most_words = np.zeros(n + 1, np.int64)
     can = np.zeros((1, 1), np.bool_)
     for turn in range(2):
         if turn == 1:
-            can = np.zeros((n + 1, most.max() + 1), np.bool_)
+            can = np.zeros((n + 1, most_words.max() + 1), np.bool_)
             can[n, 0] = True
         for j in range(n - 1, -1, -1):
             for size in range(1, min(spans.longest, n - j) + 1):
@@ -221,28 +223,32 @@ def _possible_lengths(chart, spans, jumps):
                 low, high = rows_of(chart, (cell[0], cell[1]), np.int64(PLAIN))
                 for row in range(low, high):
                     words = chart.rows[row, 1]
-                    most[j] = max(most[j], _set_lengths(can, j, j + size, words, most))
+                    most_words[j] = max(
+                        most_words[j], _set_lengths(can, j, j + size, words, most_words)
+                    )
             for k in range(jumps.shape[0]):
                 if jumps[k, 1] == j:
-                    most[j] = max(most[j], _set_lengths(can, j, jumps[k, 0], np.int64(0), most))
+                    most_words[j] = max(
+                        most_words[j], _set_lengths(can, j, jumps[k, 0], np.int64(0), most_words)
+                    )
     return can
 
 
 @folded
-def _set_lengths(can, j, following, words, most):
+def _set_lengths(can, j, following, words, most_words):
     """Return the largest number of words that is possible from token j on, and mark all in `can`.
 
     Arguments:
         can: bool[n + 1, words], or of one row: then nothing is marked.
         j, following: token, and where the rest begins.
         words: made before the rest.
-        most: int64[n + 1], the largest number from each token on.
+        most_words: int64[n + 1], the largest number from each token on.
     """
     if can.shape[0] > 1:
-        for rest in range(most[following] + 1):
+        for rest in range(most_words[following] + 1):
             if can[following, rest]:
                 can[j, words + rest] = True
-    return words + most[following]
+    return words + most_words[following]
 
 
 @compiled

@@ -41,10 +41,10 @@ class Grammar:
         gap_label = np.full(len(words), -1, np.int64)
         gap_number = np.zeros(len(words), np.int64)
         for symbol, word in enumerate(words):
-            found = _GAP.fullmatch(word) if word.startswith("[") else None
-            if found is not None:
-                gap_label[symbol] = numbers.setdefault(found[1] or X, len(numbers))
-                gap_number[symbol] = int(found[2])
+            gap_match = _GAP.fullmatch(word) if word.startswith("[") else None
+            if gap_match is not None:
+                gap_label[symbol] = numbers.setdefault(gap_match[1] or X, len(numbers))
+                gap_number[symbol] = int(gap_match[2])
         self.labels = list(numbers)
         self.label_numbers = numbers
         self.x = numbers.get(X, -1)
@@ -100,7 +100,7 @@ class Grammar:
                 return len(self.labels) + symbol
         return -1
 
-    def matches(self, codes: np.ndarray, possible: np.ndarray, most: int) -> np.ndarray:
+    def matches(self, codes: np.ndarray, possible: np.ndarray, max_rules: int) -> np.ndarray:
         """Return where source sides match, int64[n, 7], in order of length and start.
 
         A row: start, length, source side, then start and length of both gaps, -1 for none.
@@ -109,13 +109,13 @@ class Grammar:
             codes: int64, of the tokens.
             possible: bool[tokens, longest + 1, labels], whether a span, by its first token and its
                 length, may be of a label; labels of matches are added.
-            most: maximum number of rules of a source side whose labels are added.
+            max_rules: maximum number of rules of a source side whose labels are added.
         """
         rules = SourceRules(frozen(self.arrays.rule_starts), frozen(self.arrays.rule_labels))
-        found: np.ndarray = find_matches(
-            self.trie, rules, frozen(codes), possible, possible.shape[1] - 1, most
+        matches: np.ndarray = find_matches(
+            self.trie, rules, frozen(codes), possible, possible.shape[1] - 1, max_rules
         )
-        return found
+        return matches
 
     def sources_of(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the symbols of source sides end to end, and where each begins; int64.
@@ -140,14 +140,14 @@ class Grammar:
         numbers = np.where(self.gap_labels[of_rule, 1] < 0, 1, numbers)
         return np.where(self.is_gap[symbols], -numbers, symbols), begins
 
-    def rules_of(self, sources: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    def rules_of(self, sources: np.ndarray, max_rules: int) -> tuple[np.ndarray, np.ndarray]:
         """Return (the first rules of source sides, where those of each begin), int64.
 
         Arguments:
-            most: maximum number of rules of a source side.
+            max_rules: maximum number of rules of a source side.
         """
         first = self.arrays.rule_starts[sources].astype(np.int64)
-        stop = np.minimum(self.arrays.rule_starts[sources + 1].astype(np.int64), first + most)
+        stop = np.minimum(self.arrays.rule_starts[sources + 1].astype(np.int64), first + max_rules)
         begins = np.concatenate([[0], np.cumsum(stop - first)])
         places = np.arange(int(begins[-1])) - np.repeat(begins[:-1], stop - first)
         return np.repeat(first, stop - first) + places, begins
@@ -199,7 +199,7 @@ class Grammar:
     def _restructuring(self, rules: np.ndarray, sources: np.ndarray) -> np.ndarray:
         """Return which rules have gaps and change the order in a constituent alone, bool[n]."""
         function_words = Inflections.open().function_words
-        found = np.zeros(rules.size, bool)
+        is_restructuring = np.zeros(rules.size, bool)
         labels = self.arrays.rule_labels[rules]
         gappy = np.flatnonzero((self.gap_labels[sources, 0] >= 0) & self._is_plain[labels])
         before, starts = self.sources_of(sources[gappy])
@@ -207,12 +207,12 @@ class Grammar:
         for place, at in enumerate(gappy.tolist()):
             said: list[str | int] = []
             for symbol in before[starts[place] : starts[place + 1]].tolist():
-                gap = -1 - sum(not isinstance(one, str) for one in said)
+                gap = -1 - sum(not isinstance(symbol, str) for symbol in said)
                 said.append(gap if self.is_gap[symbol] else self.words[symbol])
             target = after[begins[place] : begins[place + 1]].tolist()
             instead = [symbol if symbol < 0 else self.words[symbol] for symbol in target]
-            found[at] = rewriting_features.restructures(said, instead, function_words)
-        return found
+            is_restructuring[at] = rewriting_features.restructures(said, instead, function_words)
+        return is_restructuring
 
     def scorer(self, weights: Weights) -> "RuleScores":
         """Return the scores of rules under some weights.
@@ -238,9 +238,9 @@ class Grammar:
         first_gap[owner[gaps[::-1]]] = numbers[gaps[::-1]]
         last_gap = np.zeros(lengths.size, np.int64)
         last_gap[owner[gaps]] = numbers[gaps]
-        two = n_gaps == 2
-        sound &= ~two | ((first_gap + last_gap == 3) & (first_gap > 0) & (last_gap > 0))
-        flipped[two] = first_gap[two] == 2
+        has_two = n_gaps == 2
+        sound &= ~has_two | ((first_gap + last_gap == 3) & (first_gap > 0) & (last_gap > 0))
+        flipped[has_two] = first_gap[has_two] == 2
         n_labels = len(self.labels)
         codes = np.where(self.is_gap[symbols], self._gap_label[symbols], n_labels + symbols)
         node = np.where(sound, 0, -1)

@@ -200,7 +200,7 @@ class ArpaModel(LanguageModel):
                 self._logs = dict(zip(ids.tolist(), numbers[:, 0].tolist(), strict=True))
         if longest < 1:
             raise InputError(f"{path}: has no n-grams: wanted a file in ARPA's format")
-        n = sum(one.size for one in keys)
+        n = sum(keys_of_order.size for keys_of_order in keys)
         table_keys = np.zeros(max(2, 1 << (2 * n).bit_length()), np.uint64)
         table_values = np.zeros((table_keys.size, 2))
         for hashes, numbers in zip(keys, values, strict=True):

@@ -51,7 +51,7 @@ class PlainWords:
         True
         """
         bases = self._inflections.all_bases(word)
-        listed = (self._plain.get(one, frozenset()) for one in self._inflections.all_bases(hard))
+        listed = (self._plain.get(base, frozenset()) for base in self._inflections.all_bases(hard))
         return any(not plain.isdisjoint(bases) for plain in listed)
 
 
@@ -255,7 +255,9 @@ CONSTRUCTIONS = ("possessive", "dative", "partitive", "active")
 _GAP = re.compile(r"\[([^\s\],]+),([1-9])(?::(subject|object))?\]((?:-\w+)*)")
 _CLASS, _DIGITS = "%", "#"
 _OBJECT_OF = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "who": "whom"}
-_SUBJECT_OF = {of_object: "I" if one == "i" else one for one, of_object in _OBJECT_OF.items()}
+_SUBJECT_OF = {
+    of_object: "I" if subject == "i" else subject for subject, of_object in _OBJECT_OF.items()
+}
 _FORMS = {"subject": _SUBJECT_OF, "object": _OBJECT_OF}
 _CASED = frozenset((*_OBJECT_OF, *_OBJECT_OF.values()))
 _NAMES = ("NNP", "NNPS")
@@ -341,7 +343,7 @@ class Constructions:
                 if parsed.is_crossed(span):
                     continue
                 for bound in self._matches(rule.source, span, parsed):
-                    instead = self._said(rule.target, bound, span, parsed)
+                    instead = self._replacement(rule.target, bound, span, parsed)
                     yield Operation(*span, rule.kind, tuple(instead))
 
     def _matches(
@@ -359,11 +361,11 @@ class Constructions:
                 for bound in self._matches(rest, (start + 1, stop), parsed):
                     yield {symbol: (start, start + 1), **bound}
             return
-        most = min(stop - len(rest), start + (symbol.longest or stop))
-        for middle in range(start + 1, most + 1):
+        last_stop = min(stop - len(rest), start + (symbol.longest or stop))
+        for middle in range(start + 1, last_stop + 1):
             fits = symbol.label in parsed.labels.get((start, middle), ())
             last = parsed.words[middle - 1]
-            if fits and not any(self._is(last, one) for one in symbol.without):
+            if fits and not any(self._is(last, excluded) for excluded in symbol.without):
                 for bound in self._matches(rest, (middle, stop), parsed):
                     yield {symbol.number: (start, middle), **bound}
 
@@ -373,7 +375,7 @@ class Constructions:
         words = self._classes[symbol]
         return word in words or (_DIGITS in words and any(map(str.isdigit, word)))
 
-    def _said(
+    def _replacement(
         self,
         target: Sequence[str | _Gap],
         bound: Mapping[str | int, Span],
@@ -407,14 +409,14 @@ def is_odd_gap(word: str) -> bool:
 
 def _symbols(side: str) -> tuple[str | _Gap, ...]:
     """Return the symbols of a side."""
-    found: list[str | _Gap] = []
+    symbols: list[str | _Gap] = []
     for symbol in side.split():
         gap = _GAP.fullmatch(symbol)
         if gap is None:
-            found.append(symbol)
+            symbols.append(symbol)
             continue
-        limits = [one for one in gap[4].split("-") if one]
-        without = tuple(_CLASS + one for one in limits if not one.isdecimal())
-        longest = sum(int(one) for one in limits if one.isdecimal())
-        found.append(_Gap(gap[1], int(gap[2]), gap[3] or "", without, longest))
-    return tuple(found)
+        limits = [limit for limit in gap[4].split("-") if limit]
+        without = tuple(_CLASS + limit for limit in limits if not limit.isdecimal())
+        longest = sum(int(limit) for limit in limits if limit.isdecimal())
+        symbols.append(_Gap(gap[1], int(gap[2]), gap[3] or "", without, longest))
+    return tuple(symbols)

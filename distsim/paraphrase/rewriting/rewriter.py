@@ -142,8 +142,8 @@ class Rewriter:
         self._ranks_again = any(self.weights.get(name) for name in rewriting_features.OF_WHOLE)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        made = partial(Rewriter, weights=self.weights, options=self.options, words=self.words)
-        return made, (self.grammar.index, self.model)
+        make = partial(Rewriter, weights=self.weights, options=self.options, words=self.words)
+        return make, (self.grammar.index, self.model)
 
     def with_weights(self, weights: Weights) -> "Rewriter":
         """Return a rewriter of the same grammar with other weights.
@@ -202,29 +202,29 @@ class Rewriter:
         any further ones behind them as they were found: so a shorter list begins a longer one.
         """
         again = self.options.ranked_again if self._ranks_again else 0
-        found = problem.rewritings(problem.answers(forest, max(n, again)))
-        found[:again] = sorted(found[:again], key=lambda pair: self._order(pair[0]))
-        return [problem.placed(one, nodes) for one, nodes in found[:n]]
+        rewritings = problem.rewritings(problem.answers(forest, max(n, again)))
+        rewritings[:again] = sorted(rewritings[:again], key=lambda pair: self._order(pair[0]))
+        return [problem.placed(rewriting, nodes) for rewriting, nodes in rewritings[:n]]
 
-    def _order(self, one: Rewriting) -> tuple[int, float]:
+    def _order(self, rewriting: Rewriting) -> tuple[int, float]:
         """Return the sort key of a rewriting: words to be avoided, then the negative score."""
         avoided = 0
         if self.options.avoid:
             avoid = tokens_of(self.options.avoid)
-            avoided = sum(token.lower() in avoid for token in one.sentence.split())
-        return avoided, -one.score
+            avoided = sum(token.lower() in avoid for token in rewriting.sentence.split())
+        return avoided, -rewriting.score
 
     def _of_length(self, problem: "_Problem", length: float, n: int) -> list[Rewriting]:
         """Return the best of as many words as asked, or of the nearest fewer that can be had."""
         wanted = max(1, math.floor(length * len(problem.sentence) + _ROUNDING))
-        found: list[Rewriting] = []
-        while wanted > 0 and len(found) < n:
+        rewritings: list[Rewriting] = []
+        while wanted > 0 and len(rewritings) < n:
             forest = problem.search(wanted)
-            if forest.words < 0 or (found and forest.words > wanted):
+            if forest.words < 0 or (rewritings and forest.words > wanted):
                 break
-            found += self._best(problem, forest, n - len(found))
+            rewritings += self._best(problem, forest, n - len(rewritings))
             wanted = min(wanted, forest.words) - 1
-        return found
+        return rewritings
 
 
 class _Edit(NamedTuple):
@@ -254,7 +254,7 @@ class _Problem:
         if options.length is not None:  # what has any number of words must survive
             self._longest = len(sentence)
             self._last_pops = _MORE_LAST_POPS * options.pops
-        self._told: dict[int, Step] = {}
+        self._steps_by_rule: dict[int, Step] = {}
         self._shapes: dict[int, tuple[int, tuple[int, ...]]] = {}
         codes = grammar.codes(sentence.tokens)
         self._licences_of = licences = self._licences(self._span)
@@ -269,10 +269,10 @@ class _Problem:
         sources, at_span = keys // self._n_keys, keys % self._n_keys
         rules, starts = grammar.rules_of(sources, options.looked_at)
         of_rule = np.repeat(sources, np.diff(starts))
-        told, forms = self._replacements(rules, of_rule)
-        told[:, -2:] = self._gap_faults(rules, of_rule, np.repeat(at_span, np.diff(starts)))
+        features, forms = self._replacements(rules, of_rule)
+        features[:, -2:] = self._gap_faults(rules, of_rule, np.repeat(at_span, np.diff(starts)))
         scores = rewriter._scores.fill(rules, of_rule)[rules]
-        for name, column in zip(rewriting_features.OF_REPLACEMENTS, told.T, strict=True):
+        for name, column in zip(rewriting_features.OF_REPLACEMENTS, features.T, strict=True):
             scores = scores + self._weights.get(name) * column
         if options.keep or options.avoid:
             scores = np.where(self._allowed(rules, of_rule), scores, -np.inf)
@@ -281,7 +281,7 @@ class _Problem:
         if options.length is not None:
             places, group_parts, part_starts = self._parted(places, rules, of_rule, group_starts)
         self._rules, self._sources = rules[places], of_rule[places]
-        self._replaced, self._forms = told[places], forms[places]
+        self._replaced, self._forms = features[places], forms[places]
         put = [word for edit in self._edits for word in _instead(edit.change)]
         put += filter(None, self._forms.tolist())
         self._words: list[str] = [*sentence.tokens, *dict.fromkeys(put)]
@@ -376,7 +376,7 @@ class _Problem:
         Arguments:
             rules, sources: integers[n], rules and the source side of each.
         """
-        told = np.zeros((rules.size, len(rewriting_features.OF_REPLACEMENTS)))
+        features = np.zeros((rules.size, len(rewriting_features.OF_REPLACEMENTS)))
         forms = np.full(rules.size, "", object)
         words, grammar, plain = self._rewriter.words, self._grammar, self.sentence.plain
         listed = PlainWords.open()
@@ -388,16 +388,17 @@ class _Problem:
             if length == 1 and gap < 0 and at.size:
                 named = [grammar.words[symbol] for symbol in symbols[starts[at]].tolist()]
                 hard = plain[start].lower()
-                told[at, -3] = [listed.is_plain(hard, one) for one in named]
+                features[at, -3] = [listed.is_plain(hard, replacement) for replacement in named]
                 if words is None:
                     continue
                 left, right = " ".join(plain[:start]), " ".join(plain[start + 1 :])
                 shown = words.agreeing(left, plain[start], right, named)
                 forms[at] = [
-                    "" if form == one else form for form, one in zip(shown, named, strict=True)
+                    "" if form == replacement else form
+                    for form, replacement in zip(shown, named, strict=True)
                 ]
-                told[at, :-3] = words.replacements(left, plain[start], right, shown)
-        return told, forms
+                features[at, :-3] = words.replacements(left, plain[start], right, shown)
+        return features, forms
 
     def _edits_of(self, codes: np.ndarray) -> list[_Edit]:
         """Return the edits that keep a word, then, where words may go, those that delete words.
@@ -417,25 +418,34 @@ class _Problem:
         if not options.deletes:
             return edits
         rarity = self._rewriter.model.rarity(sentence.plain)
-        for one in sentence.operations(self._longest, shortens=options.length is not None):
-            if keep.intersection(plain[one.start : one.stop]):
+        for operation in sentence.operations(self._longest, shortens=options.length is not None):
+            if keep.intersection(plain[operation.start : operation.stop]):
                 continue
             counted = {
-                rewriting_features.DELETED: float(one.stop - one.start),
+                rewriting_features.DELETED: float(operation.stop - operation.start),
                 rewriting_features.DELETIONS: 1.0,
-                rewriting_features.DELETED_RARITY: float(rarity[one.start : one.stop].sum()),
-                rewriting_features.deleted(one.kind): 1.0,
+                rewriting_features.DELETED_RARITY: float(
+                    rarity[operation.start : operation.stop].sum()
+                ),
+                rewriting_features.deleted(operation.kind): 1.0,
             }
-            if one.instead:
-                name = rewriting_features.SPLIT if one.kind == SPLIT else rewriting_features.PLAINER
-                if one.kind in CONSTRUCTIONS:
-                    name = rewriting_features.construction(one.kind)
-                counted = {rewriting_features.KEPT: float(one.stop - one.start), name: 1.0}
+            if operation.instead:
+                name = (
+                    rewriting_features.SPLIT
+                    if operation.kind == SPLIT
+                    else rewriting_features.PLAINER
+                )
+                if operation.kind in CONSTRUCTIONS:
+                    name = rewriting_features.construction(operation.kind)
+                counted = {
+                    rewriting_features.KEPT: float(operation.stop - operation.start),
+                    name: 1.0,
+                }
             elif options.length is not None:
-                counted |= sentence.told_of(one)
-            if self._is_long(one):  # else it is put beside its neighbour as all is
+                counted |= sentence.told_of(operation)
+            if self._is_long(operation):  # else it is put beside its neighbour as all is
                 counted[rewriting_features.GLUE] = 1.0
-            edits.append(_Edit(one, counted, 0.0))
+            edits.append(_Edit(operation, counted, 0.0))
         return edits
 
     def _is_long(self, edit: Operation | int) -> bool:
@@ -533,14 +543,14 @@ class _Problem:
                 break
         return forest
 
-    def answers(self, forest: Forest, most: int) -> list[Derivation]:
+    def answers(self, forest: Forest, n_answers: int) -> list[Derivation]:
         """Return the best rewritings of a forest, the best first, all different."""
         return best(
             forest,
             self._numbered.targets,
             self._numbered.target_starts,
             self._written_alike(),
-            most,
+            n_answers,
         )
 
     def _written_alike(self) -> np.ndarray:
@@ -566,15 +576,15 @@ class _Problem:
 
         The steps have no places yet: `placed` gives them, to those that are wanted.
         """
-        rules = (rule for one in answers for rule, _ in one.nodes)
-        self._tell([rule for rule in rules if 0 < rule < self._first_edit])
-        found: dict[str, tuple[Rewriting, list[DerivationNode]]] = {}
-        for one in answers:
-            made = self._rewriting(*one)
-            found.setdefault(made.sentence, (made, one.nodes))
-        return list(found.values())
+        rules = (rule for derivation in answers for rule, _ in derivation.nodes)
+        self._describe_rules([rule for rule in rules if 0 < rule < self._first_edit])
+        rewriting_of_sentence: dict[str, tuple[Rewriting, list[DerivationNode]]] = {}
+        for derivation in answers:
+            rewriting = self._rewriting(*derivation)
+            rewriting_of_sentence.setdefault(rewriting.sentence, (rewriting, derivation.nodes))
+        return list(rewriting_of_sentence.values())
 
-    def placed(self, one: Rewriting, nodes: list[DerivationNode]) -> Rewriting:
+    def placed(self, rewriting: Rewriting, nodes: list[DerivationNode]) -> Rewriting:
         """Return a rewriting whose steps tell which tokens they cover."""
         lengths = [0] * len(nodes)
         waiting: list[int] = []  # nodes that no parent has claimed, the leftmost last
@@ -591,14 +601,14 @@ class _Problem:
             for place, part in enumerate(parts[at]):
                 starts[part] = covered + (before[place] if before else 0)
                 covered += lengths[part]
-        steps = iter(one.steps)
+        steps = iter(rewriting.steps)
         placed = []
         for (rule, _), start, length in zip(nodes, starts, lengths, strict=True):
             if rule >= self._first_edit and self._is_step(rule):
                 placed.append(next(steps))
             elif self._is_step(rule):
                 placed.append(next(steps)._replace(start=start, stop=start + length))
-        return one._replace(steps=tuple(placed))
+        return rewriting._replace(steps=tuple(placed))
 
     def _is_step(self, rule: int) -> bool:
         if rule < self._first_edit:
@@ -626,7 +636,7 @@ class _Problem:
             return self._words[symbol - len(words)]
         return self.sentence.escapes.get(words[symbol], words[symbol])
 
-    def _said(self, symbols: Sequence[int]) -> tuple[list[str], np.ndarray]:
+    def _words_of(self, symbols: Sequence[int]) -> tuple[list[str], np.ndarray]:
         """Return (words as they are written, their ids).
 
         A new first word and one behind a split have a capital letter where the first one had, and
@@ -641,9 +651,9 @@ class _Problem:
             if symbol >= split and words[i] == MARK and first[0].isupper():
                 words[i + 1] = _with_capital(words[i + 1])
         model, known = self._rewriter.model, set(pairwise(self._tokens))
-        for i, (one, following) in enumerate(pairwise(words)):
-            other = _ARTICLES.get(one)
-            if other is not None and (one, following) not in known:
+        for i, (word, following) in enumerate(pairwise(words)):
+            other = _ARTICLES.get(word)
+            if other is not None and (word, following) not in known:
                 changed = ids.copy()
                 changed[i] = model.ids([other])[0]
                 if model.of_ids(changed) > model.of_ids(ids):
@@ -656,7 +666,7 @@ class _Problem:
         nodes: list[DerivationNode],
     ) -> Rewriting:
         weights = self._weights
-        said, ids = self._said(symbols)
+        said, ids = self._words_of(symbols)
         text = " ".join(said)
         total: dict[str, float] = {}
         steps = []
@@ -664,7 +674,7 @@ class _Problem:
             if rule == GLUE_RULE:
                 total[rewriting_features.GLUE] = total.get(rewriting_features.GLUE, 0.0) + 1.0
                 continue
-            step = self._told.get(rule)
+            step = self._steps_by_rule.get(rule)
             if step is not None:
                 counted = step.features
             else:
@@ -686,22 +696,24 @@ class _Problem:
         score = sum(weights.get(name) * value for name, value in total.items())
         return Rewriting(text, score, dict(sorted(total.items())), tuple(steps))
 
-    def _tell(self, rules: list[int]) -> None:
+    def _describe_rules(self, rules: list[int]) -> None:
         """Add the missing steps of rules of the pack."""
-        new = [rule for rule in dict.fromkeys(rules) if rule not in self._told]
+        new = [rule for rule in dict.fromkeys(rules) if rule not in self._steps_by_rule]
         if not new:
             return
         names = self._grammar.feature_names
         mine = np.array(new, np.int64) - 1
         table = self._grammar.all_features(self._rules[mine], self._sources[mine], names)
-        found = self._grammar.index.at(self._rules[mine])
+        new_rules = self._grammar.index.at(self._rules[mine])
         names = [*names, *rewriting_features.OF_REPLACEMENTS]
         table = np.column_stack([table, self._replaced[mine]])
-        for rule, row, one in zip(new, table.tolist(), found, strict=True):
+        for rule, row, rule_of_index in zip(new, table.tolist(), new_rules, strict=True):
             counted = {name: value for name, value in zip(names, row, strict=True) if value}
             score = sum(self._weights.get(name) * value for name, value in counted.items())
-            after = self._forms[rule - 1] or one.target
-            self._told[rule] = Step(-1, -1, one.source, after, one.label, score, counted)
+            after = self._forms[rule - 1] or rule_of_index.target
+            self._steps_by_rule[rule] = Step(
+                -1, -1, rule_of_index.source, after, rule_of_index.label, score, counted
+            )
 
     def _licences(self, span: int) -> np.ndarray:
         """Return which labels the tree gives each span, bool[n, span + 1, labels]."""

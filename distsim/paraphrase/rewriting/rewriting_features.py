@@ -46,9 +46,9 @@ class Derivation(NamedTuple):
 
 
 def best(
-    forest: Forest, targets: np.ndarray, target_starts: np.ndarray, same: np.ndarray, most: int
+    forest: Forest, targets: np.ndarray, target_starts: np.ndarray, same: np.ndarray, n_best: int
 ) -> list[Derivation]:
-    """Return the `most` best derivations of whole sentences, best first, all of different words.
+    """Return the `n_best` best derivations of whole sentences, best first, all of different words.
 
     Arguments:
         targets, target_starts: int64, the target sides of all rules, end to end, and where each
@@ -59,11 +59,13 @@ def best(
         frozen(forest.items[:, 2]), forest.edges, forest.edge_scores, frozen(targets),
         frozen(target_starts), frozen(same),
     )  # fmt: skip
-    words, starts, nodes, node_starts = best_derivations(hypergraph, forest.goal, most)
-    said, made = words.tolist(), [DerivationNode(*row) for row in nodes.tolist()]
+    words, starts, nodes, node_starts = best_derivations(hypergraph, forest.goal, n_best)
+    said, derivation_nodes = words.tolist(), [DerivationNode(*row) for row in nodes.tolist()]
     begins, firsts = starts.tolist(), node_starts.tolist()
     return [
-        Derivation(tuple(said[begins[k] : begins[k + 1]]), made[firsts[k] : firsts[k + 1]])
+        Derivation(
+            tuple(said[begins[k] : begins[k + 1]]), derivation_nodes[firsts[k] : firsts[k + 1]]
+        )
         for k in range(len(begins) - 1)
     ]
 
@@ -212,13 +214,13 @@ def of_rules(
     Arguments:
         costs: float64, -ln p(e|f) - ln p(f|e) of each rule. restructuring: bool, of each rule.
     """
-    one = np.ones(source.words.size)
+    always = np.ones(source.words.size)
     of_words = (source.words == 1) & (target.words == 1)
     gappy = source.terminals < source.words
     longer = target.chars - source.chars
     no_simpler = (longer > 0) | (longer > -SHORTER) & (target.most - source.most > -COMMONER)
     values = (
-        one,
+        always,
         source.words,
         target.words,
         target.words - source.words,
@@ -259,14 +261,16 @@ def restructures(
     >>> restructures(["to", -1], ["of", -1], grammatical)
     False
     """
-    before, after = ([one for one in side if isinstance(one, str)] for side in (source, target))
+    before, after = (
+        [symbol for symbol in side if isinstance(symbol, str)] for side in (source, target)
+    )
     telling = [
         sorted(word for word in side if word in _NEGATIONS or word not in function_words)
         for side in (before, after)
     ]
     if telling[0] != telling[1] or sorted(before) == sorted(after):
         return False
-    gaps = [[one for one in side if not isinstance(one, str)] for side in (source, target)]
+    gaps = [[symbol for symbol in side if not isinstance(symbol, str)] for side in (source, target)]
     return gaps[0] != gaps[1]
 
 

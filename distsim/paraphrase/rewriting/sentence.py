@@ -136,18 +136,18 @@ class LabelledSentence:
         sources = [operations(words, self.tree), self._deletions(), self._constructions(words)]
         if shortens:
             sources = [self._deletions(), self._more_deletions()]
-        for one in chain(*sources):
-            span = one.start, one.stop
-            size = one.stop - one.start
-            fits = size <= longest or one.kind in LONG_KINDS
-            if one.kind in CONSTRUCTIONS:
+        for operation in chain(*sources):
+            span = operation.start, operation.stop
+            size = operation.stop - operation.start
+            fits = size <= longest or operation.kind in LONG_KINDS
+            if operation.kind in CONSTRUCTIONS:
                 if fits:
-                    yield one
+                    yield operation
             elif 0 < size < n and fits and span not in seen:
                 seen.add(span)
-                yield one
+                yield operation
 
-    def told_of(self, one: Operation) -> dict[str, float]:
+    def told_of(self, operation: Operation) -> dict[str, float]:
         """Return the features of a deletion where a length is wanted, by name.
 
         >>> tree = "(S (NP (DT the) (NN king)) (VP (VBD slept)) (. .))"
@@ -159,25 +159,28 @@ class LabelledSentence:
         ['Dropped(word)', 'LostNegation']
         """
         counts: dict[str, float] = {}
-        for kind in self._kinds[one.start : one.stop]:
+        for kind in self._kinds[operation.start : operation.stop]:
             name = rewriting_features.dropped(kind)
             counts[name] = counts.get(name, 0.0) + 1.0
         torn = sum(
-            one.start < start < one.stop < stop or start < one.start < stop < one.stop
+            operation.start < start < operation.stop < stop
+            or start < operation.start < stop < operation.stop
             for start, stop in self._nodes
         )
         last = len(self) - (self.plain[-1] in ENDS)
         facts = (
             torn,
-            one.start > 0 and self._kinds[one.start - 1] in _LEADS_ON,
-            one.start == 0,
-            one.start < last <= one.stop,
-            one.start > 0
-            and self.plain[one.start - 1].lower() in _NEEDS_MORE
-            and (one.stop == len(self) or self.plain[one.stop] in (COMMA, *ENDS)),
-            one.stop - one.start <= 2
-            and not _NEGATIONS.isdisjoint(map(str.lower, self.plain[one.start : one.stop])),
-            any(one.start <= a and b <= one.stop < end for a, b, end in self._subjects),
+            operation.start > 0 and self._kinds[operation.start - 1] in _LEADS_ON,
+            operation.start == 0,
+            operation.start < last <= operation.stop,
+            operation.start > 0
+            and self.plain[operation.start - 1].lower() in _NEEDS_MORE
+            and (operation.stop == len(self) or self.plain[operation.stop] in (COMMA, *ENDS)),
+            operation.stop - operation.start <= 2
+            and not _NEGATIONS.isdisjoint(
+                map(str.lower, self.plain[operation.start : operation.stop])
+            ),
+            any(operation.start <= a and b <= operation.stop < end for a, b, end in self._subjects),
         )
         flags = zip(rewriting_features.OF_DELETIONS, facts, strict=True)
         return counts | {name: float(fact) for name, fact in flags if fact}
@@ -190,19 +193,19 @@ class LabelledSentence:
     @cached_property
     def _subjects(self) -> list[tuple[int, int, int]]:
         """Where the subject of each clause begins and ends, and its predicate ends."""
-        found = []
+        clauses = []
         nodes = self.tree.nodes if self.tree is not None else []
         for number, (start, stop, label) in enumerate(nodes):
             subject, end = None, start
             for part in nodes[number + 1 :] if label in _CLAUSES else ():
                 if part.start >= stop or (part.label == "VP" and part.start >= end):
                     if subject and part.start < stop:
-                        found.append((subject.start, subject.stop, part.stop))
+                        clauses.append((subject.start, subject.stop, part.stop))
                     break
                 if part.start >= end:  # a child of the clause
                     end = part.stop
                     subject = part if part.label == "NP" else subject
-        return found
+        return clauses
 
     @cached_property
     def _kinds(self) -> list[str]:

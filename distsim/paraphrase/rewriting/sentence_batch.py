@@ -89,13 +89,13 @@ def answers(
 
     def answer(task: RewritingTask) -> RewritingRecord:
         try:
-            found = rewriter.rewrite(task.text, k=n, tree=task.tree)
+            rewritings = rewriter.rewrite(task.text, k=n, tree=task.tree)
         except ParameterError as error:
             return RewritingRecord(task, [], f"{task.where}: {error}")
-        if not found:
+        if not rewritings:
             reason = "the line is empty" if not task.text.strip() else "nothing was found"
             return RewritingRecord(task, [], f"{task.where}: {reason}")
-        return RewritingRecord(task, found, None)
+        return RewritingRecord(task, rewritings, None)
 
     yield from ordered_map(answer, tasks, jobs)
 
@@ -113,32 +113,32 @@ def answer_lines(answer: RewritingRecord, *, why: bool = False, as_json: bool = 
         return [
             json.dumps({
                 "line": task.line,
-                "rewritings": [_record(one, why) for one in answer.found],
+                "rewritings": [_record(rewriting, why) for rewriting in answer.found],
                 "fault": answer.fault,
             }, ensure_ascii=False)
         ]  # fmt: skip
     if not answer.found:
         return [_row(task.line, 1, NOT_AVAILABLE, task.text.strip())]
     lines = []
-    for rank, one in enumerate(answer.found, 1):
-        lines.append(_row(task.line, rank, f"{one.score:.6f}", one.sentence))
-        for step in one.steps if why else ():
+    for rank, rewriting in enumerate(answer.found, 1):
+        lines.append(_row(task.line, rank, f"{rewriting.score:.6f}", rewriting.sentence))
+        for step in rewriting.steps if why else ():
             counted = " ".join(f"{name}={value:.6g}" for name, value in step.features.items())
             lines.append(
                 _row(task.line, rank, "why", step.before, step.after, step.label,
                      f"{step.score:.6f}", counted)
             )  # fmt: skip
         if why:
-            counted = " ".join(f"{name}={value:.6g}" for name, value in one.features.items())
+            counted = " ".join(f"{name}={value:.6g}" for name, value in rewriting.features.items())
             lines.append(_row(task.line, rank, "sum", counted))
     return lines
 
 
-def _record(one: Rewriting, why: bool) -> dict[str, object]:
-    record: dict[str, object] = {"sentence": one.sentence, "score": round(one.score, 6)}
+def _record(rewriting: Rewriting, why: bool) -> dict[str, object]:
+    record: dict[str, object] = {"sentence": rewriting.sentence, "score": round(rewriting.score, 6)}
     if why:
-        record["features"] = one.features
-        record["steps"] = [step._asdict() for step in one.steps]
+        record["features"] = rewriting.features
+        record["steps"] = [step._asdict() for step in rewriting.steps]
     return record
 
 

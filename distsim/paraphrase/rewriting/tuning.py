@@ -184,9 +184,9 @@ def counts_of(example: Example, options: TuneOptions) -> Count:
     >>> counts_of(Example("a b c", ("a c",)), TuneOptions("bleu"))("a c").tolist()
     [1.0, 1.0]
     """
-    references = [one.split() for one in example.references]
+    references = [reference.split() for reference in example.references]
     if options.objective == "sari":
-        people = [sari_tokens(one) for one in example.references]
+        people = [sari_tokens(reference) for reference in example.references]
         sari, bleu = SariCounts(sari_tokens(example.source), people), Bleu(references)
         return lambda text: np.concatenate([sari.of(sari_tokens(text)), bleu.counts(text.split())])
     scorer: Bleu | Precis = Bleu(references)
@@ -233,8 +233,8 @@ def tune(
     unknown = set(options.features) - set(rewriter.feature_names)
     if unknown:
         raise ParameterError(f"`features`: {min(unknown)} is no feature of this grammar")
-    given = {name: rewriter.weights.get(name) for name in names}
-    weights = Weights({name: value for name, value in given.items() if value})
+    value_of_name = {name: rewriter.weights.get(name) for name in names}
+    weights = Weights({name: value for name, value in value_of_name.items() if value})
     known: list[Known] = [{} for _ in examples]
     tried: list[Weights] = []
     rounds: list[Round] = []
@@ -242,8 +242,8 @@ def tune(
     for turn in range(options.iterations):
         current = rewriter.with_weights(weights)
         best, size, fresh = np.zeros(scorers[0](examples[0].source).size), 0, 0
-        found = ordered_map(partial(_rewritten, current, options.n), examples, jobs)
-        for number, answers in enumerate(found):
+        answers_of_examples = ordered_map(partial(_rewritten, current, options.n), examples, jobs)
+        for number, answers in enumerate(answers_of_examples):
             fresh += _add_known(known[number], answers, names, scorers[number])
             if answers:
                 best += known[number][answers[0].sentence][1]
@@ -271,9 +271,12 @@ def _add_known(
     known: Known, answers: Sequence[Rewriting], names: Sequence[str], count: Count
 ) -> int:
     """Add the rewritings of a sentence that are not known yet; return how many they are."""
-    fresh = [one for one in answers if one.sentence not in known]
-    for one in fresh:
-        known[one.sentence] = rewriting_features.vector(names, one.features), count(one.sentence)
+    fresh = [rewriting for rewriting in answers if rewriting.sentence not in known]
+    for rewriting in fresh:
+        known[rewriting.sentence] = (
+            rewriting_features.vector(names, rewriting.features),
+            count(rewriting.sentence),
+        )
     return len(fresh)
 
 
@@ -284,7 +287,8 @@ def _rewritten(rewriter: Rewriter, n: int, example: Example) -> list[Rewriting]:
 def _is_named(name: str, chosen: Sequence[str]) -> bool:
     plain = name.removeprefix("Missing(").removesuffix(")")
     return any(
-        one in (name, plain) or (one.endswith("*") and plain.startswith(one[:-1])) for one in chosen
+        pattern in (name, plain) or (pattern.endswith("*") and plain.startswith(pattern[:-1]))
+        for pattern in chosen
     )
 
 
@@ -303,14 +307,14 @@ class _Lists(NamedTuple):
     @classmethod
     def of(cls, known: Sequence[Known]) -> "_Lists | None":
         """Return the lists of all sentences, None where none has two rewritings."""
-        rewritings = [list(one.values()) for one in known if one]
-        sizes = np.array([len(one) for one in rewritings])
+        rewritings = [list(by_sentence.values()) for by_sentence in known if by_sentence]
+        sizes = np.array([len(rows_of_example) for rows_of_example in rewritings])
         if not sizes.size or sizes.max() < 2:
             return None
-        tables = [np.array([row for row, _ in one]) for one in rewritings]
+        tables = [np.array([row for row, _ in rows_of_example]) for rows_of_example in rewritings]
         return cls(
             np.concatenate([table - table.mean(axis=0) for table in tables]),
-            np.array([counts for one in rewritings for _, counts in one]),
+            np.array([counts for rows_of_example in rewritings for _, counts in rows_of_example]),
             np.cumsum(sizes) - sizes,
             np.repeat(np.arange(sizes.size), sizes),
         )
@@ -338,12 +342,12 @@ def _minimum(
     )
     loss = partial(_loss, lists, lists.rows[:, used] / spread, goal, penalty)
     with threadpool_limits(1):  # sums in one order, whatever the cores
-        found = minimize(
+        minimum = minimize(
             loss, start, jac=True, method="L-BFGS-B", bounds=bounds,
             options={"maxiter": _MOST_STEPS},
         )  # fmt: skip
     weights = old.copy()
-    weights[used] = found.x / spread
+    weights[used] = minimum.x / spread
     if rewriting_features.LM in names:
         place = list(names).index(rewriting_features.LM)
         weights[place] = max(weights[place], 1e-6)

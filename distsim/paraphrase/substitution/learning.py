@@ -92,21 +92,21 @@ def read_judged(path: str | Path) -> list[Judged]:
     Raises:
         InputError: a line has other columns, or a substitute no count above 0.
     """
-    found = []
+    judged = []
     for task in read_tasks(path):
         chosen: dict[str, float] = {}
-        for one in task.candidates or ():
-            substitute, _, count = one.rpartition(" ")
+        for candidate in task.candidates or ():
+            substitute, _, count = candidate.rpartition(" ")
             value = plain_number(count)
             if not substitute.strip() or value is None or not 0 < value < np.inf:
                 raise InputError(
-                    f"{path}, line {task.line}: {one!r}: write each substitute with the number of "
-                    "people who chose it, such as `buy 3;acquire 1`"
+                    f"{path}, line {task.line}: {candidate!r}: write each substitute with the "
+                    "number of people who chose it, such as `buy 3;acquire 1`"
                 )
             chosen[substitute.strip()] = chosen.get(substitute.strip(), 0.0) + float(value)
         if chosen:
-            found.append(Judged(task.left, task.target, task.right, chosen, ""))
-    return found
+            judged.append(Judged(task.left, task.target, task.right, chosen, ""))
+    return judged
 
 
 def find_cases(
@@ -134,19 +134,26 @@ def find_cases(
     in_sentence: list[Case] = []
     together: dict[tuple[str, str], dict[str, float]] = {}  # by group and form
     without_sentence: set[tuple[str, str]] = set()
-    for one in judged:
+    for judged_target in judged:
         chosen: dict[str, float] = {}
-        for substitute, count in one.chosen.items():
+        for substitute, count in judged_target.chosen.items():
             for base in words.bases(tuple(index.words(substitute))):
                 chosen[base] = chosen.get(base, 0.0) + count
-        own = words.bases(tuple(index.words(one.target)))
-        key = (one.group or (own[0] if own else one.target.lower()), one.target.lower())
+        own = words.bases(tuple(index.words(judged_target.target)))
+        key = (
+            judged_target.group or (own[0] if own else judged_target.target.lower()),
+            judged_target.target.lower(),
+        )
         all_forms = together.setdefault(key, {})
         for base, count in chosen.items():
             all_forms[base] = all_forms.get(base, 0.0) + count
-        if one.left or one.right:
-            found = substituter.features(one.left, one.target, one.right)
-            in_sentence.append(_case(key[0], found, chosen, sum(one.chosen.values())))
+        if judged_target.left or judged_target.right:
+            candidates = substituter.features(
+                judged_target.left, judged_target.target, judged_target.right
+            )
+            in_sentence.append(
+                _case(key[0], candidates, chosen, sum(judged_target.chosen.values()))
+            )
         else:
             without_sentence.add(key)
     alone = []
@@ -159,11 +166,11 @@ def find_cases(
 
 def _case(
     group: str,
-    found: tuple[list[str], np.ndarray] | tuple[list[str], np.ndarray, np.ndarray] | None,
+    candidates: tuple[list[str], np.ndarray] | tuple[list[str], np.ndarray, np.ndarray] | None,
     chosen: dict[str, float],
     total: float,
 ) -> Case:
-    names, features, *rules = found or ([], np.empty((0, 0)))
+    names, features, *rules = candidates or ([], np.empty((0, 0)))
     shares = np.array([chosen.get(name, 0.0) for name in names]) / total
     return Case(group, features, rules[0] if rules else np.zeros((len(names), 2)), shares)
 
@@ -178,10 +185,11 @@ def learn_weights(cases: Cases, further_cases: Cases = Cases([], [])) -> FinderW
     Raises:
         ParameterError: fewer than 20 targets have a word found that people chose.
     """
-    most = max(map(_n_targets, cases))
-    if most < _FEWEST:
+    n_targets = max(map(_n_targets, cases))
+    if n_targets < _FEWEST:
         raise ParameterError(
-            f"{most} judged targets have a word found that people chose: give {_FEWEST} or more"
+            f"{n_targets} judged targets have a word found that people chose: give {_FEWEST} or "
+            "more"
         )
     shipped = FinderWeights.open()
     in_sentence, alone = (
@@ -268,8 +276,8 @@ def learn_rules(cases: Sequence[Case], scale: ChanceScale) -> np.ndarray:
             total -= float(case.shares @ margin - case.shares.sum() * logsumexp(margin))
         return total / len(cases)
 
-    found: np.ndarray = minimize(loss, np.zeros(2), method="Nelder-Mead").x
-    return found
+    weights_of_rules: np.ndarray = minimize(loss, np.zeros(2), method="Nelder-Mead").x
+    return weights_of_rules
 
 
 def held_out_chances(
@@ -286,7 +294,7 @@ def held_out_chances(
     groups = sorted({case.group for case in cases})
     order = np.random.default_rng(seed).permutation(len(groups)) % folds
     fold = dict(zip(groups, order.tolist(), strict=True))
-    found = [np.zeros(0)] * len(cases)
+    chances_of_cases = [np.zeros(0)] * len(cases)
     for number in range(folds):
         others = [case for case in cases if fold[case.group] != number]
         scale = learn_scale(
@@ -295,8 +303,8 @@ def held_out_chances(
         rules = learn_rules(others, scale)
         for at, case in enumerate(cases):
             if fold[case.group] == number and case.shares.size:
-                found[at] = scale.chances(case.features, more=case.rules @ rules)
-    return found
+                chances_of_cases[at] = scale.chances(case.features, more=case.rules @ rules)
+    return chances_of_cases
 
 
 def chances_by(weights: FinderWeights, kind: str, cases: Sequence[Case]) -> list[np.ndarray]:

@@ -59,8 +59,8 @@ class Occurrence:
         Raises:
             ParameterError: the target is empty, or one is no text.
         """
-        given = (("left", left), ("target", target), ("right", right))
-        left, target, right = (one_text(text, name) for name, text in given)
+        parts = (("left", left), ("target", target), ("right", right))
+        left, target, right = (one_text(text, name) for name, text in parts)
         before, after = left.split(), right.split()
         left_words = lexicon.words(" ".join(before[-REACH:]))[::-1]
         right_words = lexicon.words(" ".join(after[:REACH]))
@@ -100,12 +100,12 @@ def split_marked(sentence: str) -> tuple[str, str, str]:
     Raises:
         ParameterError: there are no such brackets.
     """
-    found = _MARKED.fullmatch(sentence)
-    if found is None or not found[2].strip():
+    marked = _MARKED.fullmatch(sentence)
+    if marked is None or not marked[2].strip():
         raise ParameterError(
             f"{sentence!r}: no target in it: put brackets around it, as in 'the bright [boy] read'"
         )
-    return found[1], found[2], found[3]
+    return marked[1], marked[2], marked[3]
 
 
 def _side(lexicon: Lexicon, words: tuple[str, ...], is_whole: bool) -> np.ndarray:
@@ -225,8 +225,8 @@ def read_tasks(path: str | Path) -> Iterator[SubstitutionTask]:
             raise InputError(f"{where}: the target is empty: write it between the first two tabs")
         candidates = None
         if len(columns) == 4:
-            named = (one.strip() for one in columns[3].split(SEPARATOR))
-            candidates = tuple(one for one in named if one)
+            named = (candidate.strip() for candidate in columns[3].split(SEPARATOR))
+            candidates = tuple(candidate for candidate in named if candidate)
             if len(candidates) > MOST_CANDIDATES:
                 raise InputError(
                     f"{where}: {counted(len(candidates), 'candidate')}: give "
@@ -276,7 +276,7 @@ class Fluency:
         occurrence: Occurrence,
         candidates: Sequence[Words],
         kinds: Sequence[str] | None = None,
-        given: Sequence[Words] | None = None,
+        forms_in_text: Sequence[Words] | None = None,
     ) -> Filled:
         """Return the probability of each candidate in the slot, and the form that is shown there.
 
@@ -288,8 +288,8 @@ class Fluency:
             candidates: words of each candidate.
             kinds: for each candidate that is a base word, the inflection (`Forms.kind`) whose forms
                 are preferred, unless they are much rarer.
-            given: the form in which each candidate was found without the sentence, () for none; it
-                is shown, unless another is much likelier.
+            forms_in_text: the form in which each candidate was found without the sentence, () for
+                none; it is shown, unless another is much likelier.
         """
         before = occurrence.left_words[0] if occurrence.left_words else ""
         articles = self._forms.inflections.alternates.get(before, ())
@@ -310,13 +310,13 @@ class Fluency:
             agrees = False
             if kinds is not None and len(base) == 1 and self._forms.has(base[0], kinds[owner]):
                 agrees = self._forms.kind(form[0], base[0]) == kinds[owner]
-            if given is not None and form == given[owner]:
+            if forms_in_text is not None and form == forms_in_text[owner]:
                 log += _AS_FOUND
             if (agrees, log) > best[owner][:2]:
                 best[owner] = agrees, log, article, form
         shown = [form for *_, form in best]
         usual = self._usual(articles, shown, [article for *_, article, _ in best])
-        return Filled(total, shown, ["" if one == before else one for one in usual])
+        return Filled(total, shown, ["" if form == before else form for form in usual])
 
     def _usual(
         self, articles: Sequence[str], shown: list[Words], likeliest: list[str]
@@ -327,9 +327,9 @@ class Fluency:
         firsts = [words[0] if words else "" for words in shown]
         pairs = [f"{article} {word}" for word in firsts for article in articles]
         counts = self._index.count(pairs).reshape(-1, len(articles))
-        most = [articles[place] for place in counts.argmax(axis=1).tolist()]
+        likeliest_article = [articles[place] for place in counts.argmax(axis=1).tolist()]
         highest = counts.max(axis=1, initial=0).tolist()
-        return [usual if highest[i] else likeliest[i] for i, usual in enumerate(most)]
+        return [usual if highest[i] else likeliest[i] for i, usual in enumerate(likeliest_article)]
 
     def log_probabilities(self, occurrence: Occurrence, fillers: Sequence[Words]) -> np.ndarray:
         """Return ln p(filler and the words behind it | the words before it), float64[n].

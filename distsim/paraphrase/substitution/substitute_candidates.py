@@ -195,13 +195,13 @@ class ParaphraseGrammar:
         """
         if isinstance(self._rules, dict):
             return self._rules.get(target, {})
-        found: dict[Words, tuple[float, ...]] = {}
+        costs_of_words: dict[Words, tuple[float, ...]] = {}
         for rule in self._rules.rules(" ".join(target)):
             words = tuple(rule.target.split(" "))
             if words != target and not any(word.startswith("[") for word in words):
                 costs = tuple(rule.features.get(name, _UNKNOWN) for name in NAMES)
-                found[words] = tuple(map(min, found.get(words, costs), costs))
-        return found
+                costs_of_words[words] = tuple(map(min, costs_of_words.get(words, costs), costs))
+        return costs_of_words
 
     def of_all(self, targets: Iterable[Words]) -> dict[Words, tuple[float, ...]]:
         """Return the same of several forms of a target, the lowest costs of each.
@@ -209,17 +209,17 @@ class ParaphraseGrammar:
         Arguments:
             targets: the words of each form.
         """
-        found: dict[Words, tuple[float, ...]] = {}
+        costs_of_words: dict[Words, tuple[float, ...]] = {}
         for target in targets:
             for words, costs in self.of(target).items():
-                known = found.get(words, costs)
-                found[words] = tuple(map(min, known, costs))
-        return found
+                known = costs_of_words.get(words, costs)
+                costs_of_words[words] = tuple(map(min, known, costs))
+        return costs_of_words
 
 
 def _costs(features: str) -> tuple[float, ...]:
     """Return both costs of a rule's features, as text."""
-    named = dict(one.rpartition("=")[::2] for one in features.split() if "=" in one)
+    named = dict(feature.rpartition("=")[::2] for feature in features.split() if "=" in feature)
     values = (plain_number(named.get(name, "")) for name in NAMES)
     return tuple(_UNKNOWN if value is None else value for value in values)
 
@@ -261,7 +261,7 @@ class WordCandidates:
         self._rows = rows[rows >= 0]
         self._vectors = vectors
 
-    def of(self, target: Words, slot: np.ndarray, most: int) -> list[Words]:
+    def of(self, target: Words, slot: np.ndarray, max_words: int) -> list[Words]:
         """Return the words nearest to the target, or to its slot where it has no vector.
 
         Nearest first; none where the slot has none either.
@@ -281,7 +281,7 @@ class WordCandidates:
                 for first in range(0, self._rows.size, _BLOCK_WORDS)
             ]
         )
-        order = np.argsort(-near, kind="stable")[:most]
+        order = np.argsort(-near, kind="stable")[:max_words]
         return [(self._words[i],) for i in order.tolist()]
 
 
@@ -306,14 +306,14 @@ class SubstituteCandidates:
         lexicon: Lexicon,
         forms: Forms,
         vectors: LemmaVectors | None,
-        most: int,
+        max_words: int,
         grammar: ParaphraseGrammar | None,
     ) -> None:
         self._forms = forms
         self._vectors = vectors
-        self._most = most
+        self._max_words = max_words
         self._grammar = grammar
-        options = ParaphraseOptions(k=most, depth=most, opposites="ranked")
+        options = ParaphraseOptions(k=max_words, depth=max_words, opposites="ranked")
         self._paraphraser = Paraphraser(
             lexicon.index, options=options, table=table, memory=_PARAPHRASER_BYTES
         )
@@ -331,15 +331,17 @@ class SubstituteCandidates:
             slot: the occurrence's own signature, for a target that the corpus does not know.
             target: the word or phrase to replace.
         """
-        found: dict[Words, Candidate] = {}
+        by_words: dict[Words, Candidate] = {}
         for name, scores in self._sources(target, slot):
             for words, own in as_bases(target, scores, self._forms).items():
-                known = found.get(words, Candidate("", None))
-                score, given = known.score, known.given
+                known = by_words.get(words, Candidate("", None))
+                score, form_in_text = known.score, known.given
                 if score is None and scores[own] is not None:
-                    score, given = scores[own], own
-                found[words] = Candidate(",".join(filter(None, (known.origin, name))), score, given)
-        return found
+                    score, form_in_text = scores[own], own
+                by_words[words] = Candidate(
+                    ",".join(filter(None, (known.origin, name))), score, form_in_text
+                )
+        return by_words
 
     def _sources(
         self, target: Words, slot: np.ndarray
@@ -347,7 +349,7 @@ class SubstituteCandidates:
         if self._vectors is not None and len(target) == 1:
             with self._building:
                 self._words = self._words or WordCandidates(self._lexicon, self._vectors)
-            yield "words", dict.fromkeys(self._words.of(target, slot, self._most))
+            yield "words", dict.fromkeys(self._words.of(target, slot, self._max_words))
         else:
             yield "contexts", self._by_contexts(target)
         if self._grammar is not None:

@@ -207,29 +207,29 @@ class Substituter:
             candidates = one_or_many_texts(candidates, "candidates")
         occurrence = Occurrence.of(self._lexicon, left, target, right)
         slot = self._slot(occurrence)
-        found: dict[Words, Candidate] = {}
+        by_words: dict[Words, Candidate] = {}
         if candidates is None:
             if slot is not None and self._words is not None:
                 rules = self._rules(occurrence.target)
                 pool = self._words.pool(occurrence.target, more=rules)
                 if pool is not None:
-                    return self._found(occurrence, slot, pool, rules, k)
+                    return self._by_finder(occurrence, slot, pool, rules, k)
             vector = np.empty(0) if slot is None else slot.vector
-            found = self._candidates.of(occurrence.target, vector)
-            phrases = list(found)
+            by_words = self._candidates.of(occurrence.target, vector)
+            phrases = list(by_words)
         else:
             if len(candidates) > MOST_CANDIDATES:
                 raise ParameterError(
                     f"{counted(len(candidates), 'candidate')}: give {MOST_CANDIDATES:,} at most"
                 )
-            phrases = [self._lexicon.words(one) for one in candidates]
+            phrases = [self._lexicon.words(candidate) for candidate in candidates]
         kind = self._kind(occurrence.target) if candidates is None else None
-        given = [one.given for one in found.values()] if candidates is None else None
-        evidence, counts, rows, filled = self._evidence(occurrence, phrases, slot, kind, given)
+        forms = [candidate.given for candidate in by_words.values()] if candidates is None else None
+        evidence, counts, rows, filled = self._evidence(occurrence, phrases, slot, kind, forms)
         names = [" ".join(words) for words in filled.forms]
         if candidates is not None:
             names = list(candidates)
-        evidence, scores = self._scores(evidence, found, candidates is None)
+        evidence, scores = self._scores(evidence, by_words, candidates is None)
         order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
         if candidates is None:  # of those that are written alike here the best is shown
             written = {names[i]: i for i in order[::-1].tolist()}
@@ -247,29 +247,29 @@ class Substituter:
             if slot is not None and rows is not None:
                 because = _because(occurrence, slot, rows[i])
             score = None if math.isnan(scores[i]) else float(scores[i])
-            told = (float(likeness[i]), float(fit[i]), float(fluency[i]), int(counts[i]), because)
+            figures = float(likeness[i]), float(fit[i]), float(fluency[i]), int(counts[i])
             last = opposite, filled.articles[i], contrasted, rules.get(phrases[i], ())
-            origin = found[phrases[i]].origin if found else "given"
-            result.append(Substitute(names[i], score, *told, origin, *last))
+            origin = by_words[phrases[i]].origin if by_words else "given"
+            result.append(Substitute(names[i], score, *figures, because, origin, *last))
         return result
 
     def _scores(
-        self, evidence: SubstituteFeatures, found: dict[Words, Candidate], are_found: bool
+        self, evidence: SubstituteFeatures, by_words: dict[Words, Candidate], are_found: bool
     ) -> tuple[SubstituteFeatures, np.ndarray]:
         """Return (evidence, likeness by contexts where these found a candidate; scores float64[n]).
 
         Arguments:
-            found: the candidates, none where they are named.
+            by_words: the candidates, none where they are named.
             are_found: whether they were found, not named.
         """
         mix = self._finding if are_found else self._ranking
-        alone = [one.score for one in found.values()]
+        alone = [candidate.score for candidate in by_words.values()]
         if all(score is None for score in alone):
             return evidence, mix.scores(evidence)
-        told = replace(evidence, likeness=np.array([score or 0.0 for score in alone]))
+        filled_in = replace(evidence, likeness=np.array([score or 0.0 for score in alone]))
         if mix != FINDING:
-            return told, mix.scores(told)
-        return told, scores_of_phrases(alone, evidence, by_vectors=self._vectors is not None)
+            return filled_in, mix.scores(filled_in)
+        return filled_in, scores_of_phrases(alone, evidence, by_vectors=self._vectors is not None)
 
     def features(
         self, left: str, target: str, right: str
@@ -296,8 +296,8 @@ class Substituter:
         if self._grammar is None or len(target) != 1:
             return {}
         forms = [target, *((form,) for form in self._forms.of_word(self._forms.base(target[0])))]
-        found = self._grammar.of_all(dict.fromkeys(forms))
-        return {words: costs for words, costs in found.items() if len(words) == 1}
+        costs_of_forms = self._grammar.of_all(dict.fromkeys(forms))
+        return {words: costs for words, costs in costs_of_forms.items() if len(words) == 1}
 
     def _rules_of_phrase(self, target: Words) -> RulesByTarget:
         """Return ln of the probabilities of the grammar's rules, single words as base words."""
@@ -325,30 +325,34 @@ class Substituter:
             left, target, right: the sentence; the target is one word.
             candidates: words in the index's normal form.
         """
-        told = np.zeros((len(candidates), len(REPLACEMENT)))
+        features = np.zeros((len(candidates), len(REPLACEMENT)))
         occurrence = Occurrence.of(self._lexicon, left, target, right)
         words, slot = occurrence.target, self._slot(occurrence)
         if slot is None or self._words is None or self._vectors is None or len(words) != 1:
-            return told
+            return features
         pool = self._words.pool(words)
-        told[:, 3] = pool is None
+        features[:, 3] = pool is None
         if pool is not None:
             columns, _ = self._in_slot(words, slot, pool)
             sums = columns @ self._words.weights.in_sentence.weights[:-1]
             place_of = {lemma: place for place, lemma in enumerate(pool.lemmas.tolist())}
             lemmas = map(self._words.finder.lemma, self._lexicon.ids(candidates).tolist())
             places = np.array([place_of.get(lemma, -1) for lemma in lemmas])
-            found = places >= 0
-            told[found, 0] = (sums - np.logaddexp.reduce(sums))[places[found]]
-            told[found, 1] = pool.features[places[found], IN_SENTENCE.index("cooccurrence")]
-            told[:, 2] = ~found
-        rows = self._vectors.rows([words, *((one,) for one in candidates)])
+            has_place = places >= 0
+            features[has_place, 0] = (sums - np.logaddexp.reduce(sums))[places[has_place]]
+            features[has_place, 1] = pool.features[
+                places[has_place], IN_SENTENCE.index("cooccurrence")
+            ]
+            features[:, 2] = ~has_place
+        rows = self._vectors.rows([words, *((candidate,) for candidate in candidates)])
         fit = slot.fit(rows)
-        told[:, 4] = np.where(rows[1:].any(axis=1) & rows[0].any(), fit[1:] - fit[0], 0.0)
+        features[:, 4] = np.where(rows[1:].any(axis=1) & rows[0].any(), fit[1:] - fit[0], 0.0)
         form = self._forms.kind(words[0])
-        told[:, 5] = [self._forms.kind(one) != form for one in candidates]
-        told[:, 6] = [self._language.are_opposed(words[0], one) for one in candidates]
-        return told
+        features[:, 5] = [self._forms.kind(candidate) != form for candidate in candidates]
+        features[:, 6] = [
+            self._language.are_opposed(words[0], candidate) for candidate in candidates
+        ]
+        return features
 
     def agreeing(self, left: str, target: str, right: str, candidates: Sequence[str]) -> list[str]:
         """Return words in the form that a word's place asks for: *expanding* for *extending*.
@@ -362,10 +366,10 @@ class Substituter:
             candidates: words in the index's normal form.
         """
         occurrence = Occurrence.of(self._lexicon, left, target, right)
-        words, found, forms = occurrence.target, list(candidates), self._forms
+        words, agreeing, forms = occurrence.target, list(candidates), self._forms
         kind = forms.kind(words[0])
         if self._words is None or len(words) != 1 or not kind:
-            return found
+            return agreeing
         is_passive = occurrence.right_words[:1] == ("by",)
         is_passive |= not _AUXILIARIES.isdisjoint(occurrence.left_words[:_NEAR])
         finder, options = self._words.finder, []
@@ -374,19 +378,19 @@ class Substituter:
             base = finder.words[lemma] if lemma >= 0 else ""
             if lemma < 0 or not forms.has(base, kind):
                 continue
-            alike = [one for one in forms.of_word(base) if forms.kind(one, base) == kind]
+            alike = [form for form in forms.of_word(base) if forms.kind(form, base) == kind]
             if is_passive and len(alike) > 1 and not alike[0].endswith(kind):  # saw, seen
                 options.append((i, alike[-1], True))
                 continue
-            for one in dict.fromkeys((found[i], *alike)):
-                if one != words[0]:
-                    options.append((i, one, one in alike and one.endswith(kind)))
-        logs = self._fluency.log_probabilities(occurrence, [(one,) for _, one, _ in options])
+            for form in dict.fromkeys((agreeing[i], *alike)):
+                if form != words[0]:
+                    options.append((i, form, form in alike and form.endswith(kind)))
+        logs = self._fluency.log_probabilities(occurrence, [(form,) for _, form, _ in options])
         logs += [LIKELIER * agrees for *_, agrees in options]
         for place in np.argsort(logs, kind="stable").tolist():  # the likeliest comes last
-            i, one, _ = options[place]
-            found[i] = one
-        return found
+            i, form, _ = options[place]
+            agreeing[i] = form
+        return agreeing
 
     def _in_slot(self, target: Words, slot: Slot, pool: LemmaPool) -> tuple[np.ndarray, np.ndarray]:
         """Return (features of the lemmas found in a slot, fluency left out; nearest forms).
@@ -430,11 +434,13 @@ class Substituter:
             for base in self._words.bases(words):
                 costs[base] = tuple(map(min, costs.get(base, own), own))
         none = (HIGHEST_COST,) * 2
-        found = self._words.finder.named(pool.lemmas)
-        below = HIGHEST_COST - np.array([costs.get(one, none) for one in found]).reshape(-1, 2)
+        names_of_lemmas = self._words.finder.named(pool.lemmas)
+        below = HIGHEST_COST - np.array(
+            [costs.get(name, none) for name in names_of_lemmas]
+        ).reshape(-1, 2)
         return np.maximum(0.0, below)
 
-    def _found(
+    def _by_finder(
         self,
         occurrence: Occurrence,
         slot: Slot,
@@ -497,7 +503,7 @@ class Substituter:
         """
         occurrence = Occurrence.of(self._lexicon, left, target, right)
         candidates = one_or_many_texts(candidates, "candidates")
-        phrases = [self._lexicon.words(one) for one in candidates]
+        phrases = [self._lexicon.words(candidate) for candidate in candidates]
         return self._evidence(occurrence, phrases, self._slot(occurrence))[0]
 
     def _evidence(
@@ -506,19 +512,19 @@ class Substituter:
         phrases: list[Words],
         slot: Slot | None,
         kind: str | None = None,
-        given: list[Words] | None = None,
+        forms_in_text: list[Words] | None = None,
     ) -> tuple[SubstituteFeatures, np.ndarray, np.ndarray | None, Filled]:
         """Return (evidence, counts int64[n], vectors or None, how each is written).
 
         kind: the inflection in which single words are written; the likeliest one where None.
-        given: the form in which each phrase was found, () for none.
+        forms_in_text: the form in which each phrase was found, () for none.
         """
         target = occurrence.target
         everything = [*phrases, target]
         kinds = None
-        if kind is not None and (kind or not any(given or ())):
+        if kind is not None and (kind or not any(forms_in_text or ())):
             kinds = [kind] * len(everything)
-        forms = None if given is None else [*given, ()]
+        forms = None if forms_in_text is None else [*forms_in_text, ()]
         filled = self._fluency.scores(occurrence, everything, kinds, forms)
         counts = np.array([self._count(words) for words in everything], np.int64)
         frequency = np.log(counts + 0.5)

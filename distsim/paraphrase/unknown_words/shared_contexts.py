@@ -57,10 +57,10 @@ class SharedContexts:
         out = np.zeros((len(candidates), len(REACHES)))
         if len(self._around) > _MOST_KEPT:
             self._around.clear()
-        for n, one in enumerate(candidates):
-            if one not in self._around:
-                self._around[one] = self._of_target(one)
-            for k, (places, weights) in enumerate(self._around[one]):
+        for n, candidate in enumerate(candidates):
+            if candidate not in self._around:
+                self._around[candidate] = self._of_target(candidate)
+            for k, (places, weights) in enumerate(self._around[candidate]):
                 out[n, k] = wanted[k][places] @ weights
         return out
 
@@ -68,8 +68,8 @@ class SharedContexts:
         """Number the words of translations from 1, and spread each known word over its own."""
         places: dict[int, int] = {}
         rows, columns, shares = [0], [0], [0.0]
-        for row, found in enumerate(translations.values(), 1):
-            for target, share in found[:_TRANSLATIONS]:
+        for row, shared_translations in enumerate(translations.values(), 1):
+            for target, share in shared_translations[:_TRANSLATIONS]:
                 number = _id_of(self._target, target)
                 if number > 0:
                     rows.append(row)
@@ -108,13 +108,13 @@ class SharedContexts:
         return self._weights(np.bincount(self._places, shared, len(self._expected)))
 
     def _of_target(self, word: str) -> list[Weighted]:
-        found: list[Weighted] = []
+        weighted: list[Weighted] = []
         for reach in REACHES:
             around = self._place_of_target[_around(self._target, word, reach)]
             weights = self._weights(np.bincount(around, minlength=len(self._expected)))
             places = np.flatnonzero(weights)
-            found.append((places, weights[places]))
-        return found
+            weighted.append((places, weights[places]))
+        return weighted
 
     def _weights(self, counts: NDArray[np.floating] | NDArray[np.int64]) -> NDArray[np.float64]:
         """Return positive pointwise mutual information times the root of the count, of length 1."""
@@ -137,7 +137,7 @@ def _around(index: CorpusIndex, word: str, reach: int) -> NDArray[np.uint32]:
     if number <= 0:
         return np.empty(0, np.uint32)
     ids = np.array([number], np.uint32)
-    found = np.concatenate([s.positions(ids) + s.first_position for s in index.shards])
-    begins = np.sort(found)[:: max(1, -(-len(found) // _MOST_OCCURRENCES))]
+    begins_of_word = np.concatenate([s.positions(ids) + s.first_position for s in index.shards])
+    begins = np.sort(begins_of_word)[:: max(1, -(-len(begins_of_word) // _MOST_OCCURRENCES))]
     before, behind = index.around(np.stack([begins, begins + 1], axis=1), reach)
     return np.concatenate([before.ravel(), behind.ravel()])

@@ -34,20 +34,20 @@ def trigrams(word: str) -> frozenset[str]:
     return frozenset(marked[n : n + 3] for n in range(len(marked) - 2))
 
 
-def shared_trigrams(one: str, other: str) -> float:
+def shared_trigrams(first: str, other: str) -> float:
     """Return the Dice coefficient of the trigrams of two words."""
-    a, b = trigrams(one), trigrams(other)
+    a, b = trigrams(first), trigrams(other)
     return 2 * len(a & b) / (len(a) + len(b))
 
 
-def common_prefix(one: str, other: str) -> int:
+def common_prefix(first: str, other: str) -> int:
     """Return how many first characters two words share.
 
     >>> common_prefix("national", "nations")
     6
     """
     n = 0
-    for a, b in zip(one, other, strict=False):
+    for a, b in zip(first, other, strict=False):
         if a != b:
             break
         n += 1
@@ -55,21 +55,21 @@ def common_prefix(one: str, other: str) -> int:
 
 
 @lru_cache(1 << 20)
-def edit_similarity(one: str, other: str) -> float:
+def edit_similarity(first: str, other: str) -> float:
     """Return 1 less the edit distance over the longer length; 0 where lengths differ by over 5.
 
     >>> edit_similarity("action", "accion")
     0.8333333333333334
     """
-    if abs(len(one) - len(other)) > _MOST_LONGER:
+    if abs(len(first) - len(other)) > _MOST_LONGER:
         return 0.0
     above = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
+    for i, a in enumerate(first, 1):
         row = [i]
         for j, b in enumerate(other, 1):
             row.append(min(above[j] + 1, row[-1] + 1, above[j - 1] + (a != b)))
         above = row
-    return 1 - above[-1] / max(len(one), len(other))
+    return 1 - above[-1] / max(len(first), len(other))
 
 
 def has_letters(word: str) -> bool:
@@ -126,8 +126,8 @@ class Endings:
         own = float((source, target) in self._pairs)
         total = 0.0
         for n in _ENDINGS:
-            one, other = source[-n:], target[-n:]
+            ending, other = source[-n:], target[-n:]
             chance = (self._targets[other] - own + 0.5) / (len(self._pairs) + 1)
-            joint = self._joint[one, other] - own + _PRIOR * chance
-            total += math.log(joint / ((self._sources[one] - own + _PRIOR) * chance))
+            joint = self._joint[ending, other] - own + _PRIOR * chance
+            total += math.log(joint / ((self._sources[ending] - own + _PRIOR) * chance))
         return total / len(_ENDINGS)

@@ -83,7 +83,7 @@ class Ranker:
                 for n in held:
                     scored[n] = part._of_calibration(features[n], copies[n])
         model = cls._fitted(features, right)
-        if any(len(one) == 0 for one in scored):
+        if any(len(word_scores) == 0 for word_scores in scored):
             return model
         objective = _NegativeLogLikelihood(
             np.vstack(scored), right, _CALIBRATION_PENALTY, _AS_IT_IS
@@ -120,9 +120,9 @@ class Ranker:
         features: float32[n, columns]. copies: bool[n], which is the word itself.
         """
         scores = self._of_calibration(features, copies) @ self.calibration
-        most = max(0.0, float(scores.max(initial=0.0)))
-        powers = np.exp(scores - most)
-        return np.asarray(powers / (powers.sum() + np.exp(-most)), np.float64)
+        highest = max(0.0, float(scores.max(initial=0.0)))
+        powers = np.exp(scores - highest)
+        return np.asarray(powers / (powers.sum() + np.exp(-highest)), np.float64)
 
 
 def _lowest(objective: "_NegativeLogLikelihood", begin: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -130,10 +130,10 @@ def _lowest(objective: "_NegativeLogLikelihood", begin: NDArray[np.float64]) -> 
     from scipy.optimize import minimize  # a slow import
 
     with threadpool_limits(limits=1, user_api="blas"):  # sums in one order
-        found = minimize(
+        minimum = minimize(
             objective, begin, jac=True, method="L-BFGS-B", options={"maxiter": _ITERATIONS}
         )
-    return np.asarray(found.x, np.float64)
+    return np.asarray(minimum.x, np.float64)
 
 
 class _NegativeLogLikelihood:
@@ -149,15 +149,15 @@ class _NegativeLogLikelihood:
         self._rows = rows
         self._penalty, self._usual = penalty, usual
         self._right = np.concatenate(right).astype(np.float64)
-        sizes = np.array([len(one) for one in right])
+        sizes = np.array([len(of_word) for of_word in right])
         self._starts = np.cumsum(sizes) - sizes
         self._words = np.repeat(np.arange(len(sizes)), sizes)
         self._has_right = np.add.reduceat(self._right, self._starts) > 0
 
     def __call__(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         scores = self._rows @ weights
-        most = np.maximum(np.maximum.reduceat(scores, self._starts), 0.0)
-        powers, none = np.exp(scores - most[self._words]), np.exp(-most)
+        highest = np.maximum(np.maximum.reduceat(scores, self._starts), 0.0)
+        powers, none = np.exp(scores - highest[self._words]), np.exp(-highest)
         everything = np.add.reduceat(powers, self._starts) + none
         of_right = np.add.reduceat(powers * self._right, self._starts)
         wanted = np.where(self._has_right, of_right, none)
@@ -255,9 +255,9 @@ class TranslationCandidates:
                 self._starts[word[:SHORTEST_STEM]].append(row)
         self._folds = np.random.default_rng(seed).integers(0, FOLDS, len(self.words))
         pairs = [
-            (row, *found[0])
-            for row, found in enumerate(self._translations)
-            if found[0][1] > _SURE_PAIR and found[0][0] in self._target.rows
+            (row, *translations[0])
+            for row, translations in enumerate(self._translations)
+            if translations[0][1] > _SURE_PAIR and translations[0][0] in self._target.rows
         ]
         self._endings = Endings((self.words[row], target) for row, target, _ in pairs)
         self._hubs = self._learn_maps(known, pairs)
@@ -281,12 +281,12 @@ class TranslationCandidates:
             if self._hubs is not None and self._target.vectors is not None:
                 folds = self._folds[own] if hidden else np.full(len(words), FOLDS)
                 cosines = [
-                    side.mapped(some, folds) @ self._target.vectors.T
-                    for side, some in zip(self._sides, vectors, strict=True)
+                    side.mapped(rows, folds) @ self._target.vectors.T
+                    for side, rows in zip(self._sides, vectors, strict=True)
                 ]
         return [
             self._evidence(
-                word, near[n], [one[n] for one in cosines], [one[n] for one in counts],
+                word, near[n], [rows[n] for rows in cosines], [rows[n] for rows in counts],
                 bool(vectors[0][n].any()),
             )
             for n, word in enumerate(words)
@@ -305,8 +305,8 @@ class TranslationCandidates:
         weights = np.minimum(_MOST_WEIGHT, np.log1p(times)) * shares
         for side in self._sides:
             side.learn_maps(goals, at, weights, self._folds[at])
-        some = self._sides[0].known[:: max(1, len(self.words) // _HUB_WORDS)]
-        mapped = self._sides[0].mapped(some, np.full(len(some), FOLDS))
+        sample = self._sides[0].known[:: max(1, len(self.words) // _HUB_WORDS)]
+        mapped = self._sides[0].mapped(sample, np.full(len(sample), FOLDS))
         return hubness(self._target.vectors, mapped)
 
     def _shared_contexts(
@@ -322,9 +322,11 @@ class TranslationCandidates:
         self._form_in_target = lru_cache(1 << 18)(lambda word: target.normal_form(word) or word)
         translations = {
             self._form_in_source(word): [
-                (self._form_in_target(one), share) for one, share in found if " " not in one
+                (self._form_in_target(translation), share)
+                for translation, share in translations
+                if " " not in translation
             ]
-            for word, found in zip(self.words, self._translations, strict=True)
+            for word, translations in zip(self.words, self._translations, strict=True)
         }
         read = (list(map(self._form_in_source, words)) for words in sentences)
         return SharedContexts(translations, text, other, read)
@@ -349,7 +351,7 @@ class TranslationCandidates:
         if neighbours:
             votes.nearest = self._translations[neighbours[0]][0][0]
         pivots = self._pivots.get(word, {})
-        for other in sorted(pivots, key=lambda one: (-pivots[one], one))[:_PIVOTS]:
+        for other in sorted(pivots, key=lambda pivot: (-pivots[pivot], pivot))[:_PIVOTS]:
             if other in self._rows and other != word:
                 for target, share in self._translations[self._rows[other]]:
                     votes.pivots[target] += pivots[other] * share
@@ -365,7 +367,7 @@ class TranslationCandidates:
                 votes.behind[target].append(other)
                 if n < 3 and " " not in target:
                     votes.stems.append((target, share * like, other))
-        votes.stems.sort(key=lambda one: (-one[1], one[0]))
+        votes.stems.sort(key=lambda stem: (-stem[1], stem[0]))
         return votes
 
     def _evidence(
@@ -383,21 +385,23 @@ class TranslationCandidates:
             total = np.sum(cosines, axis=0)
             csls = 2 * cosines[0] - self._hubs
             rows = [*_best(total, _BY_COSINE), *_best(csls, _BY_CSLS), *rows]
-        found = [target.words[row] for row in rows]
-        for scores, most in (
+        listed = [target.words[row] for row in rows]
+        for scores, max_listed in (
             (votes.total, _BY_VOTES), (votes.relatives, _BY_RELATIVES), (votes.pivots, _BY_PIVOTS)
         ):  # fmt: skip
-            found += sorted(scores, key=lambda one: (-scores[one], one))[:most]
+            listed += sorted(scores, key=lambda target_word: (-scores[target_word], target_word))[
+                :max_listed
+            ]
         for translation, _, known in votes.stems[:_STEMS]:
             if len(translation) >= _SHORTEST_OF_STEM:
                 mates = target.of_stem(translation)
-                found += mates
+                listed += mates
                 for mate in mates:
                     votes.behind[mate].append(known)
         if script_of(word) in target.scripts:
-            found.append(word)
-        candidates = list(dict.fromkeys(found))
-        at = np.array([target.rows.get(one, -1) for one in candidates], np.int64)
+            listed.append(word)
+        candidates = list(dict.fromkeys(listed))
+        at = np.array([target.rows.get(candidate, -1) for candidate in candidates], np.int64)
         parts = [np.zeros((len(at), 5)), self._of_votes(candidates, votes)]
         parts[0][:, [2, 4]] = _NO_RANK, 1.0
         if cosines:
@@ -414,15 +418,18 @@ class TranslationCandidates:
         return np.array(
             [
                 (
-                    votes.total[one],
-                    votes.best[one],
-                    votes.total[one] / everything,
-                    math.log(votes.pivots[one] + _LEAST_PIVOT),
-                    votes.relatives[one],
-                    max((p * _likeness(one, other) for other, p, _ in votes.stems), default=0.0),
-                    _likeness(one, votes.nearest),
+                    votes.total[candidate],
+                    votes.best[candidate],
+                    votes.total[candidate] / everything,
+                    math.log(votes.pivots[candidate] + _LEAST_PIVOT),
+                    votes.relatives[candidate],
+                    max(
+                        (p * _likeness(candidate, other) for other, p, _ in votes.stems),
+                        default=0.0,
+                    ),
+                    _likeness(candidate, votes.nearest),
                 )
-                for one in candidates
+                for candidate in candidates
             ]
         ).reshape(-1, 7)
 
@@ -436,14 +443,14 @@ class TranslationCandidates:
         return np.array(
             [
                 (
-                    spelling[row] if row >= 0 else shared_trigrams(word, one),
-                    edit_similarity(plain(word), plain(one)),
-                    _likeness(word, one),
-                    float(word[-1] == one[-1]),
-                    len(one) / len(word),
-                    self._endings.score(word, one),
+                    spelling[row] if row >= 0 else shared_trigrams(word, candidate),
+                    edit_similarity(plain(word), plain(candidate)),
+                    _likeness(word, candidate),
+                    float(word[-1] == candidate[-1]),
+                    len(candidate) / len(word),
+                    self._endings.score(word, candidate),
                 )
-                for one, row in zip(candidates, at.tolist(), strict=True)
+                for candidate, row in zip(candidates, at.tolist(), strict=True)
             ]
         ).reshape(-1, 6)
 
@@ -458,14 +465,14 @@ class TranslationCandidates:
     ) -> NDArray[np.float64]:
         in_text = (at >= 0) & has_text
         log_counts = np.where(in_text, self._target.log_counts[at], 0.0)
-        copies = np.array([one == word for one in candidates], float)
+        copies = np.array([candidate == word for candidate in candidates], float)
         return np.stack(
             [
                 log_counts,
                 np.where(in_text, log_counts - counts[0], 0.0),
                 np.where(in_text, log_counts - counts[-1], 0.0),
                 in_text.astype(float),
-                np.array([" " in one for one in candidates], float),
+                np.array([" " in candidate for candidate in candidates], float),
                 copies,
                 copies * any(map(str.isdigit, word)),
                 copies * has_vector,
@@ -490,16 +497,16 @@ def _of_vectors(
     return np.where((at >= 0)[:, None], np.stack(columns, axis=1), missing)
 
 
-def _likeness(one: str, other: str) -> float:
-    return common_prefix(one, other) / max(1, len(one), len(other))
+def _likeness(first: str, other: str) -> float:
+    return common_prefix(first, other) / max(1, len(first), len(other))
 
 
-def _best(values: NDArray[np.floating], most: int) -> list[int]:
+def _best(values: NDArray[np.floating], n_best: int) -> list[int]:
     """Return the places of the highest values, best first, of equal ones the first."""
-    if len(values) > most:
-        least = np.partition(values, -most)[-most]
-        some = np.flatnonzero(values >= least)
+    if len(values) > n_best:
+        least = np.partition(values, -n_best)[-n_best]
+        large = np.flatnonzero(values >= least)
     else:
-        some = np.arange(len(values))
-    rows: list[int] = some[np.lexsort((some, -values[some]))][:most].tolist()
+        large = np.arange(len(values))
+    rows: list[int] = large[np.lexsort((large, -values[large]))][:n_best].tolist()
     return rows

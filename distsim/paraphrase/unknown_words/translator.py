@@ -181,10 +181,10 @@ class Monolingual:
             IncompatibleError: one keeps no vectors of words.
         """
         sides = {"source": self.source, "domain": self.domain, "target": self.target}
-        found = {side: opened_table(one) for side, one in sides.items() if one is not None}
-        for table in found.values():
+        opened = {side: opened_table(table) for side, table in sides.items() if table is not None}
+        for table in opened.values():
             table.require_word_vectors()
-        return found
+        return opened
 
 
 def augment_unknown_words(
@@ -239,10 +239,10 @@ def augment_unknown_words(
             pivots = _read_pivots(texts.pivot, {*known.rules, *unknown})
         head = {
             "format": "distsim unknown words", "version": _VERSION, "table": work.checksum,
-            **{side: one.artifact.checksum for side, one in tables.items()},
+            **{side: table.artifact.checksum for side, table in tables.items()},
             "words": checksum_of_settings(list(unknown.items())), "options": asdict(options),
             "text": checksum_of_settings(sentences),
-            "pivot": checksum_of_settings([[one, list(p.items())] for one, p in pivots.items()]),
+            "pivot": checksum_of_settings([[word, list(p.items())] for word, p in pivots.items()]),
         }  # fmt: skip
 
         def translator() -> _Translator:
@@ -254,11 +254,12 @@ def augment_unknown_words(
 
         with _answers(path, head, translator, list(unknown.items()), report, progress):
             lines = {
-                one.word.encode(): [
-                    known.new_line(one.word, rule.target, rule.p) for rule in one.translations
+                unknown_word.word.encode(): [
+                    known.new_line(unknown_word.word, rule.target, rule.p)
+                    for rule in unknown_word.translations
                 ]
-                for one in report.words
-                if one.translations
+                for unknown_word in report.words
+                if unknown_word.translations
             }
             report.new_entries = sum(map(len, lines.values()))
             work.write(path, lines, order, report)
@@ -276,8 +277,13 @@ def _require_writable(path: str | Path, inputs: Sequence[str | Path]) -> None:
         return
     if path.is_dir() or not path.parent.is_dir():
         raise InputError(f"{path}: cannot be written: name a file in a folder that exists")
-    for one in inputs:
-        if path.exists() and str(one) != "-" and Path(one).exists() and Path(one).samefile(path):
+    for path_read in inputs:
+        if (
+            path.exists()
+            and str(path_read) != "-"
+            and Path(path_read).exists()
+            and Path(path_read).samefile(path)
+        ):
             raise InputError(f"{path}: is read and written at once: name another output")
 
 
@@ -365,7 +371,7 @@ def _unknown_words(
 
     The words are in text order. Of a very long text only the first sentences are returned.
     """
-    found: dict[str, int] = {}
+    count_of_word: dict[str, int] = {}
     sentences: list[list[str]] = []
     n_kept = 0
     for _, words in read_text(text):
@@ -376,10 +382,10 @@ def _unknown_words(
             if word in known.rules:
                 continue
             if has_letters(word) and "|||" not in word:
-                found[word] = found.get(word, 0) + 1
+                count_of_word[word] = count_of_word.get(word, 0) + 1
             else:
                 report.without_letters += 1
-    return found, sentences
+    return count_of_word, sentences
 
 
 def _read_pivots(path: str | Path, words: set[str]) -> dict[str, dict[str, float]]:
@@ -388,21 +394,21 @@ def _read_pivots(path: str | Path, words: set[str]) -> dict[str, dict[str, float
     Raises:
         InputError: a rule is malformed or lacks p(e|f).
     """
-    found: dict[str, dict[str, float]] = {}
+    shares_of_source: dict[str, dict[str, float]] = {}
     for number, line in read_lines(path):
         try:
             entry = RULES.parse(line)
             source = entry.source.decode()
             if source in words and b" " not in entry.target:
                 p = math.exp(-max(0.0, entry.features.number(E_GIVEN_F)))
-                others = found.setdefault(source, {})
+                others = shares_of_source.setdefault(source, {})
                 target = entry.target.decode()
                 others[target] = max(p, others.get(target, 0.0))
         except LineFaultError as fault:
             raise InputError(
                 f"{file_label(path)}, line {number}: {fault}: give rules written by distsim pivot"
             ) from None
-    return found
+    return shares_of_source
 
 
 class _Translator:
@@ -430,12 +436,16 @@ class _Translator:
         for begin in range(0, len(hidden), _BLOCK):
             check_interrupted()
             self._progress("learning", begin, len(hidden))
-            for one in self._candidates.gather(hidden[begin : begin + _BLOCK], hidden=True):
-                good = self._right(one.word)
-                if one.candidates:
-                    features.append(one.features)
-                    right.append(np.array([target in good for target in one.candidates]))
-                    copies.append(_copies(one))
+            for features_of_word in self._candidates.gather(
+                hidden[begin : begin + _BLOCK], hidden=True
+            ):
+                good = self._right(features_of_word.word)
+                if features_of_word.candidates:
+                    features.append(features_of_word.features)
+                    right.append(
+                        np.array([target in good for target in features_of_word.candidates])
+                    )
+                    copies.append(_copies(features_of_word))
         if len(features) < _FEWEST_HIDDEN:
             raise InputError(
                 f"the table has {counted(len(features), 'single word')} from which the ranking "
@@ -454,25 +464,25 @@ class _Translator:
         """Return the rules of a block of unknown words."""
         gathered = self._candidates.gather([word for word, _ in words])
         return [
-            UnknownWord(word, times, self._rules(one))
-            for (word, times), one in zip(words, gathered, strict=True)
+            UnknownWord(word, times, self._rules(features_of_word))
+            for (word, times), features_of_word in zip(words, gathered, strict=True)
         ]
 
-    def _rules(self, one: TranslationFeatures) -> list[RankedTranslation]:
-        if not one.candidates:
+    def _rules(self, features_of_word: TranslationFeatures) -> list[RankedTranslation]:
+        if not features_of_word.candidates:
             return []
         assert self._ranker is not None
-        p = self._ranker.probabilities(one.features, _copies(one))
+        p = self._ranker.probabilities(features_of_word.features, _copies(features_of_word))
         cosine, edits = FEATURES.index("cosine"), FEATURES.index("edits")
         rules: list[RankedTranslation] = []
         for n in np.argsort(-p, kind="stable").tolist():
-            target = one.candidates[n]
+            target = features_of_word.candidates[n]
             if p[n] < self._options.least or len(rules) == self._options.most_rules:
                 break
-            if target == one.word and self._options.copies == "decoder":
+            if target == features_of_word.word and self._options.copies == "decoder":
                 continue
-            behind = tuple(dict.fromkeys(one.behind.get(target, ())))[:_SHOWN_BEHIND]
-            row = one.features[n]
+            behind = tuple(dict.fromkeys(features_of_word.behind.get(target, ())))[:_SHOWN_BEHIND]
+            row = features_of_word.features[n]
             rules.append(
                 RankedTranslation(
                     target, round(float(p[n]), 6), round(float(row[cosine]), 4),
@@ -500,9 +510,11 @@ class _Translator:
         return sure or {rules[0].target}
 
 
-def _copies(one: TranslationFeatures) -> NDArray[np.bool_]:
+def _copies(features_of_word: TranslationFeatures) -> NDArray[np.bool_]:
     """Return which of a word's candidates is the word itself, bool[n]."""
-    return np.array([target == one.word for target in one.candidates], bool)
+    return np.array(
+        [target == features_of_word.word for target in features_of_word.candidates], bool
+    )
 
 
 @contextmanager
@@ -522,14 +534,14 @@ def _answers(
             if not words and lines.done == 0:
                 lines.write(_line({"learned_from": 0}))
             if words and lines.done <= -(-len(words) // _BLOCK):
-                made = translator()
+                opened_translator = translator()
                 if lines.done == 0:
-                    lines.write(_line(made.learn()))
-                made.use(_read_answers(part_of(kept), UnknownWordReport()))
+                    lines.write(_line(opened_translator.learn()))
+                opened_translator.use(_read_answers(part_of(kept), UnknownWordReport()))
                 for begin in range((lines.done - 1) * _BLOCK, len(words), _BLOCK):
                     check_interrupted()
                     progress("translating", begin, len(words))
-                    lines.write(_line(made.answers(words[begin : begin + _BLOCK])))
+                    lines.write(_line(opened_translator.answers(words[begin : begin + _BLOCK])))
             report.learned_from = _read_answers(part_of(kept), report)["learned_from"]
             yield
             part_of(kept).unlink()

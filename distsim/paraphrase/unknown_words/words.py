@@ -68,15 +68,15 @@ def unknown_phrases(
         ParameterError: `longest` is not 1 to 6.
     """
     in_range(longest, "longest phrases", 1, LONGEST_PHRASE)
-    found: dict[str, int] = {}
+    count_of_phrase: dict[str, int] = {}
     for _, words in read_text(text, as_is):
         for begin in range(len(words)):
             for end in range(begin + 1, min(begin + longest, len(words)) + 1):
                 phrase = " ".join(words[begin:end])
-                found[phrase] = found.get(phrase, 0) + 1
+                count_of_phrase[phrase] = count_of_phrase.get(phrase, 0) + 1
     for phrase in known_phrases(known):
-        found.pop(phrase, None)
-    return found
+        count_of_phrase.pop(phrase, None)
+    return count_of_phrase
 
 
 def known_phrases(path: str | Path) -> Iterator[str]:
@@ -181,10 +181,10 @@ class KnownWords:
             rule = self._rule_of_phrase_table(entry, " ".join(words))
             if len(entry.counts) >= 3:
                 self.occurrences[source] = _count(entry.counts[1])
-        found = self.rules.setdefault(source, [])
-        found.append(rule)
-        if len(found) > _HELD_RULES:
-            found[:] = sorted(found, key=_best_first)[:_KEPT_RULES]
+        rules_of_source = self.rules.setdefault(source, [])
+        rules_of_source.append(rule)
+        if len(rules_of_source) > _HELD_RULES:
+            rules_of_source[:] = sorted(rules_of_source, key=_best_first)[:_KEPT_RULES]
 
     def finish(self) -> None:
         """Rank the rules, and estimate counts where the table has none."""
@@ -228,7 +228,9 @@ class KnownWords:
         entry = self.template
         assert entry is not None
         if entry.grammar_format.named_features:
-            label = min(self.labels, key=lambda one: (-self.labels[one], one), default=entry.label)
+            label = min(
+                self.labels, key=lambda label: (-self.labels[label], label), default=entry.label
+            )
             bare = ["0"] * len(entry.features.bare)
             cost = f"{max(0.0, -math.log(p)):.6g}"
             added = f"{ADDED_FEATURE}={cost}" if entry.features.named else cost
@@ -361,9 +363,9 @@ class SourceSide:
         """
         parts = [*(folds != fold for fold in range(FOLDS)), np.ones(len(at), bool)]
         if not all(self.known[at[part]].any() for part in parts):
-            found = int(self.known[at].any(axis=1).sum())
+            n_known = int(self.known[at].any(axis=1).sum())
             raise InputError(
-                f"{self._table.path}: has {found} of the {counted(len(at), 'source word')} "
+                f"{self._table.path}: has {n_known} of the {counted(len(at), 'source word')} "
                 "that teach the map "
                 "between the languages: give an index of text in the source language"
             )
@@ -440,10 +442,10 @@ class TargetSide:
             word: a source word.
         """
         grams = trigrams(word)
-        found = [self._places[gram] for gram in sorted(grams) if gram in self._places]
-        if not found:
+        places_of_grams = [self._places[gram] for gram in sorted(grams) if gram in self._places]
+        if not places_of_grams:
             return np.zeros(len(self.words))
-        shared = np.bincount(np.concatenate(found), minlength=len(self.words))
+        shared = np.bincount(np.concatenate(places_of_grams), minlength=len(self.words))
         return np.asarray(2 * shared / (len(grams) + self._sizes), np.float64)
 
     def of_stem(self, word: str) -> list[str]:
@@ -453,9 +455,9 @@ class TargetSide:
             word: a source word.
         """
         start = word[: max(SHORTEST_STEM, math.ceil(STEM_SHARE * len(word)))]
-        at, found = bisect_left(self._sorted, start), list[str]()
+        at, words_of_stem = bisect_left(self._sorted, start), list[str]()
         while at < len(self._sorted) and self._sorted[at].startswith(start):
-            found.append(self._sorted[at])
+            words_of_stem.append(self._sorted[at])
             at += 1
-        found.sort(key=lambda other: (-common_prefix(other, word), self.rows[other]))
-        return found[:_OF_STEM]
+        words_of_stem.sort(key=lambda other: (-common_prefix(other, word), self.rows[other]))
+        return words_of_stem[:_OF_STEM]
