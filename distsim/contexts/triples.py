@@ -6,9 +6,10 @@ the process, however that ends. At the end all runs are cut at the same phrases 
 that fit the memory, and each part is put in order and summed on its own.
 """
 
+import math
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
@@ -18,6 +19,7 @@ import numpy as np
 from distsim.base.errors import ParameterError
 from distsim.contexts.kernels import triples as kernel
 from distsim.kernels.compiled import frozen
+from distsim.storage.files import raw_bytes
 
 _COLUMN = np.dtype(np.uint64)
 _TRIPLE_BYTES = 3 * _COLUMN.itemsize
@@ -75,7 +77,7 @@ class TripleStore:
         self._n_partitions = n_partitions or 1
         self._buffer = np.empty((3, 0), _COLUMN)
         self._size = 0
-        self._spill: _Spill | None = None
+        self._spill: SortedRuns | None = None
 
     def add(self, phrases: np.ndarray, features: np.ndarray, counts: np.ndarray) -> None:
         """Add triples; keys may repeat.
@@ -103,11 +105,12 @@ class TripleStore:
             return
         self._spill_buffer()
         self._buffer = np.empty((3, 0), _COLUMN)
-        for low, high in self._spill.ranges(self._part_triples(self._spill.n_triples)):
+        n_triples = self._spill.n_bytes // _TRIPLE_BYTES
+        for low, high in self._spill.ranges(self._part_triples(n_triples)):
             part = self._spill.read(low, high)
-            triples = part[:, : _sum_triples(part)]
-            if triples.size:
-                yield _cut(triples)
+            n = _sum_triples(part)
+            if n:
+                yield _cut([column[:n] for column in part])
 
     def close(self) -> None:
         """Release memory and the temporary file."""
@@ -151,7 +154,7 @@ class TripleStore:
     def _spill_buffer(self) -> None:
         self._sum()
         if self._spill is None:
-            self._spill = _Spill(self._folder)
+            self._spill = SortedRuns(self._folder)
         if self._size:
             self._spill.write(self._buffer[:, : self._size])
         self._size = 0
@@ -167,122 +170,154 @@ class TripleStore:
             begin = stop
 
 
-def _sum_triples(triples: np.ndarray) -> int:
+def _sum_triples(triples: Sequence[np.ndarray]) -> int:
     """Return the number of distinct triples after sorting, and summing equal ones, in place."""
-    if triples.shape[1] == 0:
+    if triples[0].size == 0:
         return 0
-    ordered = np.empty_like(triples)
+    ordered = [np.empty_like(column) for column in triples]
     kernel.sort_triples(*map(frozen, triples), *ordered)
     n: int = kernel.sum_equal(*ordered)
-    triples[:, :n] = ordered[:, :n]
+    for column, values in zip(triples, ordered, strict=True):
+        column[:n] = values[:n]
     return n
 
 
-def _cut(triples: np.ndarray) -> Partition:
+def _cut(triples: Sequence[np.ndarray]) -> Partition:
     phrases, starts = kernel.find_phrases(frozen(triples[0]))
     return Partition(phrases, starts, triples[1], triples[2])
 
 
-class _TripleRun(NamedTuple):
-    """Sorted triples in the temporary file, column by column from byte `offset` on.
+class _SortedRun(NamedTuple):
+    """Rows in order in the temporary file, column by column.
 
-    size: triples. prefixes: int64[4097], how many have a phrase with lower leading 12 bits.
+    places: the byte where each column begins. likes: empty arrays of their types and shapes.
+    edges: int64[4097], how many rows have a hash with lower leading 12 bits. text_edges: the same
+    of the values of the column that rows have several of; None without one.
     """
 
-    offset: int
-    size: int
-    prefixes: np.ndarray
+    places: list[int]
+    likes: list[np.ndarray]
+    edges: np.ndarray
+    text_edges: np.ndarray | None
 
 
-class _Spill:
-    """A temporary file of sorted runs."""
+class SortedRuns:
+    """Rows in order of their hashes, run after run in a temporary file without a name.
+
+    All runs are cut at the same hashes, so that parts of all of them fit the memory.
+
+    Arguments:
+        folder: where the file goes.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (see close)
-        self._end = 0
-        self._runs: list[_TripleRun] = []
+        self._runs: list[_SortedRun] = []
+        self.n_bytes = 0
 
-    @property
-    def n_triples(self) -> int:
-        """The number of triples in the file."""
-        return sum(run.size for run in self._runs)
+    def write(self, columns: Sequence[np.ndarray], text: np.ndarray | None = None) -> None:
+        """Append a run.
 
-    def write(self, triples: np.ndarray) -> None:
-        """Append a run of triples that are in order."""
-        begin = self._end
-        for column in triples:
-            data = np.ascontiguousarray(column).data.cast("B")
-            while data:
-                written = os.pwrite(self._file.fileno(), data[: 1 << 30], self._end)
-                self._end += written
-                data = data[written:]
-        prefixes = np.arange(_PREFIXES, dtype=np.uint64) << _PREFIX_SHIFT
-        starts = np.searchsorted(triples[0], prefixes)
-        self._runs.append(_TripleRun(begin, triples.shape[1], np.append(starts, triples.shape[1])))
-
-    def ranges(self, most: int) -> Iterator[tuple[int, int]]:
-        """Yield ranges low..high (inclusive) of phrase hashes with about `most` triples each.
-
-        They cover all hashes; one contains more where a single phrase does.
+        Arguments:
+            columns: arrays of n rows, of which the first are the hashes, uint64, ascending.
+            text: values of all rows end to end; the last column says how many a row has.
         """
-        sizes = np.diff(np.sum([run.prefixes for run in self._runs], axis=0))
-        stops = np.cumsum(sizes)
+        prefixes = np.arange(_PREFIXES, dtype=np.uint64) << _PREFIX_SHIFT
+        edges = np.append(np.searchsorted(columns[0], prefixes), len(columns[0]))
+        text_edges = None if text is None else np.append(0, np.cumsum(columns[-1]))[edges]
+        every = [*columns, *(() if text is None else (text,))]
+        places = []
+        for column in every:
+            places.append(self.n_bytes)
+            data = raw_bytes(column)
+            while data:
+                written = os.pwrite(self._file.fileno(), data[: 1 << 30], self.n_bytes)
+                self.n_bytes += written
+                data = data[written:]
+        likes = [np.empty((0, *column.shape[1:]), column.dtype) for column in every]
+        self._runs.append(_SortedRun(places, likes, edges, text_edges))
+
+    def ranges(self, max_rows: int) -> Iterator[tuple[int, int]]:
+        """Yield ranges low..high (inclusive) of hashes with about `max_rows` rows each.
+
+        They cover all hashes; one contains more where a single hash does.
+        """
+        stops = np.cumsum(np.diff(np.sum([run.edges for run in self._runs], axis=0)))
         first = 0
         while first < _PREFIXES:
             done = stops[first - 1] if first else 0
-            last = int(np.searchsorted(stops, done + most, "right"))  # the first that is too much
+            beyond = int(np.searchsorted(stops, done + max_rows, "right"))
             low = first << int(_PREFIX_SHIFT)
-            if last > first:
-                yield low, (last << int(_PREFIX_SHIFT)) - 1
-                first = last
+            if beyond > first:
+                yield low, (beyond << int(_PREFIX_SHIFT)) - 1
+                first = beyond
             else:
                 first += 1
-                yield from self._halves(low, (first << int(_PREFIX_SHIFT)) - 1, most)
+                yield from self._halves(low, (first << int(_PREFIX_SHIFT)) - 1, max_rows)
 
-    def _halves(self, low: int, high: int, most: int) -> Iterator[tuple[int, int]]:
+    def _halves(self, low: int, high: int, max_rows: int) -> Iterator[tuple[int, int]]:
         size = sum(stop - start for start, stop in self._slices(low, high))
-        if size <= most or low == high:
+        if size <= max_rows or low == high:
             yield low, high
             return
         middle = (low + high) // 2
-        yield from self._halves(low, middle, most)
-        yield from self._halves(middle + 1, high, most)
+        yield from self._halves(low, middle, max_rows)
+        yield from self._halves(middle + 1, high, max_rows)
 
-    def read(self, low: int, high: int) -> np.ndarray:
-        """Return the triples of all runs with a phrase in low..high, uint64[3, m], run by run."""
+    def read(self, low: int, high: int) -> list[np.ndarray]:
+        """Return the columns of all runs' rows with a hash in low..high, run by run."""
         slices = self._slices(low, high)
-        triples = np.empty((3, sum(stop - start for start, stop in slices)), _COLUMN)
-        done = 0
-        for run, (start, stop) in zip(self._runs, slices, strict=True):
-            for number, column in enumerate(triples):
-                place = run.offset + (number * run.size + start) * _COLUMN.itemsize
-                self._read_into(column[done : done + stop - start], place)
-            done += stop - start
-        return triples
+        of_text = [self._text_slice(*pair) for pair in zip(self._runs, slices, strict=True)]
+        columns = []
+        for number, like in enumerate(self._runs[0].likes):
+            is_text = self._runs[0].text_edges is not None and like is self._runs[0].likes[-1]
+            own = of_text if is_text else slices
+            column = np.empty(
+                (sum(stop - start for start, stop in own), *like.shape[1:]), like.dtype
+            )
+            done = 0
+            for run, (start, stop) in zip(self._runs, own, strict=True):
+                self._read_into(column[done : done + stop - start], run, number, start)
+                done += stop - start
+            columns.append(column)
+        return columns
 
     def _slices(self, low: int, high: int) -> list[tuple[int, int]]:
-        """Return (start, stop) of the phrases low..high in each run."""
+        """Return (start, stop) of the rows of hashes low..high in each run."""
         return [(self._first(run, low), self._first(run, high + 1)) for run in self._runs]
 
-    def _first(self, run: _TripleRun, phrase: int) -> int:
-        """Return the number of triples of a run with a lower phrase."""
-        prefix, rest = divmod(phrase, 1 << int(_PREFIX_SHIFT))
+    def _first(self, run: _SortedRun, wanted: int) -> int:
+        """Return the number of rows of a run with a lower hash."""
+        prefix, rest = divmod(wanted, 1 << int(_PREFIX_SHIFT))
         if rest == 0:
-            return int(run.prefixes[prefix])
-        low, high = int(run.prefixes[prefix]), int(run.prefixes[prefix + 1])
-        value = np.empty(1, _COLUMN)
+            return int(run.edges[prefix])
+        low, high = int(run.edges[prefix]), int(run.edges[prefix + 1])
+        value = np.empty(1, np.uint64)
         while low < high:
             middle = (low + high) // 2
-            self._read_into(value, run.offset + middle * _COLUMN.itemsize)
-            if int(value[0]) < phrase:
+            self._read_into(value, run, 0, middle)
+            if int(value[0]) < wanted:
                 low = middle + 1
             else:
                 high = middle
         return low
 
-    def _read_into(self, values: np.ndarray, place: int) -> None:
-        data = values.data.cast("B")
+    def _text_slice(self, run: _SortedRun, rows: tuple[int, int]) -> tuple[int, int]:
+        """Return (start, stop) of the values of some rows of a run."""
+        ends = []
+        for row in rows if run.text_edges is not None else ():
+            edge = int(np.searchsorted(run.edges, row, "right")) - 1
+            lengths = np.empty(row - int(run.edges[edge]), run.likes[-2].dtype)
+            self._read_into(lengths, run, len(run.likes) - 2, int(run.edges[edge]))
+            ends.append(int(run.text_edges[edge]) + int(lengths.sum(dtype=np.int64)))
+        return (ends[0], ends[1]) if ends else (0, 0)
+
+    def _read_into(self, values: np.ndarray, run: _SortedRun, column: int, row: int) -> None:
+        """Fill an array with a column's values from a row on."""
+        like = run.likes[column]
+        place = run.places[column] + row * like.itemsize * math.prod(like.shape[1:])
+        data = raw_bytes(values)
         while data:
             n = os.preadv(self._file.fileno(), [data[: 1 << 30]], place)
             if n == 0:
@@ -291,4 +326,5 @@ class _Spill:
             place += n
 
     def close(self) -> None:
+        """Remove the file."""
         self._file.close()

@@ -1,21 +1,19 @@
 """Puts the rows of a table in order of their hashes, in temporary files where they are many."""
 
-import tempfile
 from collections.abc import Iterator, Sequence
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from distsim import storage
+from distsim.contexts.triples import SortedRuns
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import permute_texts
 from distsim.signatures.layout import PhraseStream
 from distsim.signatures.signer import SignedBatch
-from distsim.storage.files import naming, raw_bytes
+from distsim.storage.files import naming
 
 _COPIES = 3  # of the rows, while they are put in order
-_PREFIXES = 1 << 10
-_PREFIX_SHIFT = np.uint64(64 - 10)
 
 
 class _RowBatch(NamedTuple):
@@ -66,39 +64,6 @@ def _in_order(batches: Sequence[_RowBatch]) -> _RowBatch:
     )
 
 
-class _SortedRowRun:
-    """Rows in order in a temporary file, of which those of a range of hashes can be read.
-
-    Arguments:
-        file: the rows are appended to it.
-        rows: in order of their hashes.
-    """
-
-    def __init__(self, file: IO[bytes], rows: _RowBatch) -> None:
-        self._file = file
-        firsts = np.arange(_PREFIXES, dtype=np.uint64) << _PREFIX_SHIFT
-        self.edges = np.append(np.searchsorted(rows.hashes, firsts), rows.hashes.size)
-        self._text_edges = np.append(0, np.cumsum(rows.lengths))[self.edges]
-        self._places, self._likes = [], []
-        for column in rows:
-            self._places.append(file.seek(0, 2))
-            self._likes.append(column[:0])
-            file.write(raw_bytes(column))
-        file.flush()
-
-    def read(self, first: int, stop: int) -> _RowBatch:
-        """Return the rows whose hash begins with one of the prefixes first to stop - 1."""
-        edges = [self.edges] * 5 + [self._text_edges]
-        columns = []
-        for place, like, own in zip(self._places, self._likes, edges, strict=True):
-            width = int(np.prod(like.shape[1:]))
-            self._file.seek(place + int(own[first]) * width * like.itemsize)
-            n = int(own[stop] - own[first])
-            values = np.fromfile(self._file, like.dtype, n * width)
-            columns.append(values.reshape(n, *like.shape[1:]))
-        return _RowBatch(*columns)
-
-
 class GatheredRows:
     """Rows in any order, put in order of their hashes.
 
@@ -118,13 +83,12 @@ class GatheredRows:
         self._composed = composed
         self._writer = writer
         self._n_bits = n_bits
-        self._most = memory // _COPIES
+        self._max_bytes = memory // _COPIES
         self._keep = keep
         self._rows: list[_RowBatch] = []
         self._n_bytes = 0
         self._n_rows = 0
-        self._file: IO[bytes] | None = None
-        self._runs: list[_SortedRowRun] = []
+        self._runs: SortedRuns | None = None
         self.n_without_context = 0
 
     def add(self, batch: SignedBatch) -> None:
@@ -143,7 +107,7 @@ class GatheredRows:
         self._n_rows += rows.hashes.size
         self._n_bytes += rows.n_bytes
         self.n_without_context += int(has_contexts.size - np.count_nonzero(has_contexts))
-        if self._n_bytes > self._most:
+        if self._n_bytes > self._max_bytes:
             self._write_run()
 
     def finish(self) -> int:
@@ -166,8 +130,8 @@ class GatheredRows:
         self._writer.close("bits")
         if self._composed:
             self._writer.close("own_shares")
-        if self._file is not None:
-            self._file.close()
+        if self._runs is not None:
+            self._runs.close()
         return len(phrases)
 
     def _limits(self) -> tuple[int, bytes]:
@@ -183,30 +147,23 @@ class GatheredRows:
 
     def _write_run(self) -> None:
         with naming(self._writer.folder):
-            if self._file is None:
-                self._file = tempfile.TemporaryFile(dir=self._writer.folder)  # noqa: SIM115
-            self._runs.append(_SortedRowRun(self._file, _in_order(self._rows)))
+            if self._runs is None:
+                self._runs = SortedRuns(self._writer.folder)
+            *columns, text = _in_order(self._rows)
+            self._runs.write(columns, text)
         self._rows, self._n_bytes = [], 0
 
     def _parts(self) -> Iterator[_RowBatch]:
         """Yield all rows in order of their hashes, in parts that fit the memory."""
-        if not self._runs:
+        if self._runs is None:
             self._rows = [_in_order(self._rows)] if self._rows else []
             yield from self._rows
             return
         if self._rows:
             self._write_run()
-        sizes = np.diff(np.sum([run.edges for run in self._runs], axis=0))
-        max_rows = max(1, self._most // (self._file_bytes() // self._n_rows + 1))
-        first = 0
-        for stop in range(1, _PREFIXES + 1):
-            if stop == _PREFIXES or sizes[first : stop + 1].sum() > max_rows:
-                yield _in_order([run.read(first, stop) for run in self._runs])
-                first = stop
-
-    def _file_bytes(self) -> int:
-        assert self._file is not None
-        return self._file.seek(0, 2)
+        max_rows = max(1, self._max_bytes // (self._runs.n_bytes // self._n_rows + 1))
+        for low, high in self._runs.ranges(max_rows):
+            yield _in_order([_RowBatch(*self._runs.read(low, high))])
 
 
 def _order_ties(

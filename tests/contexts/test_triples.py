@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from distsim.base.errors import ParameterError
 from distsim.contexts.kernels.triples import sort_triples
-from distsim.contexts.triples import TripleStore
+from distsim.contexts.triples import SortedRuns, TripleStore
 from distsim.kernels.compiled import frozen
 from tests.naive.triples import as_rows, summed
 
@@ -52,6 +52,32 @@ def test_nothing_depends_on_memory_order_or_blocks(
     folder = tmp_path_factory.getbasetemp()
     wanted = stored(folder, 1 << 24, triples)
     assert stored(folder, SMALLEST << more, shuffled, block, n_partitions) == wanted
+
+
+@pytest.mark.parametrize("shift", [0, 50, 60])
+def test_rows_with_texts_come_back_by_ranges_of_hashes(tmp_path, shift):
+    """Ranges cut a run within a prefix too, and each row has its own text and no other's."""
+    random = np.random.default_rng(shift)
+    runs, rows = SortedRuns(tmp_path), []
+    for n in (300, 0, 1, 200):
+        hashes = np.sort(random.integers(0, 1 << 63, n).astype(np.uint64) >> np.uint64(shift))
+        lengths = random.integers(0, 4, n).astype(np.int32)
+        text = random.integers(0, 255, int(lengths.sum())).astype(np.uint8)
+        bits = random.integers(0, 9, (n, 2)).astype(np.uint64)
+        runs.write((hashes, bits, lengths), text)
+        texts = [piece.tobytes() for piece in np.split(text, np.cumsum(lengths)[:-1])] if n else []
+        rows += zip(hashes.tolist(), bits.tolist(), texts, strict=True)
+    read, sizes = [], []
+    for low, high in runs.ranges(20):
+        hashes, bits, lengths, text = runs.read(low, high)
+        texts = np.split(text, np.cumsum(lengths)) if lengths.size else [text]
+        assert all(low <= value <= high for value in hashes.tolist()) and not texts.pop().size
+        read += zip(hashes.tolist(), bits.tolist(), map(bytes, texts), strict=True)
+        sizes.append(hashes.size)
+    assert sorted(read) == sorted(rows)
+    distinct = len({value for value, _, _ in rows})
+    assert max(sizes) <= 20 or distinct < len(rows) // 20
+    runs.close()
 
 
 @pytest.mark.parametrize("memory", [SMALLEST, 1 << 24])

@@ -8,7 +8,7 @@ import pytest
 from distsim import CorpusIndex, IndexOptions, ParameterError, Selection, sign
 from distsim.indexes import phrase_walk
 from distsim.indexes.shard import FirstWords
-from distsim.signatures import gathered_rows, signing
+from distsim.signatures import signing
 from distsim.signatures.recipe import PRESETS
 from tests.cluster.test_cluster import same_artifacts
 from tests.conftest import RECIPE, index_of, random_sentences, write_lines
@@ -33,7 +33,7 @@ def test_rows_that_do_not_fit_go_through_a_file(index, tmp_path, monkeypatch, mo
     with pytest.raises(ParameterError, match="`memory`: the vectors of .* words take"):
         sign(index, tmp_path / "small", recipe=RECIPE, selection=selection, memory=100_000)
     monkeypatch.setattr(signing, "_BYTES_A_WORD", 1)
-    monkeypatch.setattr(gathered_rows.tempfile, "TemporaryFile", temporary_file)
+    monkeypatch.setattr(tempfile, "TemporaryFile", temporary_file)
     small = sign(index, tmp_path / "small", recipe=RECIPE, selection=selection, memory=100_000)
     assert len(files) == 1 and len(small) == len(whole) == (most or len(whole)) > 600
     assert same_artifacts(whole.path, small.path)
