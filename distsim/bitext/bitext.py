@@ -240,14 +240,7 @@ class Bitext:
             ends.append((self.trees.span_starts, self.trees.span_labels.size))
             ends.append((self.trees.span_starts, len(self.trees.span_bounds)))
         sound = self.tags is None or self.tags.numbers.size == self.english.tokens.size
-        for starts, size in ends:
-            sound = sound and (
-                starts.size == n + 1
-                and int(starts[0]) == 0
-                and int(starts[-1]) == size
-                and bool(np.all(starts[:-1] <= starts[1:]))
-            )
-        if not sound:
+        if not sound or not all(storage.are_starts(starts, size, n) for starts, size in ends):
             raise ArtifactError(
                 f"{self.artifact.path}: its arrays contradict each other: restore it or make it "
                 "again"

@@ -19,6 +19,7 @@ from distsim.kernels.hashing import (
     hash_pieces,
     number_hashes,
 )
+from distsim.storage import are_starts
 
 BOUNDARY = 0
 DROPPED = 0xFFFFFFFF  # in place of a word id: the token vanishes
@@ -171,12 +172,7 @@ class Vocabulary:
         self.offsets = frozen(offsets)
         self._hashes = frozen(hashes)
         self._hash_ids = frozen(hash_ids)
-        sound = (
-            offsets.size >= 1
-            and hashes.size == hash_ids.size == offsets.size - 2
-            and int(offsets[-1]) == text.size
-            and bool(np.all(offsets[:-1] <= offsets[1:]))
-        )
+        sound = are_starts(offsets, text.size) and hashes.size == hash_ids.size == offsets.size - 2
         if not sound:
             raise ArtifactError("the vocabulary is damaged: restore the index or build it again")
 

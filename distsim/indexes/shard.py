@@ -19,7 +19,7 @@ from distsim.kernels import suffixes as kernel
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import count_beside, count_beside_words
 from distsim.kernels.suffixes import pack_tokens, unpack_suffixes
-from distsim.storage import Artifact
+from distsim.storage import Artifact, are_starts
 
 # divsufsort sorts bytes, in 32 bits up to 2^31 of them; a token takes at most four.
 MAX_TOKENS = (1 << 29) - 1
@@ -151,14 +151,11 @@ class Shard:
         shard = cls(
             **arrays, first_position=first_position, analyses=analyses, heads=heads, written=written
         )
-        starts = shard.word_starts
         sound = (
             0 < shard.tokens.size == shard.suffixes.size
             and all(array is None or array.size == shard.tokens.size for array in (analyses, heads))
             and (written is None or written.is_sound(shard.sentence_starts.size))
-            and starts.size > 0
-            and int(starts[-1]) == shard.tokens.size
-            and bool(np.all(starts[:-1] <= starts[1:]))
+            and are_starts(shard.word_starts, shard.tokens.size)
             and 0 < shard.sentence_starts.size == shard.sentence_lines.size
             and 0 < shard.source_starts.size == shard.source_numbers.size
         )

@@ -34,7 +34,7 @@ from distsim.storage.manifest import (
     checksum_of_settings,
     counted,
 )
-from distsim.storage.reading import Artifact, cut_short, understood
+from distsim.storage.reading import Artifact, are_starts, cut_short, understood
 from distsim.storage.writing import (
     ArrayStream,
     ArtifactWriter,

@@ -32,6 +32,22 @@ SMALL_BYTES = 1 << 16
 _MAPS: dict[int, tuple[str, int, int, int]] = {}
 
 
+def are_starts(starts: np.ndarray, n_values: int, n_rows: int | None = None) -> bool:
+    """Return whether rows that begin at `starts` are all of so many values, end to end.
+
+    Arguments:
+        starts: integers, where each row begins and where the last one ends.
+        n_values: of all rows together.
+        n_rows: how many rows there must be; any number where None.
+    """
+    return bool(
+        starts.size == (max(1, starts.size) if n_rows is None else n_rows + 1)
+        and starts[0] == 0
+        and starts[-1] == n_values
+        and np.all(starts[:-1] <= starts[1:])
+    )
+
+
 def read_only(file: Path, dtype: str, shape: tuple[int, ...], size: int) -> np.ndarray:
     """Return the array in a file of `size` bytes.
 

@@ -497,3 +497,20 @@ def test_compressed_output_is_read_back(tmp_path, suffix, lines):
             out.write(line)
     assert path.read_bytes()[:2] == {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5"}[suffix]
     assert [line.rstrip() for _, line in read_lines(path)] == [one.rstrip() for one in written]
+
+
+@pytest.mark.parametrize(
+    ("starts", "n_values", "n_rows", "expected"),
+    [
+        ([0, 2, 2, 5], 5, 3, True),
+        ([0, 2, 2, 5], 5, None, True),
+        ([0], 0, 0, True),
+        ([], 0, None, False),
+        ([0, 2, 5], 5, 3, False),
+        ([1, 2, 5], 5, 2, False),
+        ([0, 2, 4], 5, 2, False),
+        ([0, 3, 2, 5], 5, 3, False),
+    ],
+)
+def test_starts_cut_all_values_into_rows(starts, n_values, n_rows, expected):
+    assert storage.are_starts(np.array(starts, np.uint64), n_values, n_rows) is expected

@@ -202,9 +202,7 @@ class NumericRules:
             )
             n_words = offsets.size - 1
             sound = sound and int(of_sides.sum(dtype=np.int64)) == symbols.size
-            sound = sound and n_words >= 0 and int(offsets[0]) == 0
-            sound = sound and int(offsets[-1]) == array(f"{name}/words/text").size
-            sound = sound and bool(np.all(offsets[:-1] <= offsets[1:]))
+            sound = sound and storage.are_starts(offsets, array(f"{name}/words/text").size)
             sound = sound and are_symbols_sound(frozen(symbols), n_words, n_labels)
         sound = sound and are_links_sound(
             frozen(self.links), frozen(n_links), frozen(self.foreign), frozen(self.english),

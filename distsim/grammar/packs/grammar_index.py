@@ -156,15 +156,12 @@ class GrammarIndex:
             ArtifactError: the arrays contradict each other.
         """
         n = len(self)
-        ends = [
-            (self._starts, n), (self._source_starts, self._sources.size),
-            (self._target_starts, self._targets.size), (self._link_starts, len(self._links)),
-        ]  # fmt: skip
-        sound = self._starts.size == self._source_starts.size == self._hashes.size + 1
-        sound = sound and self._target_starts.size == self._link_starts.size == n + 1
-        for starts, size in ends:
-            sound = sound and int(starts[0]) == 0 and int(starts[-1]) == size
-            sound = sound and bool(np.all(starts[:-1] <= starts[1:]))
+        sound = (
+            storage.are_starts(self._starts, n, self._hashes.size)
+            and storage.are_starts(self._source_starts, self._sources.size, self._hashes.size)
+            and storage.are_starts(self._target_starts, self._targets.size, n)
+            and storage.are_starts(self._link_starts, len(self._links), n)
+        )
         for numbers, limit in (
             (self._sources, len(self._vocabulary)), (self._targets, len(self._vocabulary)),
             (self._label, len(self._labels)),

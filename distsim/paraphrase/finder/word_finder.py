@@ -200,9 +200,10 @@ class WordFinder:
         sound = (
             sizes == {n}
             and max(all_forms.max(), bases.max()) < index.n_words
-            and _ascending(starts, all_forms)
+            and storage.are_starts(starts, all_forms.size)
         )
-        if not sound or not all(_ascending(r.starts, r.features) for r in self._rows.values()):
+        rows_sound = (storage.are_starts(r.starts, r.features.size) for r in self._rows.values())
+        if not sound or not all(rows_sound):
             raise ArtifactError(
                 f"{artifact.path}: its arrays contradict each other: sign the index again"
             )
@@ -415,12 +416,3 @@ def _squares(vectors: np.ndarray) -> np.ndarray:
         values = vectors[first : first + _BLOCK].astype(np.int32)
         squares[first : first + _BLOCK] = np.einsum("ij,ij->i", values, values)
     return squares
-
-
-def _ascending(starts: np.ndarray, values: np.ndarray) -> bool:
-    return (
-        starts.size > 0
-        and int(starts[0]) == 0
-        and int(starts[-1]) == values.size
-        and bool(np.all(starts[:-1] <= starts[1:]))
-    )
