@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from distsim.comparison.table import CosineEvidence, SignatureTable
     from distsim.paraphrase.finder.word_neighbours import WordNeighbour
 
-_USUAL = 10
-_LEAST = -1.0  # a similarity that every phrase reaches
+_DEFAULT_K = 10
+_LOWEST_SIMILARITY = -1.0  # a similarity that every phrase reaches
 _MIN_MATCHES = 10  # of a pattern with gaps
 
 
@@ -243,9 +243,9 @@ def _search(
     if how.candidates is not None:
         among = [line for line in read_lines(how.candidates) if line.strip()]
     if k is None and threshold is None:
-        k = _USUAL
+        k = _DEFAULT_K
     elif k == 0:
-        k, threshold = None, threshold if threshold is not None else _LEAST
+        k, threshold = None, threshold if threshold is not None else _LOWEST_SIMILARITY
 
     @cache  # words that the finder knows do without it
     def search() -> NeighbourSearch:
@@ -448,7 +448,7 @@ def _put_beside(
 
 
 def _wanted(how: NeighbourOptions) -> int:
-    return _USUAL if how.k is None else how.k or ALL_ROWS
+    return _DEFAULT_K if how.k is None else how.k or ALL_ROWS
 
 
 def _put_translations(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from distsim.paraphrase.substitution.substituter import Substitute, Substituter
 
 _SHOWN_WORDS = 5
-_USUAL = 10
+_DEFAULT_K = 10
 
 
 @dataclass
@@ -215,7 +215,7 @@ def _require_targets(index: "CorpusIndex", tasks: "list[SubstitutionTask]", wher
 def _answer(
     substituter: "Substituter", k: int | None, task: "SubstitutionTask"
 ) -> "Results[Substitute]":
-    limit = _USUAL if k is None and task.candidates is None else k or None
+    limit = _DEFAULT_K if k is None and task.candidates is None else k or None
     return substituter.substitutes(
         task.left, task.target, task.right, k=limit, candidates=task.candidates
     )

@@ -27,7 +27,8 @@ _EMPTY_SLOT = 0xFFFFFFFF
 _ALL_BITS = (1 << 64) - 1
 _START, _MULTIPLIER, _FINISHER = int(START), int(MULTIPLIER), int(FINISHER)
 _NO_PREFIX = frozen(np.empty(0, np.uint8))
-_FEW = 64  # texts or hashes that are looked up without a kernel: avoids importing numba
+# Texts or hashes that are looked up without a kernel: avoids importing numba.
+_MAX_WITHOUT_KERNEL = 64
 
 
 def hash_texts(texts: Sequence[bytes], prefix: bytes = b"") -> np.ndarray:
@@ -37,7 +38,7 @@ def hash_texts(texts: Sequence[bytes], prefix: bytes = b"") -> np.ndarray:
         texts: UTF-8.
         prefix: UTF-8.
     """
-    if len(texts) <= _FEW:
+    if len(texts) <= _MAX_WITHOUT_KERNEL:
         return np.array([hash_text(prefix + text) for text in texts], np.uint64)
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=offsets[1:])
@@ -198,7 +199,7 @@ class Vocabulary:
             ArtifactError: one has no word, so what it was read from is damaged.
         """
         try:
-            if len(numbers) <= _FEW:
+            if len(numbers) <= _MAX_WITHOUT_KERNEL:
                 return [self.word(int(number)) for number in numbers]
             places, text = np.asarray(numbers), self.text.tobytes()
             edges = self.offsets[places].tolist(), self.offsets[places + 1].tolist()
@@ -229,7 +230,7 @@ class Vocabulary:
 
         hashes: uint64.
         """
-        if hashes.size <= _FEW and self._hashes.size:
+        if hashes.size <= _MAX_WITHOUT_KERNEL and self._hashes.size:
             places = np.minimum(np.searchsorted(self._hashes, hashes), self._hashes.size - 1)
             ids: np.ndarray = self._hash_ids[places].astype(np.int64)
             return np.where((self._hashes[places] == hashes) & (ids < len(self)), ids, -1)

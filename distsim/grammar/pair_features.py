@@ -224,7 +224,8 @@ def _all_paired(left: list[str], right: list[str], language: Inflections) -> boo
     return True
 
 
-_RARE = 0.001  # a word with this share of the text's tokens weighs half as much as a rare one
+# A word with this share of the text's tokens weighs half as much as a rare one.
+_HALF_WEIGHT_SHARE = 0.001
 OF_TEXT = ("overlap", "contained", "letters", "words_ratio", "letters_ratio")
 OF_TABLE = ("sim_whole", "rare_overlap", "frequency", "frequency_ratio")
 OF_SYNTAX = ("syn_whole",)
@@ -345,7 +346,10 @@ class PairFeatures:
             first, second = (_words(table, phrase) for phrase in (a, b))
             every = first | second
             if every:
-                weight = {w: _RARE / (_RARE + words(w) / self._n_words) for w in every}
+                weight = {
+                    w: _HALF_WEIGHT_SHARE / (_HALF_WEIGHT_SHARE + words(w) / self._n_words)
+                    for w in every
+                }
                 shared = fsum(weight[w] for w in first & second)
                 row[0] = shared / fsum(weight.values())
             if a and b:

@@ -289,7 +289,7 @@ def _most_probable(
 
 
 F_GIVEN_LHS = "p(f|LHS)"
-_LEAST = 1e-300
+_SMALLEST_PROBABILITY = 1e-300
 _IDENTITY, _LOG_COUNT, _PIVOTS = "Identity", "LogCount", "PivotCount"
 _BITEXTS = "Bitexts"
 # The features that the sides of a rule tell, as kernels.pivot.type_features writes them.
@@ -617,7 +617,7 @@ class Pairing:
         out = np.empty((len(self.names), n))
         for row, name in zip(out, self.names, strict=True):
             if name.startswith(("p(", "Lex(")):
-                np.clip(values[name], _LEAST, 1.0, out=row)
+                np.clip(values[name], _SMALLEST_PROBABILITY, 1.0, out=row)
                 np.log(row, out=row)
                 np.negative(row, out=row)
             else:

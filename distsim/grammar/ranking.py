@@ -35,7 +35,7 @@ from distsim.grammar.pair_features import (
 
 _PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
 _CUT = 0.005  # values beyond these quantiles are held to them
-_FEWEST = 20
+_MIN_UNITS = 20
 _LARGEST = 0.4  # of the pairs, in one component: more, and first phrases part them
 
 
@@ -130,7 +130,7 @@ def learn_ranking(
     scores = learning.scores[judged]
     units, fold, groups = _folds(pairs, folds)
     n_pairs = len(pairs)
-    if n_pairs < _FEWEST or np.unique(fold).size < folds or not learning.names:
+    if n_pairs < _MIN_UNITS or np.unique(fold).size < folds or not learning.names:
         raise ParameterError(
             f"{gold.name}: {counted(n_pairs, 'pair')} of {groups} with "
             f"{counted(len(learning.names), 'feature')} that "
@@ -223,11 +223,11 @@ def _learning(
     if grammar is not None:
         others, has_rule = grammar_features(grammar, pairs)
         others = {name: column for name, column in others.items() if not is_feature(name)}
-        if np.count_nonzero(has_rule) < _FEWEST:
+        if np.count_nonzero(has_rule) < _MIN_UNITS:
             raise ParameterError(
                 f"{grammar}: has {np.count_nonzero(has_rule)} of the "
                 f"{counted(len(pairs), 'pair')}, "
-                f"wanted {_FEWEST} or more: name a grammar with such rules"
+                f"wanted {_MIN_UNITS} or more: name a grammar with such rules"
             )
     known = [*wanted, *others]
     for name in asked or ():

@@ -33,7 +33,7 @@ from distsim.kernels.compiled import frozen
 MAX_TOKENS = 64
 SEARCH_SECONDS = 0.6  # CPU time in which the words of all patterns of a query are found
 _ANY_LENGTH = 1 << 40
-_RARE = 8  # one of so many tokens at most is looked up; otherwise all text is read
+_RARE_ONE_IN = 8  # one of so many tokens at most is looked up; otherwise all text is read
 
 
 def compile_query(index: IndexedText, query: str) -> CompiledQuery:
@@ -96,7 +96,7 @@ def _compiled(
         else:
             documents = conditions.documents(condition.inner)
             filters.append(CompiledFilter(condition.contains, condition.negated, documents))
-    reads_all = whole.anchor & states.edges or whole.cost > conditions.n_tokens / _RARE
+    reads_all = whole.anchor & states.edges or whole.cost > conditions.n_tokens / _RARE_ONE_IN
     anchor_words = None if reads_all else conditions.words_of(whole.anchor, states.sets)
     return CompiledQuery(
         anchor_words,

@@ -48,8 +48,9 @@ class LayerShard(Shard):
         return frozen(build_suffix_array(self.tokens))
 
 
-_FEW = 1 << 12  # positions whose documents are searched for; of more, a table of all is made
-_AT_ONCE = 1 << 16  # positions; what is made of them stays in the processor's cache
+# Positions whose documents are searched for; of more, a table of all is made.
+_MAX_SEARCHED = 1 << 12
+_POSITIONS_A_BLOCK = 1 << 16  # positions; what is made of them stays in the processor's cache
 
 
 class SelectedShard(Shard):
@@ -108,17 +109,19 @@ class SelectedShard(Shard):
         Arguments:
             positions: integers, in the shard.
         """
-        if positions.size <= _FEW:
+        if positions.size <= _MAX_SEARCHED:
             at = positions.astype(np.uint32)
             few: np.ndarray = self._kept[np.searchsorted(self._begins, at, "right") - 1]
             return few
         is_inside = np.empty(positions.size, np.uint8)
-        for first in range(0, positions.size, _AT_ONCE):
-            block = positions[first : first + _AT_ONCE]
+        for first in range(0, positions.size, _POSITIONS_A_BLOCK):
+            block = positions[first : first + _POSITIONS_A_BLOCK]
             if block.max() >= self.tokens.size:
                 raise damaged()
             of_eight = self._bits[block >> 3]
-            is_inside[first : first + _AT_ONCE] = (of_eight >> (block & 7).astype(np.uint8)) & 1
+            is_inside[first : first + _POSITIONS_A_BLOCK] = (
+                of_eight >> (block & 7).astype(np.uint8)
+            ) & 1
         return is_inside.view(bool)
 
     def counts(self, ids: np.ndarray, stops: np.ndarray) -> np.ndarray:

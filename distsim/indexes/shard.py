@@ -58,7 +58,8 @@ def build_suffix_array(tokens: np.ndarray) -> np.ndarray:
 LAST_WORD = 1 << 32  # above every id
 _WORTH_SORTING = 256  # occurrences
 _MANY_WORDS = 4096  # whose occurrences are found faster by reading all text
-_FEW = 64  # phrases or places that are looked up without a kernel: avoids importing numba
+# Phrases or places that are looked up without a kernel: avoids importing numba.
+_MAX_WITHOUT_KERNEL = 64
 
 
 def damaged(path: str | Path = "the index") -> ArtifactError:
@@ -175,7 +176,7 @@ class Shard:
             ids: int64, the phrases' word ids end to end, -1 for an unknown word.
             stops: int64[n], where each phrase ends.
         """
-        if 0 < stops.size <= _FEW:
+        if 0 < stops.size <= _MAX_WITHOUT_KERNEL:
             phrases = np.split(ids, stops[:-1])
             intervals = np.array([self._interval(phrase.tolist()) for phrase in phrases], np.int64)
             return intervals[:, 0], intervals[:, 1]
@@ -276,7 +277,7 @@ class Shard:
             before, after: tokens.
             n_words: of the vocabulary.
         """
-        if suffixes.size <= _FEW:
+        if suffixes.size <= _MAX_WITHOUT_KERNEL:
             return self._few_neighbourhoods(suffixes.astype(np.int64), before, after, n_words)
         rows = np.empty((suffixes.size, before + after), np.uint32)
         state = kernel.gather_neighbourhoods(

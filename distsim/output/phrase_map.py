@@ -159,7 +159,7 @@ def _safe(text: str) -> str:
 
 _ROUNDS, _STILL = 200, 1e-3  # of the drawing's size, moved in a round
 _PUSHES, _TOUCH = 120, 1.0  # how far labels may be on each other
-_LEAST = 1e-9
+_SMALLEST_LENGTH = 1e-9
 
 
 def angles(cosines: np.ndarray) -> NDArray[np.float64]:
@@ -197,15 +197,15 @@ def spread(distances: np.ndarray) -> NDArray[np.float64]:
     np.fill_diagonal(wanted, 0.0)
     centring = np.eye(n) - 1.0 / n
     values, vectors = np.linalg.eigh(-0.5 * centring @ wanted**2 @ centring)
-    places = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], _LEAST))
+    places = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], _SMALLEST_LENGTH))
     signs = np.sign(places[np.argmax(np.abs(places), axis=0), [0, 1]])
     places = places * np.where(signs == 0, 1.0, signs)
-    weights = np.where(wanted > 0, 1.0 / np.maximum(wanted, _LEAST) ** 2, 0.0)
+    weights = np.where(wanted > 0, 1.0 / np.maximum(wanted, _SMALLEST_LENGTH) ** 2, 0.0)
     laplacian = np.diag(weights.sum(axis=1)) - weights
     inverse = np.linalg.pinv(laplacian)
     for _ in range(_ROUNDS):
         apart = np.sqrt(((places[:, None] - places[None]) ** 2).sum(axis=2))
-        ratio = weights * wanted / np.maximum(apart, _LEAST)
+        ratio = weights * wanted / np.maximum(apart, _SMALLEST_LENGTH)
         np.fill_diagonal(ratio, 0.0)
         turned = np.diag(ratio.sum(axis=1)) - ratio
         moved = inverse @ (turned @ places)
@@ -247,7 +247,7 @@ def fitted(
     n = len(places)
     half = np.column_stack([widths / 2, np.full(n, height / 2)])
     low, high = half, np.array([width, tall]) - half
-    span = np.maximum(np.ptp(places, axis=0), _LEAST) if n else np.ones(2)
+    span = np.maximum(np.ptp(places, axis=0), _SMALLEST_LENGTH) if n else np.ones(2)
     least = places.min(axis=0) if n else np.zeros(2)
     at: NDArray[np.float64] = low + (places - least) / span * np.maximum(high - low, 0.0)
     for _ in range(_PUSHES):

@@ -243,9 +243,9 @@ def find_candidates(
     )  # fmt: skip
 
 
-_COMMON = 1 << 12
+_COMMON_COUNT = 1 << 12
 _COLLOCATE_BYTES = 12
-_AT_ONCE = 64  # common phrases whose occurrences are gathered together
+_PHRASES_A_BLOCK = 64  # common phrases whose occurrences are gathered together
 
 
 class Comparer:
@@ -280,7 +280,7 @@ class Comparer:
             few: take about so many occurrences of each and weigh them roughly; None: as many as
                 the sampler takes, in full.
         """
-        is_common = located.counts[numbers] > _COMMON
+        is_common = located.counts[numbers] > _COMMON_COUNT
         cosines = np.empty(numbers.size)
         taken = np.empty(numbers.size, np.int64)
         rare = numbers[~is_common]
@@ -310,8 +310,8 @@ class Comparer:
                     self._kept.move_to_end(key)
                     profiles_by_key[key] = kept
         new = [place for place, key in enumerate(keys) if key not in profiles_by_key]
-        for first in range(0, len(new), _AT_ONCE):
-            places = new[first : first + _AT_ONCE]
+        for first in range(0, len(new), _PHRASES_A_BLOCK):
+            places = new[first : first + _PHRASES_A_BLOCK]
             chosen = numbers[places]
             if few is None:
                 profiles = self._profiler.profiles(self._sampler.sample(located, chosen))

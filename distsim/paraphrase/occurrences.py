@@ -17,9 +17,9 @@ from distsim.kernels.paraphrase import copy_taken, count_taken
 from distsim.kernels.suffixes import find_intervals
 from distsim.paraphrase.kernels.profiles import gather_windows
 
-_COMMON = 1 << 12
+_COMMON_COUNT = 1 << 12
 _VERY_COMMON = 1 << 17  # a sample is taken of a sample that needs no sorting of all
-_SPARE = 4  # times the sample wanted
+_SAMPLE_FACTOR = 4  # times the sample wanted
 _PLACE_BYTES = 8
 _EVERY_HASH = 1 << 32
 
@@ -127,7 +127,7 @@ class Sampler:
     """
 
     def __init__(
-        self, index: CorpusIndex, sample: int, memory: int = 64 << 20, common: int = _COMMON
+        self, index: CorpusIndex, sample: int, memory: int = 64 << 20, common: int = _COMMON_COUNT
     ) -> None:
         self._index = index
         self._sample = sample
@@ -200,7 +200,7 @@ class Sampler:
         return positions, starts
 
     def _places(self, located: Located, number: int) -> np.ndarray:
-        if located.counts[number] <= _COMMON:
+        if located.counts[number] <= _COMMON_COUNT:
             return _evenly(self._sorted(located, number), self._sample)
         phrase = located.phrase(number)
         with self._lock:
@@ -218,8 +218,10 @@ class Sampler:
         return places
 
     def _sorted(self, located: Located, number: int) -> np.ndarray:
-        if located.counts[number] > max(_VERY_COMMON, _SPARE * self._sample):
-            return np.sort(self._taken(located, np.array([number]), _SPARE * self._sample)[0])
+        if located.counts[number] > max(_VERY_COMMON, _SAMPLE_FACTOR * self._sample):
+            return np.sort(
+                self._taken(located, np.array([number]), _SAMPLE_FACTOR * self._sample)[0]
+            )
         parts = [
             np.sort(shard.suffixes[low:high]).astype(np.int64) + shard.first_position
             for shard, low, high in zip(

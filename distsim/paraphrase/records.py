@@ -23,7 +23,7 @@ from distsim.storage import checksum_of_settings, is_finished, resumable_lines
 
 _LONGEST_LINE = 1 << 20  # bytes
 _CACHED = 2048  # answers
-_LIKE = 5  # spellings, and stems, of a word that the corpus lacks
+_MAX_SPELLINGS = 5  # spellings, and stems, of a word that the corpus lacks
 _REQUEST = '{"text": "...", "unknown": ["a word"]}'
 _NOTHING = Answer("", 0, [], 0, 0, 0, "nothing is left of it after normalising", 0)
 
@@ -146,7 +146,9 @@ class ParaphraseStream:
         is_word = " " not in answer.focal
         lacks = answer.count == 0 and is_word and answer.reason != _NOTHING.reason
         max_answers = self._paraphraser.options.k
-        like = self._spellings().like(answer.focal, min(_LIKE, max_answers)) if lacks else []
+        like = (
+            self._spellings().like(answer.focal, min(_MAX_SPELLINGS, max_answers)) if lacks else []
+        )
         return answer, like[:max_answers]
 
 

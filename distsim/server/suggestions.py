@@ -16,7 +16,7 @@ _SPELLINGS_TRIED = 4  # spellings of each word of a phrase
 _LONGEST = 24
 _READ, _PLACES_READ = 5, 20  # occurrences of a phrase
 _DECIDING = 3  # of those that are read, if they agree
-_KEPT = 20_000  # phrases
+_MAX_SUGGESTED_PHRASES = 20_000  # phrases
 
 
 def spellings(opened: Opened, phrase: str, k: int) -> Spellings:
@@ -67,7 +67,7 @@ def as_found(opened: Opened, phrases: Sequence[str]) -> dict[str, str]:
         phrases: words separated by spaces.
     """
     known: dict[str, str] = opened.kept("as found", dict)
-    if len(known) > _KEPT:
+    if len(known) > _MAX_SUGGESTED_PHRASES:
         known.clear()
     new = [phrase for phrase in dict.fromkeys(phrases) if phrase not in known]
     spans = [_read(opened.index, phrase) for phrase in new]
@@ -119,7 +119,7 @@ _KNOWN = (
     ("in spite of", "as a result of", "for a moment", "a large number of", "at the same time"),
 )
 _WANTED = 3
-_ENOUGH = 20
+_MIN_COUNT = 20
 _SHORTEST_WORD = 4
 _SHORTEST_SENTENCE, _LONGEST_SENTENCE = 7, 16
 _PUNCTUATION = ".,;:!?"
@@ -146,7 +146,7 @@ def _phrases(opened: Opened) -> list[str]:
     for known in _KNOWN:
         counts = opened.index.count(known).tolist()
         phrases += [
-            known_phrase for known_phrase, n in zip(known, counts, strict=True) if n >= _ENOUGH
+            known_phrase for known_phrase, n in zip(known, counts, strict=True) if n >= _MIN_COUNT
         ][:1]
     for word in _words(opened):
         if len(phrases) >= _WANTED:
@@ -249,5 +249,5 @@ def _sources(opened: Opened) -> list[str]:
     plain = [side for side in sides if side.replace(" ", "").isalpha()] or sides
     if not plain:
         return []
-    often = dict(zip(plain, (opened.index.count(plain) >= _ENOUGH).tolist(), strict=True))
+    often = dict(zip(plain, (opened.index.count(plain) >= _MIN_COUNT).tolist(), strict=True))
     return sorted(plain, key=lambda side: (not often[side], -min(2, side.count(" "))))[:_WANTED]

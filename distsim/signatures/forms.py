@@ -90,7 +90,7 @@ def other_forms(
 
 SHORTEST, LONGEST = 4, 8  # characters, with the marks of a word's edges
 _SURE_AT = 20.0  # occurrences at which a word says half as much of its pieces as a frequent one
-_MOST = 0.02  # of all words: a piece that more of them have tells nothing
+_MAX_SHARE_OF_WORDS = 0.02  # of all words: a piece that more of them have tells nothing
 _PANEL = 128  # dimensions at a time
 
 
@@ -139,7 +139,7 @@ def _means_of_others(
     first[1:] = (hashes[1:] != hashes[:-1]) | (words[1:] != words[:-1])
     hashes, words = hashes[first], words[first]
     _, pieces, having = np.unique(hashes, return_inverse=True, return_counts=True)
-    kept = (having >= 2) & (having <= max(2.0, _MOST * n))
+    kept = (having >= 2) & (having <= max(2.0, _MAX_SHARE_OF_WORDS * n))
     numbers = np.cumsum(kept) - 1
     is_kept = kept[pieces]
     words, pieces = words[is_kept], numbers[pieces[is_kept]]

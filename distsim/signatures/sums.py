@@ -35,7 +35,7 @@ from distsim.signatures.layout import PhraseColumns, PhraseStream
 from distsim.signatures.projections.random_projections import POOL_SIZE
 from distsim.signatures.recipe import Fingerprint, Recipe
 
-_MOST = np.uint64(0xFFFFFFFF)
+_LARGEST_COUNT = np.uint64(0xFFFFFFFF)
 # What is held at a time, of all tables together.
 _ROWS = 1 << 16
 _TERMS = 1 << 19
@@ -80,11 +80,11 @@ class SumsStream:
             contexts.counts,
             batch.hashes.size,
         )
-        pieces = (1 + (counts - 1) // _MOST).astype(np.int64)  # 1, but beyond 32 bits
+        pieces = (1 + (counts - 1) // _LARGEST_COUNT).astype(np.int64)  # 1, but beyond 32 bits
         if counts.size and pieces.max() > 1:
             last = np.cumsum(pieces) - 1
-            rest = counts - (pieces - 1).astype(np.uint64) * _MOST
-            counts = np.full(last[-1] + 1, _MOST)
+            rest = counts - (pieces - 1).astype(np.uint64) * _LARGEST_COUNT
+            counts = np.full(last[-1] + 1, _LARGEST_COUNT)
             counts[last] = rest
             terms = np.repeat(terms, pieces)
             starts = np.concatenate([[0], np.cumsum(pieces)])[starts]

@@ -116,7 +116,7 @@ class GappedPattern:
 
 LONGEST_GAP = 6
 _EVERY_HASH = 1 << 32
-_KEPT = 1 << 12
+_CACHED_PATTERNS = 1 << 12
 
 Parts = tuple[tuple[str, ...], ...]
 
@@ -148,7 +148,7 @@ class Matcher:
         self._index = index
         self._places, self._matches = places, matches
         self.longest_gap = longest_gap
-        self._kept_matches = lru_cache(_KEPT)(self._match)
+        self._kept_matches = lru_cache(_CACHED_PATTERNS)(self._match)
 
     def matches(self, parts: Parts) -> PatternMatches | None:
         """Return sampled matches of parts with a gap between neighbours; None without any.

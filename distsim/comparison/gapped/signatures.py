@@ -24,8 +24,8 @@ from distsim.signatures.table import TableLike, opened_table
 
 PLACES, MATCHES = 5_000, 500
 BESIDE = 4  # words beside an edge of a pattern
-_ENOUGH = 10
-_KEPT = 1 << 14
+_MIN_MATCHES = 10
+_CACHED_SIGNATURES = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class GappedCosine:
         hashes = frozen(index.vocabulary.word_hashes())
         self._rows = find_sorted(frozen(table.parts.hashes), hashes)
         self._parts = table.parts
-        self._known = lru_cache(_KEPT)(self._signature_of)
+        self._known = lru_cache(_CACHED_SIGNATURES)(self._signature_of)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return GappedCosine, (self.index, self.table)
@@ -166,7 +166,7 @@ class GappedCosine:
         self, pattern: GappedPattern, slot: int, whole: PatternMatches | None
     ) -> np.ndarray:
         matches, at = whole, slot
-        if matches is None or len(matches.begins) < _ENOUGH:
+        if matches is None or len(matches.begins) < _MIN_MATCHES:
             for before, behind in pattern.around(slot):
                 parts = tuple(part for part in (before, behind) if part)
                 if len(pattern.parts) > 1 and parts == pattern.parts:
@@ -174,7 +174,7 @@ class GappedCosine:
                 other = self.matcher.matches(parts)
                 if other is None:
                     continue
-                enough = len(other.begins) >= _ENOUGH
+                enough = len(other.begins) >= _MIN_MATCHES
                 if matches is None or enough:
                     matches, at = other, 1 if before else 0
                 if enough:

@@ -19,14 +19,14 @@ from distsim.kernels.compiled import frozen
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
 SPARE = 5  # rows that may take the place of opposites; the first so many have none
-_FEWEST = 30  # occurrences of a word that another may negate
-_SURE = 1.5  # times the score of a contrast that opposites have at least
+_MIN_COUNT_NEGATED = 30  # occurrences of a word that another may negate
+_SURE_FACTOR = 1.5  # times the score of a contrast that opposites have at least
 _POLAR = 0.5  # polarity from which one phrase is the other's negation in other words
 _PAIRED = 0.15
 _DOUBT = 2.0  # contrasts with other words that every word is given beside those counted
 _CACHED = 1 << 14
 _CACHED_CONTRASTS = 64
-_AT_ONCE = 64  # pairs whose joint occurrences are held
+_PAIRS_A_BLOCK = 64  # pairs whose joint occurrences are held
 
 
 class OppositeEvidence(NamedTuple):
@@ -136,8 +136,8 @@ class Opposites:
         known = self._evidence
         by_key = {key: known[key] for key in asked if key and key in known}
         new = list(dict.fromkeys(key for key in asked if key and key not in by_key))
-        for first in range(0, len(new), _AT_ONCE):
-            keys = new[first : first + _AT_ONCE]
+        for first in range(0, len(new), _PAIRS_A_BLOCK):
+            keys = new[first : first + _PAIRS_A_BLOCK]
             by_key |= zip(keys, self._evidence_of(keys), strict=True)
         if len(known) + len(new) > _CACHED:
             known.clear()
@@ -196,7 +196,7 @@ class Opposites:
         weights = self.language.weights
         score = sum(weights[name] * value for name, value in kinds.items())
         contrasted = score >= self.language.opposite
-        pair = score >= _SURE * self.language.opposite and (
+        pair = score >= _SURE_FACTOR * self.language.opposite and (
             kinds["negation"] > 0 or kinds["polarity"] >= _POLAR or self._are_paired(a, b)
         )
         return OppositeEvidence(**kinds, score=score, contrasted=contrasted, opposite=pair)
@@ -300,7 +300,7 @@ class Opposites:
         """Return the words of the corpus that a word is the negation of."""
         bases = []
         for base in self.language.negated(word):
-            if self._occurrences.of((base,)).own >= _FEWEST:
+            if self._occurrences.of((base,)).own >= _MIN_COUNT_NEGATED:
                 alike = self._cosine.similarity(word, base)
                 if alike is not None and alike > 0.1:
                     bases.append(base)

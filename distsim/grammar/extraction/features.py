@@ -158,7 +158,7 @@ def _unlinked(side: LinkedSide, linked: np.ndarray) -> np.ndarray:
 
 
 _FLOOR = 1e-7  # of a lexical weight that is written
-_AT_ONCE = 1 << 16  # bytes read of each sorted run
+_RUN_BYTES_READ = 1 << 16  # bytes read of each sorted run
 
 
 def require_phrases(options: ExtractOptions) -> None:
@@ -234,5 +234,5 @@ def sorted_lines(blocks: Iterable[list[bytes]], folder: Path, memory: int) -> It
             held, size = [], 0
     held.sort()
     with ExitStack() as opened:
-        runs = [opened.enter_context(open(path, "rb", buffering=_AT_ONCE)) for path in paths]
+        runs = [opened.enter_context(open(path, "rb", buffering=_RUN_BYTES_READ)) for path in paths]
         yield from heapq.merge(*runs, held)

@@ -21,11 +21,10 @@ _RAREST_BASE = 100  # a base occurs at least a hundredth as often as its form
 _RAREST_OF_FUNCTION = 0.005  # a form of a function word, of its occurrences: liked, not ins
 _RAREST_OF_MANY = 10  # the same by endings that are many and name no inflections
 _LEAST_ALIKE = 0.2
-_OWN_FORMS = (
-    10  # a form with forms of its own, a tenth as frequent or more, is a base word: paintings
-)
+# A form with forms of its own, a tenth as frequent or more, is a base word: paintings.
+_OWN_FORMS = 10
 _RAREST_TOGETHER = 200  # of endings that go together, one occurs at least so much less
-_RARE = 20  # a form that occurs so many times less than another of its word is rare
+_RARER_FACTOR = 20  # a form that occurs so many times less than another of its word is rare
 
 
 class Forms:
@@ -117,7 +116,7 @@ class Forms:
         forms = self.inflections.forms(base)
         counts = list(map(self._lexicon.count, forms))
         if not kind:
-            usual = not self.inflections.names_kinds or counts[0] * _RARE >= max(counts)
+            usual = not self.inflections.names_kinds or counts[0] * _RARER_FACTOR >= max(counts)
             return True if usual else None
         if counts[0] == 0:
             return None
@@ -131,7 +130,7 @@ class Forms:
         """Return whether a base word has a form of a kind, not much rarer than its others."""
         count, forms = self._lexicon.count, self.of_word(base)
         own = [count(form) for form in forms if self.kind(form, base) == kind]
-        return max(own, default=0) * _RARE >= max(map(count, forms))
+        return max(own, default=0) * _RARER_FACTOR >= max(map(count, forms))
 
     def _of_phrase(self, words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
         """Return a phrase and those with its first or its last word in another form.

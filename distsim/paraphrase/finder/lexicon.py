@@ -69,7 +69,8 @@ def opposites_of(
 
 _CACHED_WORDS = 1 << 18
 _MOST_WORDS = 1 << 20  # of an index whose words are all read at once: 0.1 GB of them
-_MANY = 1 << 14  # words that were looked up, from which on all are read: .2 s for a million
+# Words that were looked up, from which on all are read: .2 s for a million.
+_MAX_LOOKED_UP = 1 << 14
 
 
 class CountedWords:
@@ -128,7 +129,7 @@ class CountedWords:
             return
         new = [word for word in dict.fromkeys(words) if word not in self._ids]
         self._n_learned += len(new)
-        if self._n_learned > _MANY:
+        if self._n_learned > _MAX_LOOKED_UP:
             self.learn_all()
             if self._has_all:
                 return

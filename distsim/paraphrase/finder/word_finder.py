@@ -130,7 +130,7 @@ _MOST_JOINS = 20_000  # occurrences of a word around which contrasts are counted
 # What the scores were calibrated on: English of so many tokens.
 CALIBRATED_ON = "english"
 CALIBRATED_TOKENS = (10_000_000, 200_000_000)
-_COMMON = 0.005  # share of the text from which a word is no answer for a rarer one
+_COMMON_SHARE = 0.005  # share of the text from which a word is no answer for a rarer one
 _CACHED = 256
 _BY_COLUMNS = 4  # words from which on rows are stored by feature, too: .2 s, of 15 ms for each
 _MOST_ROWS = 1 << 16
@@ -283,7 +283,7 @@ class WordFinder:
         for name, weight in _SIMILARITY.items():
             mixed = mixed + weight * cosines[name]
         mixed[lemma] = -np.inf
-        common = max(_COMMON * self._index.n_tokens, 4.0 * float(self.counts[lemma]))
+        common = max(_COMMON_SHARE * self._index.n_tokens, 4.0 * float(self.counts[lemma]))
         mixed[self.counts > common] = -np.inf  # `the`, `be`: near to all
         if not self._is_function[lemma]:
             mixed[self._is_function] = -np.inf

@@ -21,9 +21,10 @@ from distsim.paraphrase.finder.word_finder import (
 )
 from distsim.signatures.table import StoredTable
 
-_RARE = 20  # a form is shown that occurs at least so many times less than the one most like
-_SPARE = 5  # more than are wanted are looked at at once, since two lemmas may share a form
-_USUAL = 8  # a base word is shown that occurs at least an eighth as often as each of its forms
+_RARER_FACTOR = 20  # a form is shown that occurs at least so many times less than the one most like
+_EXTRA_LEMMAS = 5  # more than are wanted are looked at at once, since two lemmas may share a form
+# A base word is shown that occurs at least an eighth as often as each of its forms.
+_BASE_FACTOR = 8
 _NOT_ASKED = -2
 _MORE_LIKE = 0.09  # so much more like than the base word a form is that is shown for it
 
@@ -169,7 +170,7 @@ class WordSubstitutes:
         features = np.column_stack([self._alone(pool), form])
         chances = self.weights.alone.chances(features, self.finder.is_calibrated)
         order = np.argsort(-chances, kind="stable")
-        at_once = order.size if k is None else k + _SPARE
+        at_once = order.size if k is None else k + _EXTRA_LEMMAS
         related = self.forms.inflections.are_related
         row_of_word: dict[str, int] = {}
         for first in range(0, order.size, at_once):
@@ -327,11 +328,11 @@ class WordSubstitutes:
                 is_it = likeness[0] - likeness[1:].max(initial=-1.0) >= _MORE_LIKE
                 keeps = not is_it or self.forms.has(own, self.forms.kind(near, base))
             else:
-                keeps = bool(forms) and counts[1 + best] * _RARE >= counts[0]
+                keeps = bool(forms) and counts[1 + best] * _RARER_FACTOR >= counts[0]
             shown_words.append(forms[best] if keeps else near)
         return shown_words
 
     def _is_usual(self, base: str) -> bool:
         """Return whether no form of a base word is much more frequent than itself."""
         counts = self._lexicon.counts(self.forms.of_word(base))
-        return bool(counts[0] * _USUAL >= counts.max())
+        return bool(counts[0] * _BASE_FACTOR >= counts.max())

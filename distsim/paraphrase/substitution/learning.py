@@ -25,7 +25,7 @@ from distsim.signatures.table import StoredTable
 MEASURES = ("best", "oot", "P@1", "P@5")
 _PENALTY = 1e-3
 _LEAST_CHOICES = 8  # of a target in all its sentences, to learn from it without them
-_FEWEST = 20  # targets
+_MIN_TARGETS = 20  # targets
 
 
 class Judged(NamedTuple):
@@ -186,14 +186,16 @@ def learn_weights(cases: Cases, further_cases: Cases = Cases([], [])) -> FinderW
         ParameterError: fewer than 20 targets have a word found that people chose.
     """
     n_targets = max(map(_n_targets, cases))
-    if n_targets < _FEWEST:
+    if n_targets < _MIN_TARGETS:
         raise ParameterError(
-            f"{n_targets} judged targets have a word found that people chose: give {_FEWEST} or "
-            "more"
+            f"{n_targets} judged targets have a word found that people chose: give "
+            f"{_MIN_TARGETS} or more"
         )
     shipped = FinderWeights.open()
     in_sentence, alone = (
-        learn_scale(of_kind, others) if _n_targets(of_kind) >= _FEWEST else getattr(shipped, kind)
+        learn_scale(of_kind, others)
+        if _n_targets(of_kind) >= _MIN_TARGETS
+        else getattr(shipped, kind)
         for kind, of_kind, others in zip(Cases._fields, cases, further_cases, strict=True)
     )
     return FinderWeights(alone, in_sentence, learn_rules(cases.in_sentence, in_sentence))
@@ -353,7 +355,7 @@ def measure(cases: Cases, *, folds: int = 5, samples: int = 1000, seed: int = 1)
     shipped = FinderWeights.open()
     rows = []
     for kind, of_kind in zip(Cases._fields, cases, strict=True):
-        if _n_targets(of_kind) < _FEWEST:
+        if _n_targets(of_kind) < _MIN_TARGETS:
             continue
         theirs = rated(of_kind, chances_by(shipped, kind, of_kind)).mean(axis=0)
         ours = rated(of_kind, held_out_chances(of_kind, folds=folds, seed=seed))

@@ -49,7 +49,7 @@ FLUENT = 150  # so many of the lemmas found are read in the sentence
 _AUXILIARIES = frozenset(
     ("be", "is", "are", "am", "was", "were", "been", "being", "have", "has", "had", "having")
 )
-_NEAR = 3  # words
+_WORDS_BEFORE = 3  # words
 REPLACEMENT = (
     "Substitute", "Company", "NotFound", "Unlisted", "Fit", "OtherForm", "Negation",
 )  # fmt: skip
@@ -371,7 +371,7 @@ class Substituter:
         if self._words is None or len(words) != 1 or not kind:
             return agreeing
         is_passive = occurrence.right_words[:1] == ("by",)
-        is_passive |= not _AUXILIARIES.isdisjoint(occurrence.left_words[:_NEAR])
+        is_passive |= not _AUXILIARIES.isdisjoint(occurrence.left_words[:_WORDS_BEFORE])
         finder, options = self._words.finder, []
         for i, number in enumerate(self._lexicon.ids(candidates).tolist()):
             lemma = finder.lemma(number)

@@ -45,7 +45,7 @@ _VERSION = 4
 _BLOCK = 64  # words whose cosines are computed at once, always the same ones
 _SHORTEST_HIDDEN = 3  # characters
 _FEWEST_HIDDEN = 20
-_SURE = 0.25  # p(e|f) of a hidden word's right translations
+_MIN_TRANSLATION_P = 0.25  # p(e|f) of a hidden word's right translations
 _SURE_LINK = 0.2  # their Lex(e|f)
 _SHOWN_BEHIND = 3
 _MOST_KEPT = 1_000_000  # tokens of the text, for their contexts
@@ -505,7 +505,9 @@ class _Translator:
         sure = {
             rule.target
             for rule in rules
-            if rule.probability >= _SURE and rule.lexical >= _SURE_LINK and " " not in rule.target
+            if rule.probability >= _MIN_TRANSLATION_P
+            and rule.lexical >= _SURE_LINK
+            and " " not in rule.target
         }
         return sure or {rules[0].target}
 

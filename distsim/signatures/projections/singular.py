@@ -23,7 +23,7 @@ T = TypeVar("T")
 # Dimensions of the space searched, at least, to each direction wanted. Of a small matrix more: the
 # spectrum of little text is flat, so there it shows what is not exact and what is taken for noise.
 _BASIS, _BASIS_OF_FEW = 2, 4
-_FEW = 1 << 22  # cells of a small matrix
+_SMALL_CELLS = 1 << 22  # cells of a small matrix
 _TINY = 1 << 18  # cells of one of so little text that its last singular values are near 0
 _DOUBTFUL = 10  # one in so many of the values, the last: too low in so small a space
 _ITQ_ROUNDS = 15
@@ -146,7 +146,7 @@ def right_singular(
         progress: is told the stage, the passes done and their number.
     """
     n_blocks = iterations + 2
-    is_small = matrix.nnz <= _FEW
+    is_small = matrix.nnz <= _SMALL_CELLS
     width = -(-(_BASIS_OF_FEW if is_small else _BASIS) * rank // (n_blocks * _STEP)) * _STEP
     generator = np.random.Generator(np.random.PCG64(seed))
     start = generator.standard_normal(
