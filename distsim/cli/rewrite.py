@@ -126,7 +126,7 @@ def _print_answers(
         if answer.fault:
             say(answer.fault)
         if printed.plain:
-            best = answer.found[0].sentence if answer.found else answer.task.text.strip()
+            best = answer.rewritings[0].sentence if answer.rewritings else answer.task.text.strip()
             _put_lines([best])
         else:
             _put_lines(answer_lines(answer, why=why, as_json=as_json))

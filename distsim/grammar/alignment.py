@@ -24,14 +24,14 @@ class Alignment(NamedTuple):
     """Word links of the rules of a block.
 
     link_stops: int64[n]; links: int64[m, 2], as in RuleBlock. lacking: bool[n], rules with
-    words on both sides and no link between words of their own. made: bool[n], rules whose
+    words on both sides and no link between words of their own. tried: bool[n], rules whose
     links are not from the grammar.
     """
 
     link_stops: np.ndarray
     links: np.ndarray
     lacking: np.ndarray
-    made: np.ndarray
+    tried: np.ndarray
 
 
 @dataclass(frozen=True, kw_only=True)

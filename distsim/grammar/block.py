@@ -196,13 +196,13 @@ class FeatureColumns(NamedTuple):
     """The values of some features of each line of a block.
 
     names: of the features; a whole number is a position among the bare values, from 0.
-    values: float64[n, len(names)], NaN without a number. found: uint8 of the same shape, FOUND or
+    values: float64[n, len(names)], NaN without a number. states: uint8 of the same shape, FOUND or
     why not (`kernels/packs.py`). places: int64[n, len(names), 2], where each value is written.
     """
 
     names: list[str]
     values: np.ndarray
-    found: np.ndarray
+    states: np.ndarray
     places: np.ndarray
 
     def written(self, block: RuleBlock, row: int, column: int) -> str:
@@ -220,10 +220,10 @@ class FeatureColumns(NamedTuple):
         Arguments:
             block: of the lines. row: of a line. column: of the feature.
         """
-        states = {pack_kernel.ABSENT: "is not there", pack_kernel.NOT_AVAILABLE: "is NA"}
-        state = states.get(int(self.found[row, column]))
-        state = state or f"is {self.written(block, row, column)!r}"
-        return f"feature {self.names[column]} {state}, wanted a number"
+        reasons = {pack_kernel.ABSENT: "is not there", pack_kernel.NOT_AVAILABLE: "is NA"}
+        reason = reasons.get(int(self.states[row, column]))
+        reason = reason or f"is {self.written(block, row, column)!r}"
+        return f"feature {self.names[column]} {reason}, wanted a number"
 
 
 def read_features(

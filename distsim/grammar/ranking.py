@@ -358,7 +358,7 @@ def _rules_of(
         present = feature_names(block, np.array(list(rows), np.int64))
         features = read_features(block, [*present.named, *map(str, range(present.most_bare))])
         for number, sides in rows.items():
-            faults = np.flatnonzero(features.found[number] == NO_NUMBER)
+            faults = np.flatnonzero(features.states[number] == NO_NUMBER)
             if faults.size:
                 fault = features.fault(block, number, int(faults[0]))
                 raise InputError(

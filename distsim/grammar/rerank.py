@@ -232,9 +232,9 @@ class _SpooledGroups:
         ranking, weights = self._ranking, self._ranking.weights
         names = [*weights, *self._learned]
         features = read_features(block, names)
-        values, bad = features.values, features.found == NO_NUMBER
+        values, bad = features.values, features.states == NO_NUMBER
         if ranking.missing is None:
-            bad[:, : len(weights)] = features.found[:, : len(weights)] != FOUND
+            bad[:, : len(weights)] = features.states[:, : len(weights)] != FOUND
         faults = {n: block.fault(n) for n in np.flatnonzero(block.status).tolist()}
         for n in np.flatnonzero(bad.any(axis=1) & (block.status == 0)).tolist():
             faults[n] = features.fault(block, n, int(bad[n].argmax()))

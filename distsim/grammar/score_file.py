@@ -161,7 +161,7 @@ class ScoredBlock(NamedTuple):
             int(np.count_nonzero(fine)),
             replaced,
             int(np.count_nonzero(scores.alignment.lacking)),
-            int(np.count_nonzero(scores.alignment.made)),
+            int(np.count_nonzero(scores.alignment.tried)),
             [FeatureCounts.of_block(feature, fine) for feature in scores.features],
         )
 

@@ -155,7 +155,7 @@ def _column_names(
 def _rules_with(block: RuleBlock, names: Iterable[str]) -> dict[str, list[int]]:
     """Return the rows of the rules that have each of some features, by the name of the feature."""
     wanted = [name for name in names if f"{name}=".encode() in block.text]  # a word may look so
-    states = read_features(block, wanted).found
+    states = read_features(block, wanted).states
     has = (states != columns_kernel.ABSENT) & (block.status == 0)[:, None]
     rules = {name: np.flatnonzero(has[:, k]).tolist() for k, name in enumerate(wanted)}
     return {name: rows for name, rows in rules.items() if rows}
@@ -221,11 +221,11 @@ class _GrammarTextReader:
     def _numbers(self, block: RuleBlock) -> tuple[np.ndarray, dict[int, str]]:
         """Return the columns of a block, float64[n, c], and the faults of lines by their rows."""
         features = read_features(block, list(self._names.values()))
-        values, states = features.values, features.found
+        values, states = features.values, features.states
         if self._names.get(RARITY) == _COUNTS:
             counts = read_features(block, ["2"], block.counts)
             at = list(self._names).index(RARITY)
-            values[:, at], states[:, at] = np.exp(1.0 - counts.values[:, 0]), counts.found[:, 0]
+            values[:, at], states[:, at] = np.exp(1.0 - counts.values[:, 0]), counts.states[:, 0]
             features.places[:, at] = counts.places[:, 0]
         bad = states != columns_kernel.FOUND
         for k, name in enumerate(self._names):

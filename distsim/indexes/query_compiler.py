@@ -206,7 +206,7 @@ class _States:
         for _ in range(node.least):
             copy = self.build(node.part)
             whole = self._then(whole, copy)
-        if node.most is None:
+        if node.max_times is None:
             if node.least == 0:
                 copy = self.build(node.part)
                 self._join(copy.last, copy.first)
@@ -214,7 +214,7 @@ class _States:
             self._join(copy.last, copy.first)
             return whole._replace(length=None)
         optional = _NOTHING
-        parts = [self.build(node.part) for _ in range(node.most - node.least)]
+        parts = [self.build(node.part) for _ in range(node.max_times - node.least)]
         for part in reversed(parts):  # one inside the other: each is followed by the next alone
             optional = self._then(part, optional)
             optional = optional._replace(nullable=True, cost=float("inf"), anchor=0)
@@ -477,9 +477,9 @@ class _Conditions:
 
         def add(condition: Any) -> None:
             if isinstance(condition, language.SameText):
-                first, second = self._comparable(condition.one[1], condition.other[1])
+                first, second = self._comparable(condition.first[1], condition.other[1])
                 places = (
-                    label(condition.one[0]),
+                    label(condition.first[0]),
                     column(first),
                     label(condition.other[0]),
                     column(second),

@@ -135,11 +135,11 @@ class Alternatives(NamedTuple):
 
 
 class Repeat(NamedTuple):
-    """A part least to most times; any number of times where most is None."""
+    """A part least to max_times times; any number of times where that is None."""
 
     part: Any
     least: int
-    most: int | None
+    max_times: int | None
 
 
 class Filter(NamedTuple):
@@ -156,7 +156,7 @@ class Filter(NamedTuple):
 class SameText(NamedTuple):
     """A condition on two labelled tokens: (label, attribute) each; their texts are the same."""
 
-    one: tuple[str, str]
+    first: tuple[str, str]
     other: tuple[str, str]
 
 

@@ -97,7 +97,7 @@ class GatheredRows:
         Arguments:
             batch: phrases with their signatures.
         """
-        has_contexts, phrases = batch.some, batch.phrases
+        has_contexts, phrases = batch.has_signature, batch.phrases
         lengths = phrases.text_lengths.astype(np.int32)
         rows = _RowBatch(
             phrases.hashes, batch.bits, batch.shares, phrases.strengths, lengths, phrases.text

@@ -65,7 +65,7 @@ class StreamedRows:
         Arguments:
             batch: phrases with their signatures.
         """
-        has_contexts, phrases = batch.some, batch.phrases
+        has_contexts, phrases = batch.has_signature, batch.phrases
         text = phrases.text[np.repeat(has_contexts, phrases.text_lengths)]
         self._phrases.append(
             phrases.hashes[has_contexts],

@@ -29,14 +29,14 @@ class SignedBatch:
     Attributes:
         phrases: the batch.
         bits: uint64[n, n_bits / 64].
-        some: bool[n], False where the sum of a phrase is a zero vector, which has no signature.
+        has_signature: bool[n], False where the sum of a phrase is a zero vector.
         shares: uint8[n], of a phrase's own contexts in its vector, in steps of 1 / 255.
         own: vectors of the composed phrases that have a share of their own contexts.
     """
 
     phrases: PhraseBatch
     bits: np.ndarray
-    some: np.ndarray
+    has_signature: np.ndarray
     shares: np.ndarray
     own: OwnVectors | None = None
 
@@ -47,7 +47,7 @@ class SignedBatch:
             kept: bool[n].
         """
         return SignedBatch(
-            self.phrases.where(kept), self.bits[kept], self.some[kept], self.shares[kept]
+            self.phrases.where(kept), self.bits[kept], self.has_signature[kept], self.shares[kept]
         )
 
 
@@ -89,7 +89,11 @@ class Signer:
         if own.any():
             others = batch.where(own)
             signed = self.cut(others, *self.composed(others, self.sums(others)))
-            bits[own], has_signature[own], shares[own] = signed.bits, signed.some, signed.shares
+            bits[own], has_signature[own], shares[own] = (
+                signed.bits,
+                signed.has_signature,
+                signed.shares,
+            )
             return SignedBatch(batch, bits, has_signature, shares, signed.own)
         return SignedBatch(batch, bits, has_signature, shares)
 

@@ -57,7 +57,7 @@ def test_links_are_those_of_the_slow_twin(data):
     alignment = RuleAligner("all").align(block)
     begin = 0
     for (source, target), stop, made in zip(
-        rules, alignment.link_stops.tolist(), alignment.made.tolist(), strict=True
+        rules, alignment.link_stops.tolist(), alignment.tried.tolist(), strict=True
     ):
         found = {(i, j) for i, j in alignment.links[begin:stop].tolist()}
         assert found == (naive_links(source, target) if made else set())

@@ -321,7 +321,7 @@ def test_which_rules_are_aligned():
     block = parse_block(LineBlock(text, 1), RULES)
     for mode, made in (("missing", [1, 0, 0]), ("all", [1, 1, 0]), ("none", [0, 0, 0])):
         alignment = RuleAligner(mode).align(block)
-        assert alignment.made.tolist() == [bool(m) for m in made]
+        assert alignment.tried.tolist() == [bool(m) for m in made]
         assert alignment.lacking.tolist() == [True, False, False]
     assert RuleAligner("none").align(block).links.tolist() == [[1, 1], [0, 0]]
     with pytest.raises(ParameterError, match="choose one of missing, all, none"):

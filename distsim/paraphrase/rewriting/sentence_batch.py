@@ -33,11 +33,11 @@ class RewritingTask(NamedTuple):
 class RewritingRecord(NamedTuple):
     """The rewritings of a sentence.
 
-    task: the sentence. found: its rewritings. fault: the reason why it has none, else None.
+    task: the sentence. rewritings: of it. fault: the reason why it has none, else None.
     """
 
     task: RewritingTask
-    found: list[Rewriting]
+    rewritings: list[Rewriting]
     fault: str | None
 
 
@@ -113,14 +113,14 @@ def answer_lines(answer: RewritingRecord, *, why: bool = False, as_json: bool = 
         return [
             json.dumps({
                 "line": task.line,
-                "rewritings": [_record(rewriting, why) for rewriting in answer.found],
+                "rewritings": [_record(rewriting, why) for rewriting in answer.rewritings],
                 "fault": answer.fault,
             }, ensure_ascii=False)
         ]  # fmt: skip
-    if not answer.found:
+    if not answer.rewritings:
         return [_row(task.line, 1, NOT_AVAILABLE, task.text.strip())]
     lines = []
-    for rank, rewriting in enumerate(answer.found, 1):
+    for rank, rewriting in enumerate(answer.rewritings, 1):
         lines.append(_row(task.line, rank, f"{rewriting.score:.6f}", rewriting.sentence))
         for step in rewriting.steps if why else ():
             counted = " ".join(f"{name}={value:.6g}" for name, value in step.features.items())

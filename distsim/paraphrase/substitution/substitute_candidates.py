@@ -234,13 +234,13 @@ _CACHED_PHRASES = 256
 class Candidate(NamedTuple):
     """Where a candidate was found.
 
-    origin: `words`, `contexts` or `grammar`. score: by contexts, else None. given: the words in the
-    form in which contexts found them, else ().
+    origin: `words`, `contexts` or `grammar`. score: by contexts, else None. form_in_text: the
+    words in the form in which contexts found them, else ().
     """
 
     origin: str
     score: float | None
-    given: Words = ()
+    form_in_text: Words = ()
 
 
 class WordCandidates:
@@ -335,7 +335,7 @@ class SubstituteCandidates:
         for name, scores in self._sources(target, slot):
             for words, own in as_bases(target, scores, self._forms).items():
                 known = by_words.get(words, Candidate("", None))
-                score, form_in_text = known.score, known.given
+                score, form_in_text = known.score, known.form_in_text
                 if score is None and scores[own] is not None:
                     score, form_in_text = scores[own], own
                 by_words[words] = Candidate(

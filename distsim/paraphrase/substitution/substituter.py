@@ -224,7 +224,7 @@ class Substituter:
                 )
             phrases = [self._lexicon.words(candidate) for candidate in candidates]
         kind = self._kind(occurrence.target) if candidates is None else None
-        forms = [candidate.given for candidate in by_words.values()] if candidates is None else None
+        forms = [entry.form_in_text for entry in by_words.values()] if candidates is None else None
         evidence, counts, rows, filled = self._evidence(occurrence, phrases, slot, kind, forms)
         names = [" ".join(words) for words in filled.forms]
         if candidates is not None:
