@@ -149,14 +149,14 @@ class TripleStore:
         self._buffer = grown
 
     def _sum(self) -> None:
-        self._size = _sum_triples(self._buffer[:, : self._size])
+        self._size = _sum_triples(list(self._buffer[:, : self._size]))
 
     def _spill_buffer(self) -> None:
         self._sum()
         if self._spill is None:
             self._spill = SortedRuns(self._folder)
         if self._size:
-            self._spill.write(self._buffer[:, : self._size])
+            self._spill.write(list(self._buffer[:, : self._size]))
         self._size = 0
 
     def _partitions_in_memory(self) -> Iterator[Partition]:
@@ -166,7 +166,7 @@ class TripleStore:
         while begin < self._size:
             last = triples[0, min(begin + step, self._size) - 1]
             stop = int(np.searchsorted(triples[0], last, "right"))
-            yield _cut(triples[:, begin:stop].copy())
+            yield _cut(list(triples[:, begin:stop].copy()))
             begin = stop
 
 
@@ -305,13 +305,15 @@ class SortedRuns:
 
     def _text_slice(self, run: _SortedRun, rows: tuple[int, int]) -> tuple[int, int]:
         """Return (start, stop) of the values of some rows of a run."""
+        if run.text_edges is None:
+            return 0, 0
         ends = []
-        for row in rows if run.text_edges is not None else ():
+        for row in rows:
             edge = int(np.searchsorted(run.edges, row, "right")) - 1
             lengths = np.empty(row - int(run.edges[edge]), run.likes[-2].dtype)
             self._read_into(lengths, run, len(run.likes) - 2, int(run.edges[edge]))
             ends.append(int(run.text_edges[edge]) + int(lengths.sum(dtype=np.int64)))
-        return (ends[0], ends[1]) if ends else (0, 0)
+        return ends[0], ends[1]
 
     def _read_into(self, values: np.ndarray, run: _SortedRun, column: int, row: int) -> None:
         """Fill an array with a column's values from a row on."""

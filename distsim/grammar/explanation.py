@@ -94,7 +94,7 @@ def explain_block(
                 value = float(of_table.similarities[k])
                 rows.append(PairEvidence(
                     name, source, target, None if math.isnan(value) else value, counts[source],
-                    counts[target], KINDS[int(of_table.outcomes[k])],
+                    counts[target], KINDS[PairOutcome(of_table.outcomes[k])],
                 ))  # fmt: skip
             for word, is_target in alone:
                 phrases = ("", word) if is_target else (word, "")
