@@ -505,7 +505,7 @@ def test_a_sentence_takes_from_a_phrase_found_by_contexts_and_adds_nothing():
     wanted = np.array([0.4 * np.exp(-2 * 0.01), 0.3, 0.2, 0.3])
     assert np.allclose(scores, wanted)
     scores = scores_of_phrases([0.4, 0.3, 0.2, None], features)
-    wanted *= np.exp([-0.1, -0.1, -0.1, -0.4])  # less like the target
+    wanted *= np.exp(np.array([0.01, 0.0, 0.0, 0.0]) - 0.75 * np.array([0.1, 0.1, 0.1, 0.4]))
     assert np.allclose(scores, wanted)
 
 
@@ -576,6 +576,6 @@ def test_a_word_is_shown_in_the_form_in_which_it_was_found_unless_another_is_lik
     def shown(left, right, **how):
         return fluency.scores(Occurrence.of(lexicon, left, "about", right), words, **how).forms
 
-    assert shown("it", "they", given=found) == found
+    assert shown("it", "they", forms_in_text=found) == found
     assert shown("it", "they") == words  # the commoner one
-    assert shown("they", "him", given=found) == words  # the sentence asks for it
+    assert shown("they", "him", forms_in_text=found) == words  # the sentence asks for it

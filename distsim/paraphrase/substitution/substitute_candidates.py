@@ -92,16 +92,16 @@ RANKING = Mix()
 # Of all words, unlike the few that people named, most fit and are fluent for no reason of theirs.
 FINDING = Mix(fit=0.3, fluency=0.02, frequency=0.01, centrality=0.0, shared_fit=0.0)
 # A phrase's candidates are found by their contexts, which tell more than the sentence: for each
-# unit of ln p that a candidate is below the target, it loses such a share. Of 75 sentences a reader
-# accepts 111 of the first five with .01, 104 with .02, 91 with the .03 (and .05 of ln p / count)
-# of before, 113 of the phrase's paraphrases without the sentence.
-_UNLIKELY = 0.01
-# For each .01 that the cosine of its vector with the target's is below 1 it loses 1%. Of the first
-# five in 102 sentences 120 are accepted without a sentence, 134 with this, 139 where other forms of
-# the phrase are asked, too: those that occur so often at least, and such a share of the target's.
-_UNLIKE = 1.0
-_RAREST_FORM = 20
-_LEAST_OF_FORM = 0.1
+# unit of ln p that a candidate is below the target, it loses such a share; and for each .01 that
+# the cosine of its vector with the target's is below 1, .75%. Other forms of the phrase weigh as
+# much as itself where it occurs so often. Of the first five in the 177 sentences on which these
+# were chosen 260 are accepted, 235 of the paraphrases without the sentence.
+_UNLIKELY = 0.005
+_UNLIKELY_ALONE = 0.01  # the same where there are no learned vectors
+_UNLIKE = 0.75
+_ENOUGH = 200
+_RAREST_FORM = 20  # other forms are asked that occur so often at least, and
+_LEAST_OF_FORM = 0.1  # such a share of the target's occurrences
 _UNKNOWN_CONTEXTS = 0.5  # of the cosine of words: the score of candidates of a grammar alone
 
 
@@ -117,13 +117,14 @@ def scores_of_phrases(
     Arguments:
         scores: of n candidates without the sentence, None where there is none.
         features: in the sentence.
-        by_vectors: whether `likeness` is a cosine of learned vectors; if not, it takes nothing.
+        by_vectors: whether `likeness` is a cosine of learned vectors; if not, it takes nothing, and
+            the sentence takes twice as much.
     """
     alone = [
         _UNKNOWN_CONTEXTS * max(0.0, cosine) if score is None else score
         for score, cosine in zip(scores, features.likeness.tolist(), strict=True)
     ]
-    below = _UNLIKELY * np.minimum(0.0, features.fluency)
+    below = (_UNLIKELY if by_vectors else _UNLIKELY_ALONE) * np.minimum(0.0, features.fluency)
     if by_vectors:
         below += _UNLIKE * (np.minimum(1.0, features.likeness) - 1.0)
     return np.where(features.scored, np.array(alone) * np.exp(below), np.nan)
@@ -358,17 +359,21 @@ class SubstituteCandidates:
     def _by_contexts(self, target: Words) -> dict[Words, float | None]:
         """Return what shares contexts with a phrase or its other forms, in the target's form.
 
-        The score is the mean over the forms, each weighing its occurrences; it is 0 for a form for
-        which the candidate was not found.
+        The score is the mean of the target's and of what the other forms have, each weighing its
+        occurrences. The target weighs more the more often it occurs: the senses of other forms may
+        be others (*broke down* and *break down*).
         """
         phrases = self._forms.inflected(target) if len(target) > 1 else [target]
-        counts = self._lexicon.index.count(list(map(" ".join, phrases))).tolist()
-        least = max(_RAREST_FORM, _LEAST_OF_FORM * counts[0])
-        weights = {
-            phrase: max(1.0, count) for phrase, count in zip(phrases, counts, strict=True)
-            if phrase == target or count >= least
+        count, *others = self._lexicon.index.count(list(map(" ".join, phrases))).tolist()
+        least = max(_RAREST_FORM, _LEAST_OF_FORM * count)
+        asked = {
+            phrase: n for phrase, n in zip(phrases[1:], others, strict=True) if n >= least
         }  # fmt: skip
-        total = sum(weights.values())
+        weight = count / (count + _ENOUGH) if asked else 1.0
+        total = sum(asked.values())
+        weights = {target: weight} | {
+            phrase: (1.0 - weight) * n / total for phrase, n in asked.items()
+        }
         written: dict[Words, Words] = {}  # by base words
         sums: dict[Words, float] = {}
         for phrase, weight in weights.items():
@@ -382,5 +387,5 @@ class SubstituteCandidates:
                     continue
                 bases = tuple(map(self._forms.base, inflected))
                 written.setdefault(bases, inflected)
-                sums[bases] = sums.get(bases, 0.0) + weight / total * scores[words]
+                sums[bases] = sums.get(bases, 0.0) + weight * scores[words]
         return {written[bases]: score for bases, score in sums.items()}
