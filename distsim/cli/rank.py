@@ -37,7 +37,7 @@ from distsim.corpus.sources import printable
 from distsim.grammar.pair_features import PAIR_KINDS
 
 if TYPE_CHECKING:
-    from distsim.grammar.packs.grammar_index import PackedRule
+    from distsim.grammar.packs.grammar_index import GrammarIndex, PackedRule
     from distsim.grammar.scoring import RuleScorer
 
 
@@ -306,14 +306,18 @@ def rules(
         for rule in listed_rules:
             _put_rule(rule, scorer)
         if not listed_rules and not asked.empty:
-            n_others = index.count(asked.phrase)
-            reason = "no rule has this source side"
-            if n_others:
-                reason = (
-                    f"none of its {counted(n_others, 'rule')} is asked for by --label, "
-                    "--tree or --size"
-                )
-            say(f"{asked.phrase}: {reason}")
+            say(f"{asked.phrase}: {_why_none(index, asked.phrase)}")
+
+
+def _why_none(index: "GrammarIndex", phrase: str) -> str:
+    """Return why no rule is shown for a phrase."""
+    n_others, lower = index.count(phrase), phrase.lower()
+    if n_others:
+        rules = counted(n_others, "rule")
+        return f"none of its {rules} is asked for by --label, --tree or --size"
+    if n_lower := index.count(lower):
+        return f"no rule has this source side; {lower!r} has {n_lower:,}"
+    return "no rule has this source side"
 
 
 def _put_rule(rule: "PackedRule", scorer: "RuleScorer | None") -> None:

@@ -51,7 +51,8 @@ def labelled_rules(
     """Return the best rule of each target of a phrase, the most probable first; `cost` is -ln p.
 
     Arguments:
-        source: the phrase. tree: of its sentence; None with `any`.
+        source: the phrase; in lower case where the grammar lacks it as it is, since sentences begin
+            with capitals. tree: of its sentence; None with `any`.
         choice: p of a target is the largest p(e2|e1,s) of the labels s of the phrase in its tree
             (`best`, equation 8), their mean (`average`, 9), or that of any label (`any`, 10).
         size: only rules of this pack.
@@ -60,7 +61,7 @@ def labelled_rules(
         ParameterError: the tree is broken or lacks the phrase, or there is none.
     """
     one_of(choice, get_args(LabelChoice), "choice")
-    rules = index.rules(source, size=size)
+    rules = index.rules(source, size=size) or index.rules(source.lower(), size=size)
     n_labels = 1
     if choice != "any":
         if tree is None:

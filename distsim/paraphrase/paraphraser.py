@@ -380,7 +380,10 @@ class Paraphraser:
         reason = None
         if not paraphrases:
             if not scored:
-                reason = "no other phrase occurs in its contexts"
+                reason = (
+                    "no target of its rules occurs in the corpus" if is_alone
+                    else "no other phrase occurs in its contexts"
+                )  # fmt: skip
             else:
                 reason = (
                     f"none of {counted(len(scored), 'candidate')} scores "

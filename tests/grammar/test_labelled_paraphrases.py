@@ -67,3 +67,12 @@ def test_best_average_and_any_label(packs, run):
     other = TREE.replace("VBP", "VBD").replace("NNS", "NN")
     out, err = run("rules", packs, "create equal", "--tree", other)
     assert not out and "none of its 6 rules is asked for" in err
+
+
+def test_a_phrase_may_begin_its_sentence(packs, run):
+    tree = TREE.replace("(S (NP (PRP they)) ", "(S ").replace("create", "Create")
+    lower, _ = run("rules", packs, "create equal", "--tree", tree)
+    out, _ = run("rules", packs, "Create equal", "--tree", tree)
+    assert out == lower and out.count("\n") == 2
+    out, err = run("rules", packs, "Create equal")
+    assert not out and "no rule has this source side; 'create equal' has 6" in err

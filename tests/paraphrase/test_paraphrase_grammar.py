@@ -78,3 +78,14 @@ def test_on_the_command_line(opened, run, tmp_path):
     assert "give --grammar PACKS too" in err
     _, err = run(*asked, "--grammar", tmp_path / "packs", "--tree", "(S (NP", status=1)
     assert "the tree is broken" in err
+
+
+def test_rules_whose_targets_the_corpus_lacks(opened, tmp_path):
+    index, _ = opened
+    (tmp_path / "lacking").write_text(
+        "[VP/NNS] ||| create equal ||| not in the text ||| p(e|f,LHS)=1 p(e|f)=1\n"
+    )
+    pack_grammar(tmp_path / "lacking", tmp_path / "p", options=PackOptions({"p(e|f)": 1.0}))
+    paraphraser = Paraphraser(index, options=OPTIONS, grammar=GrammarIndex.open(tmp_path / "p"))
+    answer = paraphraser.answer("create equal", tree=TREE)
+    assert answer.reason == "no target of its rules occurs in the corpus"
