@@ -14,6 +14,7 @@ not happen is forbidden; the first edit of a word needs the chance FIRST, others
 
 import math
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -57,12 +58,14 @@ def fitted(values: np.ndarray, accepted: np.ndarray) -> np.ndarray:
     return np.asarray(minimize(loss, np.zeros(columns.shape[1]), jac=True, method="L-BFGS-B").x)
 
 
-def main(output: Path) -> None:
+def learned(without: Collection[str] = ()) -> Weights:
+    """Print how chances tell what is accepted; return the weights, without some features."""
     heads, *rows = (line.split("\t") for line in lines_of(EDITS))
-    names = heads[5:]
+    columns = [place for place, name in enumerate(heads) if place > 4 and name not in without]
+    names = [heads[place] for place in columns]
     lines = np.array([int(row[0]) for row in rows])
     accepted = np.array([[int(mark) for mark in row[3:5]] for row in rows]).mean(axis=1)
-    values = np.array([[float(value) for value in row[5:]] for row in rows])
+    values = np.array([[float(row[place]) for place in columns] for row in rows])
     means, spreads = values.mean(axis=0), values.std(axis=0)
     scaled = (values - means) / spreads
     odds = np.empty(len(rows))
@@ -83,16 +86,15 @@ def main(output: Path) -> None:
         ),
     )
     *weights, constant = fitted(scaled, accepted).tolist()
-    learned = {
-        name: one / spread for name, one, spread in zip(names, weights, spreads, strict=True)
-    }
-    constant -= sum(learned[name] * mean for name, mean in zip(names, means, strict=True))
+    given = {name: one / spread for name, one, spread in zip(names, weights, spreads, strict=True)}
+    constant -= sum(given[name] * mean for name, mean in zip(names, means, strict=True))
     first, further = (math.log(chance / (1 - chance)) for chance in (FIRST, FURTHER))
-    learned |= {RULES: constant - further, "Unchanged": first - further}
-    Weights(learned | BY_HAND).write(output)
+    given |= {RULES: constant - further, "Unchanged": first - further}
+    by_hand = {name: value for name, value in BY_HAND.items() if name not in without}
+    return Weights(given | by_hand)
 
 
 if __name__ == "__main__":
     options = parser(__doc__)
     options.add_argument("-o", dest="output", type=Path, required=True)
-    main(**vars(options.parse_args()))
+    learned().write(options.parse_args().output)

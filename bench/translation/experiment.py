@@ -202,10 +202,13 @@ def end_to_end(
 
 
 def quality_rows(
-    size: int, outcomes: list[list[Outcome]], references: list[list[str]]
+    size: int,
+    outcomes: list[list[Outcome]],
+    references: list[list[str]],
+    systems: Sequence[str] = SYSTEMS,
 ) -> Iterator[list[object]]:
     base = [found[0].translations for found in outcomes]
-    for n, name in enumerate(SYSTEMS):
+    for n, name in enumerate(systems):
         said = [found[n].translations for found in outcomes]
         cells: list[object] = [size, name]
         for kind in ("BLEU", "chrF"):
