@@ -35,10 +35,10 @@ OTHERS = "update, paraphrases of other phrases"
 
 def of_others(answers: Path, out: Path) -> None:
     """Write answers whose phrases have each other's paraphrases."""
-    rows = [json.loads(line) for line in answers.read_text("utf-8").splitlines()]
-    rows = [row for row in rows if row["paraphrases"]]
+    head, *lines = answers.read_text("utf-8").splitlines()
+    rows = [row for row in map(json.loads, lines) if row["paraphrases"]]
     turned = [row["paraphrases"] for row in rows[1:] + rows[:1]]
-    text = [
+    text = [head] + [
         json.dumps(row | {"paraphrases": others}) for row, others in zip(rows, turned, strict=True)
     ]
     out.write_text("".join(f"{line}\n" for line in text), "utf-8")

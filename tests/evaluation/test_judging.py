@@ -5,6 +5,7 @@ import itertools
 import json
 import random
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from distsim.evaluation.correlations import alpha, weighted_kappa
 from distsim.evaluation.judging import read_forms, write_forms
 from distsim.evaluation.rewritings import System, edit_distance, integer_compression, reordered
 
+PROJECT = Path(__file__).parents[2]
 SOURCES = [f"the old king number {n} slept in his chair ." for n in range(12)]
 MINE = System("mine", [one.replace("old ", "") for one in SOURCES])
 PERSON = System("person", [one.replace("slept", "was asleep") for one in SOURCES])
@@ -162,6 +164,31 @@ def test_sheets_may_have_ids_and_marks_alone(tmp_path, run):
     assert read_forms(older, both, baseline="person").rows == given[0].rows
     _, err = run("judge", "read", older, folder / "marks.csv", status=1)
     assert "has no sources, nor has any sheet: give a sheet with the column source" in err
+
+
+def test_figures_of_read_simplifications_are_those_of_the_kept_marks():
+    folder = PROJECT / "bench" / "rewriting" / "simplified"
+    sheets = [folder / f"reader-{name}.tsv" for name in "ab"]
+    judged = read_forms(folder / "key.csv", sheets, baseline="pivot")
+    page = (PROJECT / "docs" / "papers.md").read_text("utf-8")
+    report = (PROJECT / "bench" / "README.md").read_text("utf-8")
+
+    def shown(value):
+        return f"{value:+.2f}".replace("0.", ".")
+
+    for row in judged.rows:
+        if row.system == "similarity":
+            gap, low, high = map(shown, row.difference)
+            assert f"{gap} ({low} to {high})" in report
+            assert f"{gap} ({low} to {high})" in page or f"({gap}, {low} to {high})" in page
+            means = [
+                next(one.mean for one in read_forms(folder / "key.csv", [sheet]).rows
+                     if one[:2] == row[:2])
+                for sheet in sheets
+            ]  # fmt: skip
+            assert " and ".join(f"{mean:.2f}" for mean in means) in page
+    assert [f"{one.kappa:.2f}" for one in judged.agreement] == ["0.93", "0.98"]
+    assert "kappa .93 and .98" in report
 
 
 def test_wrong_sheets_are_told(tmp_path, run):
