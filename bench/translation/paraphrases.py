@@ -10,17 +10,18 @@ does: shared with the baseline but for those of copying and of the added score.
                                             [--text FILE]
 
 DATA: the folder bitext-lohelp. WORK: a folder for the index of the source sides of one half of
-the sentence pairs, and of a further text, a tokenised sentence a line.
+the sentence pairs, and of a further text, a tokenised sentence a line, and for the tables; what is
+there is not made again.
 """
 
+import argparse
 import json
 import sys
-import tempfile
 from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from data import read_bitext
+from data import Bitext, read_bitext
 from experiment import Setting, end_to_end, quality_rows
 from frame import distsim, parser, print_machine, print_table
 from language_model import LanguageModel
@@ -29,7 +30,8 @@ from phrase_extraction import align, write_phrase_table
 from distsim import CorpusIndex, IndexOptions
 from distsim.paraphrase import Monolingual
 
-METHODS = ("none", "best", "add", "average", "update")
+UPDATE = "update"
+METHODS = ("none", "best", "add", "average", UPDATE)
 OTHERS = "update, paraphrases of other phrases"
 
 
@@ -55,6 +57,30 @@ def paths(table: Path, old: Path) -> list[int]:
     old_rules = {tuple(line.split(" ||| ")[:2]) for line in known}
     counts = Counter(number for rule, number in rules.items() if rule not in old_rules)
     return [counts[number] for number in range(1, max(counts, default=0) + 1)]
+
+
+def augmented(bitext: Bitext, index: Path, given: argparse.Namespace) -> list[Path]:
+    """Return the baseline's table, then those of METHODS and of OTHERS."""
+    folder = given.work
+    table, asked, answers = folder / "table", folder / "asked", folder / "answers.jsonl"
+    if not answers.exists():
+        write_phrase_table(bitext.drawn(given.size, 1), table)
+        asked.write_text("".join(" ".join(s) + "\n" for s, _ in bitext.dev + bitext.test))
+        distsim(
+            "paraphrase", index, "--input", asked, "--known", table, "--preset", "marton", "--set",
+            f"phrase_length={given.words}", "-o", answers,
+        )  # fmt: skip
+    of_others(answers, folder / "others.jsonl")
+    tables = [table]
+    for name in (*METHODS, OTHERS):
+        method, source = (name, answers) if name in METHODS else (UPDATE, folder / "others.jsonl")
+        tables.append(folder / f"{source.stem}.{method}")
+        if not tables[-1].exists():
+            distsim(
+                "augment", table, "--paraphrases", source, "-o", tables[-1], "--set",
+                f"method={method}",
+            )  # fmt: skip
+    return tables
 
 
 def main() -> None:
@@ -86,29 +112,12 @@ def main() -> None:
         bitext, model, links, Monolingual(source=index, target=index), 4, tuple(given.rounds)
     )
     references = [target for _, target in bitext.test]
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        table, asked = folder / "table", folder / "asked"
-        write_phrase_table(bitext.drawn(given.size, 1), table)
-        asked.write_text("".join(" ".join(s) + "\n" for s, _ in bitext.dev + bitext.test))
-        distsim(
-            "paraphrase", index, "--input", asked, "--known", table, "--preset", "marton", "--set",
-            f"phrase_length={given.words}", "-o", folder / "update.jsonl",
-        )  # fmt: skip
-        of_others(folder / "update.jsonl", folder / "others.jsonl")
-        tables = [table]
-        for name in (*METHODS, OTHERS):
-            tables.append(folder / name)
-            answers = "others.jsonl" if name == OTHERS else "update.jsonl"
-            distsim(
-                "augment", table, "--paraphrases", folder / answers, "-o", tables[-1], "--set",
-                f"method={'update' if name == OTHERS else name}",
-            )  # fmt: skip
-        print(f"new rules with 1, 2 ... paths: {paths(folder / 'none', table)}")
-        words = {line.split(" ||| ", 1)[0] for line in table.read_text("utf-8").splitlines()}
-        unknown = {word for source, _ in bitext.test for word in source} - words
-        wanted = setting.wanted({word: [] for word in unknown})
-        outcomes = end_to_end(setting, tables, wanted, given.tunings)
+    tables = augmented(bitext, index, given)
+    print(f"new rules with 1, 2 ... paths: {paths(tables[1], tables[0])}")
+    words = {line.split(" ||| ", 1)[0] for line in tables[0].read_text("utf-8").splitlines()}
+    unknown = {word for source, _ in bitext.test for word in source} - words
+    wanted = setting.wanted({word: [] for word in unknown})
+    outcomes = end_to_end(setting, tables, wanted, given.tunings)
     systems = ("baseline", *METHODS, OTHERS)
     print_table(
         ["pairs", "system", "BLEU", "difference", "chrF", "difference", "recall"],

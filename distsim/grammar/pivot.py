@@ -80,7 +80,9 @@ def pivot_grammar(
     options = options or PivotOptions()
     if options.estimate != "pivot" or options.side == "other":
         setting = "`side` other" if options.side == "other" else f"`estimate` {options.estimate}"
-        raise ParameterError(f"{setting} needs the counts of rules: pivot what `numeric` wrote")
+        raise ParameterError(
+            f"{setting} needs the counts of rules: give the folder that extract --numeric writes"
+        )
     report = PivotReport(InvalidLines(grammar, on_error))
     with read_translations(
         grammar, options.features, options.scale, grammar_format, report.faulty, progress
