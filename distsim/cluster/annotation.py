@@ -11,6 +11,7 @@ end to end. A run that was killed goes on behind the tasks that are done.
 import json
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -130,6 +131,14 @@ class AnnotationJob:
             output.write(total, [self._path("parts", n) for n in range(n_tasks)])
         return total
 
+    def remove(self) -> None:
+        """Remove the folder; what is there under its name is whole at any time."""
+        leaving = self.folder.with_name(f".{self.folder.name}.leaving")
+        shutil.rmtree(leaving, ignore_errors=True)
+        with suppress(OSError):
+            self.folder.rename(leaving)
+        shutil.rmtree(leaving, ignore_errors=True)
+
     def _path(self, kind: str, number: int) -> Path:
         return self.folder / kind / f"{number:06d}"
 
@@ -177,10 +186,12 @@ def annotate_on_spark(
     sources = find_texts(checked_paths, as_is, [*files_of(path), shared])
     checksum = checksum_of_text(sources, annotator)
     output = AnnotatedFile(Path(path), checksum)
-    if output.finished is not None:
-        return output.finished
     packs = Path(path).suffix == ".gz"
     job = AnnotationJob(shared / f"annotate-{checksum[:12]}{'-gz' if packs else ''}")
+    if output.finished is not None:
+        if not run.keep_work:
+            job.remove()  # which a driver that was killed at its end has left
+        return output.finished
     progress("cut", 0, None)
     n_bytes = sum(file_state(source).size for source in sources)
     n_tasks, shipped = job.write_text(sources, n_bytes), job.ship(annotator)
@@ -200,7 +211,7 @@ def annotate_on_spark(
     progress("join", 0, 1)
     total = job.join(output, n_tasks)
     if not run.keep_work:
-        shutil.rmtree(job.folder, ignore_errors=True)
+        job.remove()
     if not total.sentences:
         raise InputError(f"{', '.join(s.label for s in sources)}: no text: give some")
     return total

@@ -197,6 +197,23 @@ def test_annotated_parts_are_the_file_of_one_machine(tmp_path, alice, name):
     assert AnnotatedFile(tmp_path / "many" / name, checksum).finished == total
 
 
+def test_what_a_driver_killed_at_its_end_has_left_is_removed(tmp_path, alice):
+    """The output is written, and the run's folder is half removed, or not at all."""
+    text, out, shared = tmp_path / "a.txt", tmp_path / "out.conllu", tmp_path / "work"
+    text.write_text(alice[:9_000], encoding="utf-8")
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "tag").write_text("NN")
+    words = Words(str(tmp_path / "models"))
+    total = annotate([text], out, words, jobs=1)
+    name = f"annotate-{checksum_of_text(find_texts([text]), words)[:12]}"
+    for folder in (name, f".{name}.leaving"):
+        AnnotationJob(shared / folder).write_text(find_texts([text]), 9_000)
+    assert annotate_on_spark(text, out, shared, words, run=SparkOptions(keep_work=True)) == total
+    assert len(list(shared.iterdir())) == 2
+    assert annotate_on_spark(text, out, shared, words) == total
+    assert not any(shared.iterdir())
+
+
 @pytest.mark.extra
 def test_two_workers_annotate_as_one_machine(spark, tmp_path, alice):
     spacy = pytest.importorskip("spacy", reason="the extra spacy is not installed")

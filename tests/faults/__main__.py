@@ -9,11 +9,11 @@ import sys
 import time
 from dataclasses import replace
 
-from tests.faults import archives, flips, lines, places, pools, readers, twins, writing
+from tests.faults import archives, flips, lines, places, pools, readers, spark, twins, writing
 from tests.faults.commands import Materials
 from tests.faults.frame import TINY, Budget, run_case, scratch_folder
 
-CAMPAIGNS = (writing, places, flips, archives, lines, pools, readers, twins)
+CAMPAIGNS = (writing, places, flips, archives, lines, pools, readers, spark, twins)
 
 
 def main() -> None:
