@@ -79,7 +79,7 @@ def _operation(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
         {
             "name": argument.name,
             "in": "query",
-            "description": argument.told,
+            "description": argument.description,
             "required": argument.default is None,
             "schema": argument.schema(),
         }
@@ -104,7 +104,7 @@ def _operation(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
     }
     return {
         "operationId": endpoint.name,
-        "summary": endpoint.told,
+        "summary": endpoint.description,
         "parameters": arguments,
         "responses": {"200": {"description": "the answer", "content": content}} | faults,
     }

@@ -186,7 +186,7 @@ class ArtifactCache:
         self, queue: WorkerQueue, makers: Sequence[Callable[[Opened], object]]
     ) -> None:
         for make in makers:
-            self.progress.next(jit_warm_up.told(make))
+            self.progress.next(jit_warm_up.name_of(make))
             try:
                 await queue.run(partial(make, self._opened))
             except (DistsimError, BusyError) as error:

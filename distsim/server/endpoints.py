@@ -20,12 +20,12 @@ PREFIX = "/api/v1"
 class TextField:
     """A text argument.
 
-    name: in the address. told: its description. default: None where it is required. most:
+    name: in the address. description: what it is. default: None where it is required. most:
     characters. many: it may be repeated.
     """
 
     name: str
-    told: str
+    description: str
     default: str | None = None
     most: int = LIMITS.phrase_characters
     many: bool = False
@@ -67,12 +67,12 @@ class TextField:
 class WholeField:
     """A whole number within a range.
 
-    name: in the address. told: its description. default: None where it is required. least, most:
+    name: in the address. description: what it is. default: None where it is required. least, most:
     the range.
     """
 
     name: str
-    told: str
+    description: str
     default: int | None
     least: int
     most: int
@@ -102,12 +102,12 @@ class WholeField:
 class ChoiceField:
     """One of a few words.
 
-    name: in the address. told: its description. default: the word where none is given. choices:
+    name: in the address. description: what it is. default: the word where none is given. choices:
     all.
     """
 
     name: str
-    told: str
+    description: str
     default: str
     choices: tuple[str, ...]
     many = False
@@ -138,7 +138,7 @@ class Endpoint:
 
     Attributes:
         name: its path below /api/v1.
-        told: its description.
+        description: what it is.
         question: the function that answers it.
         answer: the type of its answer.
         arguments: of the question.
@@ -147,7 +147,7 @@ class Endpoint:
     """
 
     name: str
-    told: str
+    description: str
     question: Callable[..., Any]
     answer: Any
     arguments: tuple[Argument, ...] = ()

@@ -91,7 +91,7 @@ PAGES: tuple[Maker, ...] = (_phrase_page, _comparison)
 SLOW: tuple[Maker, ...] = (_paraphrases, _substitutes, _rewriting)
 
 
-def told(make: Maker) -> str:
+def name_of(make: Maker) -> str:
     """Return the name of a step of the warm-up, for visitors who wait."""
     return (make.__doc__ or "").partition("\n")[0].rstrip(".")
 
@@ -115,7 +115,7 @@ def main() -> None:
     """Ask every kind of question once, and print each; its compiled kernels are stored."""
     opened = Opened(Places(**json.loads(sys.argv[1])))
     for make in every():
-        print(told(make), flush=True)
+        print(name_of(make), flush=True)
         with suppress(DistsimError):
             make(opened)
 

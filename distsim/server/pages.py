@@ -60,13 +60,13 @@ _KEPT_SECONDS = 31_536_000  # of what is under a name that changes with it
 class Panel:
     """A part of a page.
 
-    name: in addresses. title: its heading. told: its explanation. endpoint: whose answer it shows,
-    by the template of that name.
+    name: in addresses. title: its heading. explanation: what it shows. endpoint: whose
+    answer it shows, by the template of that name.
     """
 
     name: str
     title: str
-    told: str
+    explanation: str
     endpoint: str
 
 
@@ -276,8 +276,8 @@ class _Site:
                 asked = {key: value for key, value in texts.items() if value}
                 panel = await self._panel(name, asked, wait=True)
             return self.rendered(f"{name}.html", about=await self._about(), q="", panel=panel,
-                                 title=PANELS[name].title, told=PANELS[name].told, given=texts,
-                                 here={})  # fmt: skip
+                                 title=PANELS[name].title, explanation=PANELS[name].explanation,
+                                 given=texts, here={})  # fmt: skip
 
         return page
 
@@ -292,8 +292,8 @@ class _Site:
             panel = await self._panel("substitutes", {"sentence": sentence}, wait=True)
         return self.rendered(
             "sentence.html", about=about, q="", title="In a sentence", panel=panel,
-            pieces=_pieces(plain, first, stop), text=plain, told=PANELS["substitutes"].told,
-            here={},
+            pieces=_pieces(plain, first, stop), text=plain,
+            explanation=PANELS["substitutes"].explanation, here={},
         )  # fmt: skip
 
     async def passage(self, request: Request) -> Response:
@@ -325,7 +325,7 @@ class _Site:
 
     def rendered(self, template: str, status: int = 200, **values: Any) -> Response:
         """Return a page."""
-        text = _TEMPLATES.get_template(template).render(panels_told=PANELS, **values)
+        text = _TEMPLATES.get_template(template).render(all_panels=PANELS, **values)
         return Response(text.encode(errors="replace"), status, media_type=HTML)
 
     async def _about(self) -> About:

@@ -111,7 +111,7 @@ def about(opened: Opened) -> About:
         () if index.layers is None else index.layers.names,
         tuple(subcorpus.name for subcorpus in list_subcorpora(index)),
         tuple(opened.notes),
-        LIMITS.told(),
+        LIMITS.as_numbers(),
         suggestions(opened),
     )
 

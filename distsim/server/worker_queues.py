@@ -43,7 +43,7 @@ class QuestionLimits:
     waiting: int = 100
     exports: int = 4
 
-    def told(self) -> dict[str, float]:
+    def as_numbers(self) -> dict[str, float]:
         """Return the limits by name."""
         return asdict(self)
 
