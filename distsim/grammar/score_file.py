@@ -13,14 +13,15 @@ from distsim.base.arguments import OnError
 from distsim.base.errors import counted, program_version
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.bitext.aligner import LinkModel
-from distsim.corpus.lines import LineBlock, read_line_blocks
+from distsim.corpus.lines import LineBlock, read_line_blocks, split_lines
 from distsim.corpus.sources import spooled
 from distsim.grammar.alignment import RuleAligner, TrainingSample
 from distsim.grammar.block import RuleBlock, parse_block
 from distsim.grammar.explanation import HEADER, SIM_RULE, explain_block, explanation_lines
 from distsim.grammar.fields import InvalidLines
 from distsim.grammar.formats import find_format
-from distsim.grammar.score_writer import OutputOptions, text_with_scores
+from distsim.grammar.formats.grammar_format import GrammarFormat
+from distsim.grammar.score_writer import OutputOptions, stand_already, text_with_scores
 from distsim.grammar.scoring import (
     BlockScores,
     FeatureScores,
@@ -28,6 +29,8 @@ from distsim.grammar.scoring import (
     RuleScorer,
 )
 from distsim.storage.files import open_output
+
+_HEAD_LINES = 1000  # whose features tell whether they have names, and are scores already
 
 
 @dataclass
@@ -350,13 +353,13 @@ def score_grammar(
                 evidence.write(("\t".join(HEADER) + "\n").encode())
             if first is not None:
                 known = find_format(grammar_format, first.text)
-                named = options.names_features(parse_block(first, known), known)
+                named, stand = _style(first, known, scoring, options)
 
                 def scored(lines: LineBlock) -> ScoredBlock:
                     block = parse_block(lines, known)
                     scores = scoring.score_block(block)
                     written = text_with_scores(
-                        block, scores, scorer.names, options, named, on_error == "drop"
+                        block, scores, scorer.names, options, named, on_error == "drop", stand
                     )
                     packed = out.pack(written.text)
                     explanation = b""
@@ -377,6 +380,17 @@ def score_grammar(
     report.seconds = time.monotonic() - started
     report.cpu_seconds = time.process_time() - cpu_started
     return report
+
+
+def _style(
+    first: LineBlock, known: GrammarFormat, scoring: RuleScorer, options: OutputOptions
+) -> tuple[bool, bool]:
+    """Return (scores are written as `name=value`, they stand already without names)."""
+    lines = b"".join(split_lines(first.text)[:_HEAD_LINES])
+    head = parse_block(LineBlock(lines, first.first_line), known)
+    if options.names_features(head, known):
+        return True, False
+    return False, stand_already(head, scoring.score_block(head), scoring.names, options)
 
 
 def signature_lines(scorer: RuleScorer, aligner: RuleAligner) -> list[str]:

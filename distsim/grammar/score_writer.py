@@ -103,32 +103,25 @@ def text_with_scores(
     options: OutputOptions,
     named: bool,
     drops: bool,
+    stand: bool = False,
 ) -> ScoredText:
     """Return the lines of a block with the scores behind their features.
 
     named: as `name=value`. drops: leave out invalid lines instead of keeping them as they are.
+    stand: the last features are older values of the scores, without names, and are replaced.
 
     Arguments:
         options: how they are written.
     """
-    columns: dict[str, np.ndarray] = {}
-    for name, feature in zip(names, scores.features, strict=True):
-        columns[name] = feature.means
-        if options.coverage and feature.coverage is not None:
-            columns[f"{name}_coverage"] = feature.coverage
+    columns = _columns_of(scores, names, options)
     if named:
         columns = _as_released(columns)
-    absent = b"" if named else b" " + options.missing.encode()
     fine = block.status == 0
-    text, ends = kernel_text.write_values(
-        frozen(np.column_stack(list(columns.values()))), frozen(fine),
-        *texts_of([f" {name}=".encode() if named else b" " for name in columns]),
-        frozen(np.frombuffer(absent, np.uint8)),
-    )  # fmt: skip
+    text, ends = _written_values(block, columns, options, named)
     begins = {name[:4] for name in columns} if named else ()
     may_stand = any(begin.encode() in block.text for begin in begins)  # one search for most
     standing = may_stand and any(f"{name}=".encode() in block.text for name in columns)
-    if block.written is None and not standing:
+    if block.written is None and not standing and not stand:
         whole = kernel_text.insert_texts(
             frozen(np.frombuffer(block.text, np.uint8)), frozen(block.line_starts),
             frozen(block.features[:, 1]), frozen(text), frozen(ends), frozen(fine | (not drops)),
@@ -136,10 +129,82 @@ def text_with_scores(
         return ScoredText(whole.tobytes(), 0)
     written_values, stops = text.tobytes(), ends.tolist()
     added = [written_values[start:stop] for start, stop in pairwise(stops)]
-    written = lines_with_features(block, added, list(columns) if named else (), options.missing)
+    if stand:
+        written = _lines_with_last_replaced(block, added, len(columns))
+    else:
+        written = lines_with_features(block, added, list(columns) if named else (), options.missing)
     lines, valid = written.lines, fine.tolist()
     kept = [line for n, line in enumerate(lines) if valid[n] or not drops]
     return ScoredText(b"".join(kept), written.replaced)
+
+
+def stand_already(
+    block: RuleBlock, scores: BlockScores, names: list[str], options: OutputOptions
+) -> bool:
+    """Return whether the last features of each rule are its scores, without names.
+
+    Nothing but their values tells it: all must be what would be written now, and of a rule a
+    value with decimals.
+
+    Arguments:
+        block: the first rules of a grammar. scores: theirs. names: of the scores.
+        options: how they are written.
+    """
+    columns = _columns_of(scores, names, options)
+    text, ends = _written_values(block, columns, options, named=False)
+    written_values, stops = text.tobytes(), ends.tolist()
+    pairs = [
+        (block.feature_text(row).split()[-len(columns) :], written_values[start:stop].split())
+        for row, (start, stop) in enumerate(pairwise(stops))
+        if block.status[row] == 0
+    ]
+    has_decimals = any(value.strip(b"01.").isdigit() for _, values in pairs for value in values)
+    return has_decimals and all(features == values for features, values in pairs)
+
+
+def _columns_of(
+    scores: BlockScores, names: list[str], options: OutputOptions
+) -> dict[str, np.ndarray]:
+    """Return the values of each feature to be written, by its name."""
+    columns: dict[str, np.ndarray] = {}
+    for name, feature in zip(names, scores.features, strict=True):
+        columns[name] = feature.means
+        if options.coverage and feature.coverage is not None:
+            columns[f"{name}_coverage"] = feature.coverage
+    return columns
+
+
+def _written_values(
+    block: RuleBlock, columns: dict[str, np.ndarray], options: OutputOptions, named: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (text, offsets): the features of each rule, a blank before each."""
+    absent = b"" if named else b" " + options.missing.encode()
+    values: tuple[np.ndarray, np.ndarray] = kernel_text.write_values(
+        frozen(np.column_stack(list(columns.values()))), frozen(block.status == 0),
+        *texts_of([f" {name}=".encode() if named else b" " for name in columns]),
+        frozen(np.frombuffer(absent, np.uint8)),
+    )  # fmt: skip
+    return values
+
+
+def _lines_with_last_replaced(
+    block: RuleBlock, added: Sequence[bytes], n_replaced: int
+) -> WrittenLines:
+    """Return the lines of a block, the last `n_replaced` features of each rule replaced."""
+    last = re.compile(rb"(?:[ \t]+[^ \t\r\n]+){%d}(?=\s*$)" % n_replaced)
+    lines = block.written or [block.line(row) for row in range(len(block))]
+    replaced = list(lines)
+    starts, ends = (block.features - block.line_starts[:-1, None]).T.tolist()
+    for row in np.flatnonzero(block.status == 0).tolist():
+        if block.written is None:
+            line, start, end = lines[row], starts[row], ends[row]
+            field = last.sub(added[row], b" " + line[start:end], 1)[1:]
+            replaced[row] = line[:start] + field + line[end:]
+        else:
+            fields = split_fields(lines[row])
+            fields[2] = last.sub(added[row], fields[2], 1)
+            replaced[row] = join_fields(fields)
+    return WrittenLines(replaced, int(np.count_nonzero(block.status == 0)))
 
 
 def lines_with_features(
