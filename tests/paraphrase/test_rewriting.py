@@ -21,6 +21,7 @@ from distsim.paraphrase.rewriting import RewriteOptions, Rewriter, Weights, tuni
 from distsim.paraphrase.rewriting import rewriter as rewriter_module
 from distsim.paraphrase.rewriting.grammar import RuleScores
 from distsim.paraphrase.rewriting.language_model import ArpaModel, IndexModel
+from distsim.paraphrase.rewriting.operations import Operation
 from distsim.paraphrase.rewriting.rewriting_features import Forest, best
 from distsim.paraphrase.rewriting.sentence import LabelledSentence
 from distsim.paraphrase.substitution.substituter import REPLACEMENT
@@ -535,7 +536,7 @@ def test_tuning_finds_what_people_do(made, tmp_path, run):
     run(*files, *more, "-o", tmp_path / "two", "-j", "2")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     text = (tmp_path / "one").read_text()
-    assert text.startswith("# tuned for sari on 4 sentences of source with 1 references each: ")
+    assert text.startswith("# tuned for sari on 4 sentences of source with 1 reference each: ")
     weights = Weights.read(tmp_path / "one")
     assert weights.get("LM") > 0
     assert (
@@ -849,3 +850,24 @@ def test_more_sentences_than_memory_holds_are_refused_at_their_line(tmp_path, mo
     text.write_text("a\n" * 4)
     with pytest.raises(InputError, match="line 4: is sentence 4: rewrite at most 3 at a time"):
         sentence_batch.read_tasks([text], None)
+
+
+@pytest.mark.parametrize("cut", ["do n't", "don 't"], ids=["Penn", "at the apostrophe"])
+@pytest.mark.parametrize("written", ["do n't", "don 't", "don &apos;t", "do n’t", "don ’t"])
+def test_negations_are_looked_up_as_text_and_rules_have_them(tmp_path, cut, written):
+    (tmp_path / "rules").write_text(
+        f"[X] ||| {cut} want ||| refuse ||| p=1\n[X] ||| a large number of ||| many ||| p=1\n"
+    )
+    pack_grammar(tmp_path / "rules", tmp_path / "pack", options=PackOptions(weights={"p": 1.0}))
+    text = [f"they {cut} see many kings .".split(), ["they", "refuse", "it", "."]] * 9
+    CorpusIndex.build([write_lines(tmp_path / "text", text)], tmp_path / "index")
+    rewriter = rewriter_of(tmp_path, length=None)
+    best = {
+        one: rewriter.rewrite(f"they {one} see a large number of kings .", k=1)[0]
+        for one in (cut, written)
+    }
+    assert best[written].sentence == f"they {written} see many kings ."
+    assert best[written].score == pytest.approx(best[cut].score)
+    assert rewriter.rewrite(f"they {written} want it .", k=1)[0].sentence == "they refuse it ."
+    lost = LabelledSentence(f"they {written} sleep").told_of(Operation(2, 3, "word"))
+    assert "LostNegation" in lost

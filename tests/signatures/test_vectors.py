@@ -89,9 +89,9 @@ FAULTS = {
         TWO.replace(b"2 2", b"2 5"), "f, line 2: 2 numbers after the word, wanted 5, as the header"
     ),
     "no dimension": (b"2 0\na\nb\n", "f, line 1: 0 dimensions"),
-    "too few numbers": (b"a 1 2\nb 3\n", "f, line 2: 1 numbers after the word, wanted 2, as in"),
+    "too few numbers": (b"a 1 2\nb 3\n", "f, line 2: 1 number after the word, wanted 2, as in"),
     "too many numbers": (b"a 1 2\nb 3 4 5\n", "f, line 2: 3 numbers after the word, wanted 2"),
-    "ragged both ways": (b"a 1 2\nb 3\nc 4 5 6\n", "f, line 2: 1 numbers"),
+    "ragged both ways": (b"a 1 2\nb 3\nc 4 5 6\n", "f, line 2: 1 number after"),
     "no number": (b"a 1 2\nb 3 x\n", "f, line 2: 'x' is no number, wanted 2 numbers"),
     "an empty line": (b"a 1 2\n\nb 3 4\n", "f, line 2: 0 numbers after the word"),
     "no word": (b"a 1 2\n 3 4\n", "f, line 2: "),

@@ -13,6 +13,7 @@ from distsim.paraphrase.kernels.matching import SourceRules, Trie, find_matches
 from distsim.paraphrase.rewriting import rewriting_features
 from distsim.paraphrase.rewriting.language_model import LanguageModel
 from distsim.paraphrase.rewriting.rewriting_options import Weights
+from distsim.paraphrase.rewriting.sentence import LabelledSentence, with_negations_cut
 
 X = "X"
 _GAP = re.compile(r"\[([^\[\]\s]*),([0-9]{1,9})\]")
@@ -87,6 +88,23 @@ class Grammar:
         A capital letter is only overlooked in the first token: elsewhere it marks a name.
         """
         return np.array([self._code(token, i == 0) for i, token in enumerate(tokens)], np.int64)
+
+    def codes_of(self, sentence: LabelledSentence) -> np.ndarray:
+        """Return the tokens of a sentence as symbols, negations cut as the rules have them; int64.
+
+        Arguments:
+            sentence: `don 't` is `do n't` where only that is known, and the other way round.
+        """
+        codes = self.codes(sentence.tokens)
+        for before_n in (True, False):
+            words = with_negations_cut(sentence.plain, before_n)
+            other = self.codes(words)
+            for at in range(len(words) - 1):
+                pair = slice(at, at + 2)
+                is_negation = words[at + 1].lower() == ("n't" if before_n else "'t")
+                if is_negation and (codes[pair] < 0).any() and (other[pair] >= 0).all():
+                    codes[pair] = other[pair]
+        return codes
 
     def symbol(self, word: str) -> int:
         """Return the symbol of a word as it is written, -1 where no rule has it."""

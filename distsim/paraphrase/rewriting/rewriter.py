@@ -46,6 +46,7 @@ from distsim.paraphrase.rewriting.sentence import (
     DROPPED_KINDS,
     LabelledSentence,
     tokens_of,
+    with_negations_cut,
 )
 from distsim.paraphrase.substitution.substituter import Substituter
 
@@ -132,6 +133,8 @@ class Rewriter:
         self.model, self.words = model, words
         self.grammar = grammar or Grammar(pack, model, self.options.span)
         self.weights.require(self.feature_names, str(pack.artifact.path))
+        before_n, at_apostrophe = model.rarity(["n't", "'t"]).tolist()
+        self._cuts_before_n = before_n <= at_apostrophe
         model_weight = self.weights.get(rewriting_features.LM)
         if not model_weight > 0:
             raise ParameterError(
@@ -195,6 +198,14 @@ class Rewriter:
             return self._best(problem, problem.search(), k)
         return self._of_length(problem, self.options.length, k)
 
+    def known_words(self, sentence: LabelledSentence) -> list[str]:
+        """Return the words of a sentence as the language model has them: `do n't` or `don 't`.
+
+        Arguments:
+            sentence: of any tokens.
+        """
+        return with_negations_cut(sentence.plain, self._cuts_before_n)
+
     def _best(self, problem: "_Problem", forest: Forest, n: int) -> list[Rewriting]:
         """Return the best of a forest.
 
@@ -256,7 +267,7 @@ class _Problem:
             self._last_pops = _MORE_LAST_POPS * options.pops
         self._steps_by_rule: dict[int, Step] = {}
         self._shapes: dict[int, tuple[int, tuple[int, ...]]] = {}
-        codes = grammar.codes(sentence.tokens)
+        codes = grammar.codes_of(sentence)
         self._licences_of = licences = self._licences(self._span)
         possible = licences.copy()
         if grammar.x >= 0:
@@ -285,7 +296,7 @@ class _Problem:
         put = [word for edit in self._edits for word in _instead(edit.change)]
         put += filter(None, self._forms.tolist())
         self._words: list[str] = [*sentence.tokens, *dict.fromkeys(put)]
-        self._plain = [*sentence.plain, *self._words[len(sentence) :]]
+        self._plain = [*rewriter.known_words(sentence), *self._words[len(sentence) :]]
         self._number_rules(scores[places])
         self._place(groups, group_parts, part_starts)
 
@@ -417,7 +428,7 @@ class _Problem:
             edits.append(_Edit(i, counted, -_AVOIDED if plain[i] in avoid else 0.0))
         if not options.deletes:
             return edits
-        rarity = self._rewriter.model.rarity(sentence.plain)
+        rarity = self._rewriter.model.rarity(self._rewriter.known_words(sentence))
         for operation in sentence.operations(self._longest, shortens=options.length is not None):
             if keep.intersection(plain[operation.start : operation.stop]):
                 continue

@@ -1,8 +1,9 @@
 """Sentences with labels of their spans, and the operations that are possible in them."""
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 
 from distsim.base.errors import ParameterError, counted
 from distsim.corpus.annotation import Tree, TreeReader
@@ -51,6 +52,7 @@ _LEADING = (
 )
 _NEEDS_MORE = frozenset(_LEADING.split())
 _NEGATIONS = frozenset(("not", "n't", "no", "never", "nor", "neither"))
+_NOT = re.compile(r"(.*[a-z])(n)('t)", re.I)  # a verb, with its negation as one or two tokens
 _CLAUSES = ("S", "SINV", "SQ")
 
 _OPEN, _CLOSED = "(", ")"
@@ -60,10 +62,36 @@ _PAIRS = ((_OPEN, _CLOSED), ("[", "]"), ("{", "}"))
 _reader = TreeReader()
 
 
+def with_negations_cut(words: Sequence[str], before_n: bool) -> list[str]:
+    """Return words with the negation of each verb that is two of them cut in one way.
+
+    Arguments:
+        words: of a sentence, plain.
+        before_n: as the Penn Treebank cuts it; otherwise at the apostrophe, as other text is cut.
+
+    >>> with_negations_cut(["I", "don", "'t", "or", "ca", "n't"], before_n=True)
+    ['I', 'do', "n't", 'or', 'ca', "n't"]
+    >>> with_negations_cut(["ca", "n't"], before_n=False)
+    ['can', "'t"]
+    """
+    cut = list(words)
+    for at, (left, right) in enumerate(pairwise(words)):
+        if right[-2:].lower() == "'t" and (verb := _NOT.fullmatch(left + right)):
+            cut[at : at + 2] = (
+                [verb[1], verb[2] + verb[3]] if before_n else [verb[1] + verb[2], verb[3]]
+            )
+    return cut
+
+
+def _is_negation(word: str) -> bool:
+    return word.lower() in _NEGATIONS or _NOT.fullmatch(word) is not None
+
+
 class LabelledSentence:
     """A sentence: its tokens as written, and the labels of its spans.
 
-    plain: the tokens with brackets and quotation marks as plain text has them; escapes: how this
+    plain: the tokens with brackets and quotation marks as plain text has them, apostrophes
+    straight and negations cut as in the Penn Treebank; escapes: how this
     sentence writes those, `(` to `-lrb-`. labels: for each span (start, stop) all that the tree
     calls it, sums and parts of constituents too.
 
@@ -81,10 +109,12 @@ class LabelledSentence:
 
     def __init__(self, text: str, tree: Tree | str | None = None) -> None:
         self.tokens = text.split()
-        self.plain = [unescape(token) for token in self.tokens]
+        unescaped = [unescape(token) for token in self.tokens]
+        straight = [word.replace("’", "'") if len(word) > 1 else word for word in unescaped]
+        self.plain = with_negations_cut(straight, before_n=True)
         self.escapes = {
             plain: token
-            for token, plain in zip(self.tokens, self.plain, strict=True)
+            for token, plain in zip(self.tokens, unescaped, strict=True)
             if token != plain
         }
         for opened, closed in _PAIRS:  # where one of a pair is escaped, so is the other
@@ -177,9 +207,7 @@ class LabelledSentence:
             and self.plain[operation.start - 1].lower() in _NEEDS_MORE
             and (operation.stop == len(self) or self.plain[operation.stop] in (COMMA, *ENDS)),
             operation.stop - operation.start <= 2
-            and not _NEGATIONS.isdisjoint(
-                map(str.lower, self.plain[operation.start : operation.stop])
-            ),
+            and any(map(_is_negation, self.plain[operation.start : operation.stop])),
             any(operation.start <= a and b <= operation.stop < end for a, b, end in self._subjects),
         )
         flags = zip(rewriting_features.OF_DELETIONS, facts, strict=True)
