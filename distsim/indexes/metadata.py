@@ -24,6 +24,7 @@ from distsim import storage
 from distsim.base.arguments import FieldType, plain_number
 from distsim.base.errors import ArtifactError, InputError, ParameterError, counted
 from distsim.corpus.documents import ID_FIELD, NO_ID, without_id
+from distsim.corpus.tokeniser import APOSTROPHES, QUOTES
 from distsim.storage.files import naming
 
 ARRAY = "documents"  # the file, as an array of bytes
@@ -46,6 +47,8 @@ _AFTER = "~"  # above every character of a date
 _NO_VALUE = {"<NA>", "NaT", "NaN"}  # how pandas and polars write a missing value
 
 Value = int | float | str | None
+_STRAIGHT = "with_straight_marks"  # the function of SQL
+_STRAIGHT_MARKS = dict.fromkeys(map(ord, APOSTROPHES), "'") | dict.fromkeys(map(ord, QUOTES), '"')
 
 
 class MetadataWriter:
@@ -518,9 +521,10 @@ class Metadata:
 
     def _of_id(self, id_: str) -> tuple[str, list[Value]]:
         """Return the condition of an id; where none has it, of a file's name without its ending."""
-        if self.numbers([id_])[0] >= 0:
-            return f"{ID_FIELD} = ?", [id_]
-        return f"(substr({ID_FIELD}, 1, ?) = ? AND instr(substr({ID_FIELD}, ?), '/') = 0)", [
+        column = f"{_STRAIGHT}({ID_FIELD})" if _has_marks(id_) else ID_FIELD
+        if self._has(column, id_):
+            return f"{column} = ?", [id_]
+        return f"(substr({column}, 1, ?) = ? AND instr(substr({column}, ?), '/') = 0)", [
             len(id_) + 1, f"{id_}.", len(id_) + 1,
         ]  # fmt: skip
 
@@ -553,6 +557,7 @@ class Metadata:
                 statements = [sql for (sql,) in database.execute("SELECT sql FROM sqlite_master")]
                 if statements != list(_schema(len(self.fields))):
                     raise self._damaged()
+                database.create_function(_STRAIGHT, 1, _with_straight_marks, deterministic=True)
                 yield database
         except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError, OverflowError):
             raise self._damaged() from None
@@ -578,6 +583,9 @@ def _condition(column: str, field: str, kind: str, text: str) -> tuple[str, list
         value = _filter_value(field, kind, text)
         if kind == "date":
             return f"({column} >= ? AND {column} < ?)", [value, f"{value}{_AFTER}"]
+        straight = _with_straight_marks(value)
+        if kind == "text" and _has_marks(straight):
+            return f"{_STRAIGHT}({column}) = ?", [straight]
         return f"{column} = ?", [value]
     clauses, values = [], []
     if low:
@@ -596,6 +604,15 @@ def _filter_value(field: str, kind: str, text: str) -> Value:
     if not _is_utf8(plain) or value is None:
         raise ParameterError(f"`where` {field}: {plain!r} is no value of type {kind}")
     return value
+
+
+def _with_straight_marks(value: Any) -> Any:
+    """Return a text with straight apostrophes and quotation marks; other values as they are."""
+    return value.translate(_STRAIGHT_MARKS) if isinstance(value, str) else value
+
+
+def _has_marks(straight: Any) -> bool:
+    return "'" in straight or '"' in straight
 
 
 def _folded(text: Any) -> Any:

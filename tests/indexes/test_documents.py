@@ -573,6 +573,23 @@ def test_quotation_marks_of_a_value_are_its_own_where_a_document_has_them(tmp_pa
     assert {where: index.select(where=where).count("tea") for where in counts} == counts
 
 
+APOSTROPHES = ["O'Brien", "O’Brien", "OʼBrien", "O‘Brien"]
+
+
+@pytest.mark.parametrize("stored", APOSTROPHES)
+def test_apostrophes_and_quotation_marks_of_values_are_one(tmp_path, stored):
+    rows = [
+        {"text": "tea", "id": f"{stored}.txt", "author": stored, "title": "the “Tea”"},
+        {"text": "tea tea", "id": "x", "author": "OBrien", "title": "the Tea"},
+    ]
+    index = CorpusIndex.from_texts(rows, tmp_path / "i")
+    for typed in APOSTROPHES:
+        filters = [f"author={typed}", f"author=x|{typed}", f"id={typed}.txt", f"id={typed}"]
+        assert [index.select(where=one).count("tea") for one in filters] == [1, 1, 1, 1]
+    assert index.select(where='title=the "Tea"').count("tea") == 1
+    assert index.select(where="author=OBrien").count("tea") == 2
+
+
 def test_documents_numbered_beside_a_table_have_other_ids(tmp_path):
     rows = [{"text": "tea", "n": 1}, {"text": "tea", "id": "1"}, {"text": "tea", "id": "2"}]
     index = CorpusIndex.from_texts(rows, tmp_path / "i")
