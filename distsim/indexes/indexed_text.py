@@ -397,9 +397,7 @@ class IndexedText:
         """
         filters = [*one_or_many_texts(where, "where")]
         if subcorpus is not None:
-            of_name, ids = filters_of(self.path, subcorpus)
-            part = self.select(where=of_name, documents=ids)
-            return part.select(where=filters, documents=documents)
+            return self._of_subcorpus(subcorpus).select(where=filters, documents=documents)
         if not filters and documents is None:
             return self
         if documents is not None and not hasattr(documents, "__len__"):
@@ -412,6 +410,22 @@ class IndexedText:
         if self.kept_documents is not None:
             mask = mask & self.kept_documents
         return self._selected(mask, filters)
+
+    def _of_subcorpus(self, name: str) -> Self:
+        """Return the index of what is left of a saved part; removal may take ids and fields."""
+        filters, ids = filters_of(self.path, name)
+        mask = self.metadata.where_left(filters)
+        if ids is not None:
+            numbers = self.metadata.numbers(ids)
+            mask &= np.isin(np.arange(mask.size), numbers)
+        try:
+            return self.select(documents=mask)
+        except ParameterError:
+            chosen_by = ", ".join(filters) or "ids"
+            raise ParameterError(
+                f"{self.path}: no document fits the subcorpus {name!r} ({chosen_by}): save it anew "
+                "or remove it"
+            ) from None
 
     def other_documents(self) -> Self:
         """Return the index of the documents that are not selected.

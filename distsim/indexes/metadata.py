@@ -11,7 +11,7 @@ import sqlite3
 import tempfile
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import date, datetime
 from hashlib import blake2b
 from itertools import repeat
@@ -451,6 +451,24 @@ class Metadata:
         mask[self._checked(numbers)] = True
         return mask
 
+    def where_left(self, filters: Sequence[str]) -> np.ndarray:
+        """Return which documents fit filters that were saved when there were others, bool.
+
+        A value that fits no type any more, or a field that is gone, is one that no document has.
+
+        Arguments:
+            filters: as `where` takes them.
+        """
+        mask = np.ones(self._n, bool)
+        for condition in filters:
+            field, _, values = condition.partition("=")
+            fits = np.zeros(self._n, bool)
+            for alternative in _alternatives(values):
+                with suppress(ParameterError):
+                    fits |= self.where([f"{field}={alternative}"])
+            mask &= fits
+        return mask
+
     def described(self, field: str) -> str:
         """Return a few words about the values of a field: the range, or the first ones."""
         values, _ = self.groups(field) if field in self.fields else ([], None)
@@ -495,7 +513,7 @@ class Metadata:
             raise ParameterError(f"`where` {text!r}: wanted FIELD=VALUES: {remedy}")
         field = _folded(field)
         column, kind = self._column(field), self.fields.get(field, "text")
-        alternatives = [alternative.strip() for alternative in re.split(r"(?<!\\)\|", values)]
+        alternatives = _alternatives(values)
         if len(alternatives) > _MOST_VALUES:
             raise ParameterError(f"`where` {field}: over {_MOST_VALUES} values: give ranges")
         clauses, marked = [], []
@@ -572,6 +590,10 @@ class Metadata:
             f"{self._path}: its documents are damaged: run distsim verify on it, then restore it "
             "or build it again"
         )
+
+
+def _alternatives(values: str) -> list[str]:
+    return [alternative.strip() for alternative in re.split(r"(?<!\\)\|", values)]
 
 
 def _condition(column: str, field: str, kind: str, text: str) -> tuple[str, list[Value]]:

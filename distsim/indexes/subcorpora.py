@@ -61,9 +61,10 @@ def save_subcorpus(
     filters, chosen = one_or_many_texts(where, "where"), list(ids)
     if not (filters or chosen):
         raise ParameterError("a subcorpus is chosen by `where` or `ids`: give one of them")
-    saved = _described(index, name, {"where": list(filters), "ids": chosen})
+    part = index.whole.select(where=filters, documents=chosen or None)
+    chosen_by = {"where": list(filters), "ids": chosen}
+    saved = _described(part, name, chosen_by)
     with locked(index.path, index.path):
-        chosen_by = {"where": list(filters), "ids": chosen}
         write_filters(index.path, read_filters(index.path) | {name: chosen_by})
     return saved
 
@@ -75,10 +76,15 @@ def list_subcorpora(index: CorpusIndex) -> Results[Subcorpus]:
     >>> [one.name for one in list_subcorpora(index)]
     ['first']
     """
-    saved = read_filters(index.path)
-    return Results(
-        _described(index, name, saved_filter, True) for name, saved_filter in saved.items()
-    )
+    subcorpora = []
+    for name, saved in read_filters(index.path).items():
+        try:
+            part = index.whole.select(subcorpus=name)
+        except ParameterError:
+            subcorpora.append(Subcorpus(name, tuple(saved["where"]), tuple(saved["ids"]), 0, 0))
+        else:
+            subcorpora.append(_described(part, name, saved))
+    return Results(subcorpora)
 
 
 def remove_subcorpus(path: AnyPath, name: str) -> None:
@@ -99,19 +105,7 @@ def remove_subcorpus(path: AnyPath, name: str) -> None:
         write_filters(folder, known)
 
 
-def _described(
-    index: CorpusIndex, name: str, saved_filter: Mapping[str, Any], may_be_empty: bool = False
-) -> Subcorpus:
-    try:
-        part = index.whole.select(
-            where=saved_filter["where"], documents=saved_filter["ids"] or None
-        )
-    except ParameterError:
-        if not may_be_empty:
-            raise
-        return Subcorpus(name, tuple(saved_filter["where"]), tuple(saved_filter["ids"]), 0, 0)
+def _described(part: CorpusIndex, name: str, saved: Mapping[str, Any]) -> Subcorpus:
     kept = part.kept_documents
     n = 0 if kept is None else int(kept.sum())
-    return Subcorpus(
-        name, tuple(saved_filter["where"]), tuple(saved_filter["ids"]), n, part.n_tokens
-    )
+    return Subcorpus(name, tuple(saved["where"]), tuple(saved["ids"]), n, part.n_tokens)

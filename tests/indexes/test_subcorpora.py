@@ -56,6 +56,30 @@ def test_documents_that_are_added_belong_to_it(tmp_path, run):
     run("verify", path)
 
 
+def test_removal_leaves_what_is_left_of_it(tmp_path, run):
+    """Ids that are gone, fields that are gone, values of another type than before."""
+    rows = [
+        {"id": "a", "text": "The tea was hot.", "n": "1850"},
+        {"id": "b", "text": "Tea and tea again.", "n": "x", "m": 1},
+        {"id": "c", "text": "More tea for two.", "n": "1860"},
+    ]
+    path = CorpusIndex.from_texts(rows, tmp_path / "i").path
+    for name, chosen in {
+        "of_ids": {"ids": ["b", "c"]}, "of_m": {"where": "m=1"}, "of_x": {"where": "n=x"},
+        "of_n": {"where": "n=1850|x"}, "mixed": {"where": "n=1860|x", "ids": ["b", "c"]},
+    }.items():  # fmt: skip
+        save_subcorpus(CorpusIndex.open(path), name, **chosen)
+    run("index", "remove", path, "--ids", _lines(tmp_path, ["b"]))
+    index = CorpusIndex.open(path)
+    sizes = {one.name: (one.documents, one.tokens) for one in list_subcorpora(index)}
+    assert sizes["of_ids"] == (1, 5) and sizes["of_m"] == sizes["of_x"] == (0, 0)
+    assert run("count", path, "tea", "--in", "of_ids")[0] == "tea\t1\n"
+    for name, chosen in (("of_m", "m=1"), ("of_x", "n=x")):
+        _, err = run("count", path, "tea", "--in", name, status=1)
+        assert f"no document fits the subcorpus {name!r} ({chosen}): save it anew" in err
+    assert sizes["of_n"] == (1, 5) and sizes["mixed"] == (1, 5)
+
+
 def _lines(folder, lines):
     (folder / "ids.txt").write_text("\n".join(lines) + "\n")
     return folder / "ids.txt"
