@@ -23,12 +23,12 @@ def heap_sort(before: Callable[..., Any]) -> Any:
         n = last - first
         if n <= _SMALL:
             for i in range(first + 1, last):
-                one = order[i]
+                row = order[i]
                 k = i
-                while k > first and before(rows, one, order[k - 1]):
+                while k > first and before(rows, row, order[k - 1]):
                     order[k] = order[k - 1]
                     k -= 1
-                order[k] = one
+                order[k] = row
             return
         start = n // 2
         end = n
@@ -39,18 +39,18 @@ def heap_sort(before: Callable[..., Any]) -> Any:
                 end -= 1
                 order[first + end], order[first] = order[first], order[first + end]
             root = start
-            one = order[first + root]
+            row = order[first + root]
             while True:
                 child = 2 * root + 1
                 if child >= end:
                     break
                 if child + 1 < end and before(rows, order[first + child], order[first + child + 1]):
                     child += 1
-                if not before(rows, one, order[first + child]):
+                if not before(rows, row, order[first + child]):
                     break
                 order[first + root] = order[first + child]
                 root = child
-            order[first + root] = one
+            order[first + root] = row
 
     return sort
 

@@ -29,13 +29,13 @@ class Kernel:
         self.__name__, self.__module__ = function.__name__, function.__module__
         self.__doc__ = function.__doc__
         self._how = how
-        self._made: Any = None  # what Python calls
+        self._function: Any = None  # what Python calls
         self._called: Any = None  # what other kernels call
 
     def __call__(self, *arguments: Any) -> Any:
         """Return the kernel's result."""
-        made = self._made
-        return made(*arguments) if made is not None else self._make()(*arguments)
+        function = self._function
+        return function(*arguments) if function is not None else self._make()(*arguments)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # asked by inspect, copy and others of any object
@@ -60,9 +60,9 @@ class Kernel:
         from distsim.kernels import compiling
 
         with _making:
-            if self._made is None:
-                self._made = getattr(compiling, self._how)(self.py_func)
-        return self._made
+            if self._function is None:
+                self._function = getattr(compiling, self._how)(self.py_func)
+        return self._function
 
 
 def compiled(function: Callable[..., Any]) -> Any:

@@ -142,11 +142,11 @@ def intrinsic_kernel(function: Callable[..., Any]) -> Any:
     function: takes numba's typing context and the types of arguments, and returns (signature,
     generator of code).
     """
-    made: Any = intrinsic(function)
+    made_intrinsic: Any = intrinsic(function)
     context = cpu_target.typing_context
     context.refresh()  # it was registered just now
-    made._numba_type_ = context.resolve_value_type(made)
-    return made
+    made_intrinsic._numba_type_ = context.resolve_value_type(made_intrinsic)
+    return made_intrinsic
 
 
 def signature_text(arguments: Any) -> str | None:
@@ -171,8 +171,8 @@ def signature_text(arguments: Any) -> str | None:
 def compile_signature(module: str, name: str, text: str) -> None:
     """Compile a kernel for arguments as in signature_text, unless numba's cache has it."""
     arguments = []
-    for one in text.split(","):
-        entry, _, shape = one.partition(":")
+    for argument in text.split(","):
+        entry, _, shape = argument.partition(":")
         kind = getattr(types, entry)
         if shape:
             kind = types.Array(kind, int(shape.rstrip("r")), "C", readonly=shape.endswith("r"))
@@ -251,10 +251,10 @@ class _CompiledFiles(IndexDataCacheFile):
 
     def unlock(self) -> None:
         """Release what this thread has locked."""
-        for one in [one for one in self._locked if one[0] == get_ident()]:
-            self._locked.remove(one)
+        for lock in [lock for lock in self._locked if lock[0] == get_ident()]:
+            self._locked.remove(lock)
             with suppress(OSError):
-                fcntl.lockf(_lock_file(self._cache_path), fcntl.LOCK_UN, 1, one[1])
+                fcntl.lockf(_lock_file(self._cache_path), fcntl.LOCK_UN, 1, lock[1])
 
     def holds_any(self) -> bool:
         """Return whether anything is kept of this state of the source."""
@@ -282,14 +282,14 @@ def _state_of(file: Path) -> str:
     files, waiting = {file, Path(__file__)}, [file]
     while waiting:
         for name in _IMPORTED.findall(_text_of(waiting.pop())):
-            found = getattr(sys.modules.get(name.decode()), "__file__", None)
-            one = Path(found or "")
-            if "kernels" in (one.stem, one.parent.name):
-                waiting += {one} - files
-                files.add(one)
+            file_name = getattr(sys.modules.get(name.decode()), "__file__", None)
+            module_file = Path(file_name or "")
+            if "kernels" in (module_file.stem, module_file.parent.name):
+                waiting += {module_file} - files
+                files.add(module_file)
     checksum = hashlib.blake2b(numba.__version__.encode(), digest_size=_DIGEST_BYTES)
-    for one in sorted(files):
-        checksum.update(b"\0" + one.name.encode() + b"\0" + _text_of(one))
+    for module_file in sorted(files):
+        checksum.update(b"\0" + module_file.name.encode() + b"\0" + _text_of(module_file))
     return checksum.hexdigest()
 
 
@@ -407,10 +407,12 @@ def _allocate(
     from numba.np import arrayobj
 
     if isinstance(shape_type, types.Integer):
-        given = [(shape, shape_type)]
+        sizes_and_types = [(shape, shape_type)]
     else:
-        given = list(zip(cgutils.unpack_tuple(builder, shape), shape_type, strict=True))
-    sizes = [context.cast(builder, size, its_type, types.intp) for size, its_type in given]
+        sizes_and_types = list(zip(cgutils.unpack_tuple(builder, shape), shape_type, strict=True))
+    sizes = [
+        context.cast(builder, size, its_type, types.intp) for size, its_type in sizes_and_types
+    ]
     zero = context.get_constant(types.intp, 0)
     item_size = context.get_constant(types.intp, arrayobj.get_itemsize(context, kind))
     n_bytes, wrong = item_size, cgutils.false_bit

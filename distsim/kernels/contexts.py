@@ -93,11 +93,11 @@ def count_around(rows, lows, highs, first, length, wide, narrow, n_words, seen):
     counts = np.empty(capacity, np.uint32)
     n = 0
     for p in range(lows.size):
-        most = n + (highs[p] - lows[p]) * 2 * (wide + narrow)
-        if most >= capacity:  # a place more is written to than is filled
-            if most > n + (n_sides + 2 * narrow) * n_words:
-                most = n + (n_sides + 2 * narrow) * n_words
-            while capacity <= most:
+        max_entries = n + (highs[p] - lows[p]) * 2 * (wide + narrow)
+        if max_entries >= capacity:  # a place more is written to than is filled
+            if max_entries > n + (n_sides + 2 * narrow) * n_words:
+                max_entries = n + (n_sides + 2 * narrow) * n_words
+            while capacity <= max_entries:
                 capacity *= 2
             features = grown(features, n, capacity)
             counts = grown(counts, n, capacity)
@@ -428,14 +428,14 @@ def _weigh_associations(begin, stop, features, counts, tables, settings, lowest,
         association = -np.inf
         if counts[f] > 0:
             association = ln(counts[f], tables.logs) + chances[features[f], 1] - sums[1][family]
-        found = 0.0
+        feature_weight = 0.0
         if association > settings.shift:
-            found = weight(
+            feature_weight = weight(
                 settings.scheme, counts[f] * (known - 2 * family), sums[0][family], 0.0, 0.0,
                 association, settings.shift, settings.discount,
             )  # fmt: skip
-        any_kept = any_kept or (found > 0.0 and found >= lowest)
-        weights[f] = found if found >= lowest else 0.0
+        any_kept = any_kept or (feature_weight > 0.0 and feature_weight >= lowest)
+        weights[f] = feature_weight if feature_weight >= lowest else 0.0
     return any_kept
 
 

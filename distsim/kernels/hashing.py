@@ -94,14 +94,14 @@ def number_hashes(hashes, keys, values, next_number, first_seen):
     """
     empty = np.uint32(0xFFFFFFFF)
     mask = np.uint64(keys.size - 1)
-    one = np.uint64(1)
+    step = np.uint64(1)
     numbers = np.empty(hashes.size, np.uint32)
     n_new = 0
     for i in range(hashes.size):
         key = hashes[i]
         slot = key & mask
         while values[slot] != empty and keys[slot] != key:
-            slot = (slot + one) & mask
+            slot = (slot + step) & mask
         if values[slot] == empty:
             keys[slot] = key
             values[slot] = np.uint32(next_number + n_new)
@@ -198,8 +198,8 @@ def find_in_buckets(sorted_hashes, starts, bits, wanted):
         place = starts[bucket]
         while place < starts[bucket + 1] and sorted_hashes[place] < key:
             place += 1
-        found = place < starts[bucket + 1] and sorted_hashes[place] == key
-        out[i] = place if found else -1
+        is_found = place < starts[bucket + 1] and sorted_hashes[place] == key
+        out[i] = place if is_found else -1
     return out
 
 
@@ -258,10 +258,10 @@ def find_texts(hashes, table_text, blocks, ends, block_rows, wanted, text, offse
         while high < n and hashes[high] < key:
             high = min(n, guess + reach)
             reach *= 4
-        found = -1
+        row_of_text = -1
         row = first_not_below(hashes, key, low, high)
         length = offsets[i + 1] - offsets[i]
-        while row < n and hashes[row] == key and found < 0:
+        while row < n and hashes[row] == key and row_of_text < 0:
             base = np.int64(blocks[row // block_rows])
             start = base
             if row % block_rows:
@@ -274,7 +274,7 @@ def find_texts(hashes, table_text, blocks, ends, block_rows, wanted, text, offse
                         same = False
                         break
                 if same:
-                    found = row
+                    row_of_text = row
             row += 1
-        out[i] = found
+        out[i] = row_of_text
     return out

@@ -113,9 +113,9 @@ def walk_contexts(
         left_stop = side_starts[left + 1] if left >= 0 else 0
         right_first = side_starts[right] if right >= 0 else 0
         right_size = side_starts[right + 1] - right_first if right >= 0 else 0
-        most = n + (highs[walked] - lows[walked] + more) * longest
-        if most > hashes.size:
-            room = max(most, 2 * hashes.size)
+        max_hashes = n + (highs[walked] - lows[walked] + more) * longest
+        if max_hashes > hashes.size:
+            room = max(max_hashes, 2 * hashes.size)
             hashes = grown(hashes, n, room)
             contexts = grown(contexts, n, room)
             positions = grown(positions, n, room)
@@ -283,17 +283,17 @@ def relations(words, stops, focal):
         stops: int64, where each phrase ends.
         focal: int64, word ids of the focal phrase.
     """
-    found = np.zeros(stops.size, np.uint8)
+    relations_of_phrases = np.zeros(stops.size, np.uint8)
     begin = 0
     for p in range(stops.size):
         phrase = words[begin : stops[p]]
         if _stands_in(phrase, focal, False):
-            found[p] |= CONTAINED
+            relations_of_phrases[p] |= CONTAINED
             if _stands_in(phrase, focal, True):
-                found[p] |= PIECE
+                relations_of_phrases[p] |= PIECE
         if _stands_in(focal, phrase, False):
-            found[p] |= CONTAINING
+            relations_of_phrases[p] |= CONTAINING
             if _stands_in(focal, phrase, True):
-                found[p] |= PIECE
+                relations_of_phrases[p] |= PIECE
         begin = stops[p]
-    return found
+    return relations_of_phrases

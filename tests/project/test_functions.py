@@ -15,7 +15,7 @@ CAMEL_CASE = re.compile(r"_?[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)*$")
 UNNAMED = {"self", "args", "kwargs"}
 VAGUE = {"found", "one", "made", "most", "told", "some", "what", "given"}
 # Functions that have a local or a parameter of these names: the number only goes down.
-VAGUE_FUNCTIONS = 16
+VAGUE_FUNCTIONS = 2
 
 
 def functions() -> Iterator[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef, str]]:
