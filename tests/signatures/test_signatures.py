@@ -227,11 +227,11 @@ def test_phrases_without_context_have_no_signature(tmp_path):
 
 
 def test_a_table_without_rows_is_refused(small_index, tmp_path, run):
-    with pytest.raises(ParameterError, match="of 1 to 4 tokens occurs `min_count` 9999 times"):
+    with pytest.raises(ParameterError, match="of 1 to 4 tokens occurs `min_count` 9,999 times"):
         sign(small_index, tmp_path / "t", recipe=Recipe(), selection=Selection(min_count=9999))
     _, err = run("sign", small_index.path, "-o", tmp_path / "t", "--preset", "thesis",
                  "--min-count", 9999, status=1)  # fmt: skip
-    assert "occurs --min-count 9999 times: lower it, or give more text" in err
+    assert "occurs --min-count 9,999 times: lower it, or give more text" in err
     corpus = write_lines(tmp_path / "c.txt", [["alone"], ["alone"]])
     lonely = CorpusIndex.build([corpus], tmp_path / "lonely.index")
     with pytest.raises(ParameterError, match="`min_count` 2: of the 1 left none has a context"):
