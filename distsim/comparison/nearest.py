@@ -23,7 +23,12 @@ from distsim.signatures.estimates import (
     cosines_of_distances,
     estimated_cosine,
 )
-from distsim.signatures.kernels.distinctive_words import choose_distinctive, order_neighbours
+from distsim.signatures.kernels.distinctive_words import (
+    LEFT_OUT,
+    SPELLING,
+    choose_distinctive,
+    order_neighbours,
+)
 from distsim.signatures.kernels.hamming import nearest_rows
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
@@ -33,6 +38,7 @@ _LENIENCE = 2.5  # standard errors of the bits by which the first cut of a thres
 _COSINE_STEPS = float(1 << 30)
 _USUAL_STRENGTH, _WORDS_A_STRENGTH = 30, 50_000
 _SPELT = 30  # of the nearest rows, those that may be spellings of the focal phrase
+_LEAST_OWN_SHARE = 64  # of 255, in the vector of a phrase of frequent words alone
 _COPIED_SHARE = 0.25  # of a table's rows: the bits of more are read where they lie
 _KEPT_PARTS = 4  # parts of a table that are kept for the next search
 
@@ -105,7 +111,9 @@ class NeighbourSearch:
             (`due to`, not `due` or `due to the`). A phrase that includes all distinctive words of
             one listed before is left out (`despite the lack of` after `despite`); so is one that
             shares words with the focal phrase and whose distinctive words are all in one listed
-            before. A phrase that differs from the focal one in accents and case alone is listed
+            before. So is a phrase of frequent words alone whose own contexts are less than a
+            quarter of its vector (`to by the`): the vector is theirs, whatever the phrase means.
+            A phrase that differs from the focal one in accents and case alone is listed
             in any case. None: where the table composes phrases of their words and no candidates
             are named.
 
@@ -432,14 +440,15 @@ class NeighbourSearch:
         if part.distinct:
             cores = part.distinctive.cores(np.concatenate([rows[order], self._rows(before)]))
             core, words = part.distinctive.core(focal.normal)
-            variants = np.zeros(order.size, np.uint8)
+            roles = self._roles(rows[order], cores.plain[: order.size])
             if not before.size:
                 letters = _bare_letters(focal.normal)
                 for place, other in enumerate(rows[order[:_SPELT]].tolist()):
-                    variants[place] = _bare_letters(table.text(other)) == letters
+                    if _bare_letters(table.text(other)) == letters:
+                        roles[place] = SPELLING
             by_core = frozen(np.argsort(cores.keys[: order.size]))
             chosen = choose_distinctive(
-                frozen(distances[order]), frozen(variants), cores.strengths, cores.tokens,
+                frozen(distances[order]), frozen(roles), cores.strengths, cores.tokens,
                 cores.keys, cores.bare, cores.starts, cores.words, by_core, frozen(core),
                 frozen(words), wanted if no_more else at.size,
             )  # fmt: skip
@@ -448,6 +457,19 @@ class NeighbourSearch:
             hidden = passed - shown.size
             order = order[chosen]
         return _Near(at[order], cosines_of_distances(table.n_bits)[distances[order]]), hidden
+
+    def _roles(self, rows: np.ndarray, plain: np.ndarray) -> np.ndarray:
+        """Return uint8, LEFT_OUT for phrases of frequent words whose own contexts count little.
+
+        Arguments:
+            rows: int64[n], of the table.
+            plain: bool[n], whether no word of a phrase is distinctive.
+        """
+        shares = self._table.own_shares
+        roles = np.zeros(rows.size, np.uint8)
+        if shares is not None:
+            roles[plain & (shares[rows] < _LEAST_OWN_SHARE)] = LEFT_OUT
+        return roles
 
     def _above(
         self, focal: "_Focal", at: np.ndarray, distances: np.ndarray, threshold: float

@@ -47,6 +47,7 @@ _ARRAYS = {
 # Chosen together by bench/likeness.py on judged phrases.
 IDIOM_COSINE, IDIOM_WIDTH = 0.35, 0.04
 EDGE_WEIGHT, EDGE_FACTOR = 0.75, 0.05
+FULL_COUNT = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +60,8 @@ class Composition:
             the two by their cosine. 0: `prior_count` for all.
         rare: the share of the text's tokens at which a word weighs half as much as a rare one.
         most_words: the number of words of which phrases are composed, the most frequent ones.
-        min_own_count: the contexts of phrases that occur less often are not counted; at the
-            defaults they would be less than an eleventh of the vector.
+        min_own_count: the contexts of phrases that occur less often are not counted: so few tell
+            more of chance than of meaning.
         forms: the share of a word's other forms in its vector; 0: none.
         inflections: the rules by which forms are told: `auto`, for the
             language of the text, `english`, `german`, `french`, `spanish`, `none` or a file.
@@ -133,7 +134,7 @@ class Composition:
         """How the prior count of a phrase is found, for the kernel."""
         return IdiomRule(
             float(self.prior_count), float(self.idiom_count), IDIOM_COSINE, IDIOM_WIDTH,
-            EDGE_WEIGHT, EDGE_FACTOR,
+            EDGE_WEIGHT, EDGE_FACTOR, float(FULL_COUNT),
         )  # fmt: skip
 
 

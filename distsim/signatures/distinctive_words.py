@@ -32,7 +32,7 @@ class Cores:
     starts: int64[n + 1], the first word of each core. words: uint64, hashes of base words,
     ascending within a core. keys: uint64, equal for equal cores of the same forms. bare: uint8,
     whether a phrase neither begins nor ends with punctuation. strengths, tokens: int64,
-    occurrences and number of tokens of each row.
+    occurrences and number of tokens of each row. plain: bool, whether no token is distinctive.
     """
 
     starts: np.ndarray
@@ -41,6 +41,7 @@ class Cores:
     bare: np.ndarray
     strengths: np.ndarray
     tokens: np.ndarray
+    plain: np.ndarray
 
 
 class DistinctiveWords:
@@ -89,7 +90,10 @@ class DistinctiveWords:
             by_base = kernel.gather_cores(frozen(starts), bases, is_distinctive, is_word)
             arrays = (*by_base[:2], *arrays[2:])
         strengths = self._table.strengths[rows].astype(np.int64)
-        return Cores(*map(frozen, (*arrays, strengths, n_tokens)))
+        plain = np.zeros(rows.size, bool)
+        if rows.size:
+            plain = np.bitwise_or.reduceat(is_distinctive, starts[:-1]) == 0
+        return Cores(*map(frozen, (*arrays, strengths, n_tokens, plain)))
 
     def _describe_tokens(
         self, hashes: np.ndarray, text: np.ndarray, begins: np.ndarray, ends: np.ndarray

@@ -23,7 +23,12 @@ from distsim.comparison.nearest import NeighbourList, neighbours_of_both, rerank
 from distsim.contexts import NgramModel
 from distsim.kernels.compiled import frozen
 from distsim.signatures.distinctive_words import DistinctiveWords
-from distsim.signatures.kernels.distinctive_words import choose_distinctive, order_neighbours
+from distsim.signatures.kernels.distinctive_words import (
+    LEFT_OUT,
+    SPELLING,
+    choose_distinctive,
+    order_neighbours,
+)
 from tests.signatures.test_people_learned import learned  # noqa: F401 (a fixture)
 
 
@@ -135,7 +140,26 @@ def test_what_holds_all_distinctive_words_of_one_listed_before_is_left_out():
     # The focal phrase has the word 5, too, though it is no distinctive one.
     assert choose(np.zeros(6, np.uint8), 9, common=[5]) == [2]
     # The second is another spelling of the focal phrase.
-    assert choose(np.array([0, 1, 0, 0, 0, 0], np.uint8), 2) == [0, 1]
+    assert choose(np.array([0, SPELLING, 0, 0, 0, 0], np.uint8), 2) == [0, 1]
+    # What is left out is not listed, hides nothing and stands for no others of its core.
+    assert choose(np.array([0, 0, LEFT_OUT, 0, 0, 0], np.uint8), 9) == [0, 3, 5]
+    assert choose(np.array([LEFT_OUT, 0, LEFT_OUT, 0, 0, LEFT_OUT], np.uint8), 9) == [3]
+
+
+def test_phrases_of_frequent_words_need_contexts_of_their_own(learned):  # noqa: F811
+    _, table = learned
+    search = NeighbourSearch(table, min_strength=2)
+    phrases = [table.text(row) for row in range(0, len(table), 40)]
+    listed = {one.phrase for phrase in phrases for one in search.nearest(phrase, k=30)}
+    rows = table.find(sorted(listed))
+    own = np.asarray(table.own_shares)[rows]
+    plain = DistinctiveWords(table).cores(rows).plain
+    assert not (plain & (own < 64)).any() and (plain & (own >= 64)).any()
+    everything = NeighbourSearch(table, min_strength=2, distinct=False)
+    others = {one.phrase for phrase in phrases for one in everything.nearest(phrase, k=30)}
+    rows = table.find(sorted(others))
+    plain = DistinctiveWords(table).cores(rows).plain
+    assert (plain & (np.asarray(table.own_shares)[rows] < 64)).any()
 
 
 def test_ties_are_ordered_by_strength_then_by_text():

@@ -34,7 +34,8 @@ def composed(
     """(unit(share * own + (1 - share) * unit(sum of weight * part)), share = s / (s + trust)).
 
     With idioms, `trust` falls towards it where the cosine of own and words is below .35, and to a
-    twentieth where the first and the last word weigh less than .75; the share is in 255 steps.
+    twentieth where the first and the last word weigh less than .75; the share is in 255 steps. Of
+    less than 200 occurrences the cosine is less, and `idioms` alone are a twentieth.
     """
     words = phrase.split(" ")
     if len(words) == 1:
@@ -49,9 +50,12 @@ def composed(
         return own, 1.0
     if idioms:
         cosine = sum(o * t for o, t in zip(own, total, strict=True))
-        trust = idioms + (trust - idioms) / (1 + math.exp((0.35 - cosine) / 0.04))
-        if max(parts[word][0] if word in parts else 1.0 for word in (words[0], words[-1])) < 0.75:
-            trust *= 0.05
+        edge = max(parts[word][0] if word in parts else 1.0 for word in (words[0], words[-1]))
+        factor = 0.05 if edge < 0.75 else 1.0
+        highest = 0.35 if strength >= 200 else 0.35 * math.sqrt(strength / 200)
+        idioms *= factor
+        trust *= factor if strength >= 200 else 1.0
+        trust = idioms + (trust - idioms) / (1 + math.exp((highest - cosine) / 0.04))
     share = strength / (strength + trust) if any(own) else 0.0
     share = math.floor(255 * share + 0.5) / 255
     return unit([share * o + (1 - share) * t for o, t in zip(own, total, strict=True)]), share

@@ -261,11 +261,11 @@ def test_features_without_a_vector_add_nothing():
 
 
 vectors = st.lists(st.integers(-3, 3), min_size=4, max_size=4)
-RULE = IdiomRule(20.0, 0.0, 0.35, 0.04, 0.75, 0.05)
+RULE = IdiomRule(20.0, 0.0, 0.35, 0.04, 0.75, 0.05, 200.0)
 
 
 @settings(deadline=None, max_examples=100)
-@given(vectors, st.lists(vectors, min_size=3, max_size=3), st.integers(0, 50),
+@given(vectors, st.lists(vectors, min_size=3, max_size=3), st.integers(0, 400),
        st.sampled_from(["a", "a b", "b c a", "z b", "z y", "é a"]), st.booleans(),
        st.sampled_from([0.0, 2.0]))  # fmt: skip
 def test_composition_is_that_of_the_definition(own, parts, strength, phrase, spelt, idioms):
@@ -464,15 +464,21 @@ def naive_distinct(table, focal, near):
     texts = list(table.texts())
     words = {t: int(n) for t, n in zip(texts, table.strengths, strict=True) if " " not in t}
 
-    def core(phrase):
-        told = {
+    shares = dict(zip(texts, table.own_shares.tolist(), strict=True))
+
+    def rare_words(phrase):
+        return {
             word
             for word in phrase.split()
             if any(c.isalnum() for c in word) and words.get(word, 0) <= sum(words.values()) / 1000
         }
+
+    def core(phrase):
+        told = rare_words(phrase)
         words_of = {word for word in phrase.split() if any(c.isalnum() for c in word)}
         return told or words_of or set(phrase.split())
 
+    near = [one for one in near if rare_words(one.phrase) or shares[one.phrase] >= 255 / 4]
     cores = [core(one.phrase) for one in near]
     chosen = []
     for one, mine in zip(near, cores, strict=True):

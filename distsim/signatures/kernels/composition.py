@@ -69,7 +69,9 @@ class IdiomRule(NamedTuple):
     The prior count is `prior_count` where the own vector is like that of the words, `idiom_count`
     where it is not: a logistic step at the cosine `cosine`, as wide as `width`. It is multiplied by
     `edge_factor` where first and last word weigh less than `edge_weight`. With an `idiom_count` of
-    0 it is `prior_count` for all.
+    0 it is `prior_count` for all. The own vector of a phrase that occurs less than `full_count`
+    times is unlike its words by chance, too: there the step is lower as the root of the
+    occurrences, and only `idiom_count` is multiplied.
     """
 
     prior_count: float
@@ -78,6 +80,7 @@ class IdiomRule(NamedTuple):
     width: float
     edge_weight: float
     edge_factor: float
+    full_count: float
 
 
 @compiled
@@ -116,19 +119,23 @@ def centre_rows(sums, centre):
 
 
 @inlined
-def _prior_count(own_cosine, edge, rule):
+def _prior_count(own_cosine, edge, count, rule):
     """Return the count at which a phrase's own contexts weigh as much as its words.
 
     Arguments:
         own_cosine: cosine of the phrase's own vector and that of its words.
         edge: the larger of the weights of its first and its last word.
+        count: float, its occurrences.
         rule: an IdiomRule.
     """
     if rule.idiom_count <= 0.0:
         return rule.prior_count
-    like_words = 1.0 / (1.0 + np.exp((rule.cosine - own_cosine) / rule.width))
-    prior = rule.idiom_count + (rule.prior_count - rule.idiom_count) * like_words
-    return prior * rule.edge_factor if edge < rule.edge_weight else prior
+    highest = rule.cosine * np.sqrt(min(count / rule.full_count, 1.0))
+    like_words = 1.0 / (1.0 + np.exp((highest - own_cosine) / rule.width))
+    factor = rule.edge_factor if edge < rule.edge_weight else 1.0
+    idiom = rule.idiom_count * factor
+    most = rule.prior_count * factor if count >= rule.full_count else rule.prior_count
+    return idiom + (most - idiom) * like_words
 
 
 @compiled
@@ -203,8 +210,8 @@ def compose_rows(sums, text, ends, strengths, hashes, weights, factors, vectors,
                 own = True
         share = 0.0
         if own:
-            prior = _prior_count(cosine, max(first, last), rule)
-            share = np.float64(strengths[p]) / (np.float64(strengths[p]) + prior)
+            count = np.float64(strengths[p])
+            share = count / (count + _prior_count(cosine, max(first, last), count, rule))
         shares[p] = np.uint8(np.floor(share * 255.0 + 0.5))
         share = np.float64(shares[p]) / 255.0
         for k in range(n_dimensions):

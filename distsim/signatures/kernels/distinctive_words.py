@@ -9,6 +9,7 @@ from distsim.kernels.compiled import compiled
 from distsim.kernels.hashing import START, extend, finish, step
 
 SPACE = 32
+SPELLING, LEFT_OUT = 1, 2  # roles of neighbours
 
 
 @compiled
@@ -207,7 +208,7 @@ def _share_a_word(a, b):
 
 
 @compiled
-def _usual_of_each(distances, strengths, tokens, keys, bare, order):
+def _usual_of_each(distances, roles, strengths, tokens, keys, bare, order):
     """Return uint8 by neighbour: 1 for the one that stands for those of the same core.
 
     The longest with half of the strongest one's occurrences or more, then the nearest, the
@@ -215,6 +216,7 @@ def _usual_of_each(distances, strengths, tokens, keys, bare, order):
 
     Arguments:
         distances, strengths, tokens: of each neighbour; int64, tokens its number of tokens.
+        roles: uint8; those that are left out stand for nothing.
         keys: uint64, equal for equal cores.
         bare: uint8, whether it neither begins nor ends with punctuation.
         order: int64, of the neighbours by their keys.
@@ -225,17 +227,19 @@ def _usual_of_each(distances, strengths, tokens, keys, bare, order):
         stop = first
         some_bare = False
         while stop < order.size and keys[order[stop]] == keys[order[first]]:
-            some_bare |= bare[order[stop]] != 0
+            some_bare |= bare[order[stop]] != 0 and roles[order[stop]] != LEFT_OUT
             stop += 1
         strongest = np.int64(0)
         for j in range(first, stop):
             i = order[j]
-            if bare[i] or not some_bare:
+            if (bare[i] or not some_bare) and roles[i] != LEFT_OUT:
                 strongest = max(strongest, strengths[i])
         best = np.int64(-1)
         for j in range(first, stop):
             i = order[j]
             if (some_bare and not bare[i]) or 2 * strengths[i] < strongest:
+                continue
+            if roles[i] == LEFT_OUT:
                 continue
             if best < 0:
                 best = i
@@ -250,7 +254,8 @@ def _usual_of_each(distances, strengths, tokens, keys, bare, order):
                     best = i
             elif i < best:
                 best = i
-        usual[best] = 1
+        if best >= 0:
+            usual[best] = 1
         first = stop
     return usual
 
@@ -270,14 +275,14 @@ def _bits_of_cores(core_starts, core_words):
 
 @compiled
 def choose_distinctive(
-    distances, variants, strengths, tokens, keys, bare, core_starts, core_words, order, focal,
+    distances, roles, strengths, tokens, keys, bare, core_starts, core_words, order, focal,
     words, max_words,
 ):  # fmt: skip
     """Return which neighbours are listed, `max_words` at most: int64, their places, ascending.
 
     Arguments:
         distances: int64[n], of n neighbours in their order.
-        variants: uint8[n], 1 for a spelling of the focal phrase, which is listed anyway.
+        roles: uint8[n], SPELLING of the focal phrase, which is listed anyway; LEFT_OUT; else 0.
         strengths, tokens: int64[n + m], of the neighbours, then of those listed already.
         keys, bare, core_starts, core_words: uint64, uint8, int64 and uint64, the cores of the same
             phrases, by gather_cores.
@@ -286,7 +291,7 @@ def choose_distinctive(
         focal, words: uint64 ascending, the focal phrase's core, and all its words.
         max_words: how many are listed.
     """
-    usual = _usual_of_each(distances, strengths, tokens, keys, bare, order)
+    usual = _usual_of_each(distances, roles, strengths, tokens, keys, bare, order)
     sets = _bits_of_cores(core_starts, core_words)
     none = np.uint64(0)
     n_before = strengths.size - distances.size
@@ -298,11 +303,11 @@ def choose_distinctive(
     for i in range(distances.size):
         if n == chosen.size:
             break
-        if not (usual[i] or variants[i]):
+        if not (usual[i] or roles[i] == SPELLING):
             continue
         core = core_words[core_starts[i] : core_starts[i + 1]]
         says_again = False
-        if not variants[i]:
+        if roles[i] != SPELLING:
             if _is_within(core, words) or _is_within(focal, core):
                 continue
             shares = _share_a_word(core, focal)
