@@ -131,11 +131,11 @@ def _prior_count(own_cosine, edge, count, rule):
     if rule.idiom_count <= 0.0:
         return rule.prior_count
     highest = rule.cosine * np.sqrt(min(count / rule.full_count, 1.0))
-    like_words = 1.0 / (1.0 + np.exp((highest - own_cosine) / rule.width))
+    is_like = 1.0 / (1.0 + np.exp((highest - own_cosine) / rule.width))
     factor = rule.edge_factor if edge < rule.edge_weight else 1.0
     idiom = rule.idiom_count * factor
-    most = rule.prior_count * factor if count >= rule.full_count else rule.prior_count
-    return idiom + (most - idiom) * like_words
+    like = rule.prior_count * factor if count >= rule.full_count else rule.prior_count
+    return idiom + (like - idiom) * is_like
 
 
 @compiled
