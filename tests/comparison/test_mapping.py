@@ -95,8 +95,9 @@ def test_words_without_vectors_are_told_and_a_folder_may_move(rotated):
 )
 def test_too_few_different_words_are_refused_with_the_least(rotated, pairs, n):
     source, target, folder = rotated
-    what = f"{n} different words with vectors on both sides: give pairs of 10 at least"
-    with pytest.raises(ParameterError, match=what):
+    counted = "1 different word" if n == 1 else f"{n} different words"
+    message = f"{counted} with vectors on both sides: give pairs of 10 at least"
+    with pytest.raises(ParameterError, match=message):
         VectorMap.learn(source, target, pairs, folder / "map")
     assert not (folder / "map").exists()
 

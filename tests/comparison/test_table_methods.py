@@ -174,6 +174,7 @@ def test_one_number_of_tokens(any_table):
     assert one == same and {near.phrase.count(" ") for near in one} == {1}
 
 
+@pytest.mark.extra
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_pairs_are_taken_from_a_frame(any_table, library):
     frames = pytest.importorskip(library)

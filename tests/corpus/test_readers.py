@@ -85,6 +85,7 @@ def test_an_index_of_records_is_that_of_their_texts(tmp_path):
     assert not index.add(path).report.added
 
 
+@pytest.mark.extra
 def test_parquet(tmp_path):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     table = pa.table({**{key: [row[key] for row in ROWS] for key in ("id", "text", "year")},
@@ -106,6 +107,7 @@ def test_parquet(tmp_path):
         read(tmp_path / "bomb.parquet")
 
 
+@pytest.mark.extra
 def test_html(tmp_path):
     pytest.importorskip("trafilatura")
     (document,), _ = read(write(tmp_path, "x.html", PAGE.encode("latin-1")))

@@ -55,8 +55,8 @@ def index(request, tmp_path):
 def lookup(request, monkeypatch):
     """The documents of positions are searched for, or looked up in a table, in pieces."""
     if request.param == "table":
-        monkeypatch.setattr("distsim.indexes.selected_shard._FEW", -1)
-        monkeypatch.setattr("distsim.indexes.selected_shard._AT_ONCE", 7)
+        monkeypatch.setattr("distsim.indexes.selected_shard._MAX_SEARCHED", -1)
+        monkeypatch.setattr("distsim.indexes.selected_shard._POSITIONS_A_BLOCK", 7)
 
 
 def alone(tmp_path, kept):
@@ -147,7 +147,7 @@ def test_filters_that_cannot_be(index, where, said):
 
 def test_documents_that_are_not_there(index):
     for documents, said in (
-        (["d1", "x"], "no document has the id 'x'"), ([True], "a mask of 1 values"),
+        (["d1", "x"], "no document has the id 'x'"), ([True], "a mask of 1 value,"),
         ([False] * 60, "no document fits `documents`"),
     ):  # fmt: skip
         with pytest.raises(ParameterError, match=said):

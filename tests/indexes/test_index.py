@@ -90,7 +90,7 @@ def test_few_look_ups_without_a_kernel_are_those_of_the_kernel(index, sentences,
 
     few = answers()
     for module in ("corpus.vocabulary", "indexes.shard"):
-        monkeypatch.setattr(f"distsim.{module}._FEW", -1)
+        monkeypatch.setattr(f"distsim.{module}._MAX_WITHOUT_KERNEL", -1)
     assert answers() == few
 
 

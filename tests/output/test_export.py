@@ -44,6 +44,7 @@ def test_word_vectors_are_read_back(table, tmp_path, example_names):
     assert ComposedCosine(again).similarities(pairs) != [None, None]
 
 
+@pytest.mark.extra
 @pytest.mark.parametrize("form", ["w2v", "w2v-bin"])
 def test_gensim_reads_them(table, tmp_path, form):
     models = pytest.importorskip("gensim.models")
@@ -71,6 +72,7 @@ def test_csv(table, tmp_path):
     assert bytes.fromhex(rows[7]["signature"]) == table.bits[7].tobytes()
 
 
+@pytest.mark.extra
 def test_parquet(table, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     export(table, tmp_path / "t.parquet", format="parquet")
@@ -84,6 +86,7 @@ def test_parquet(table, tmp_path):
     assert polars.read_parquet(tmp_path / "n.parquet")["rank"].to_list() == [1, 2, 3]
 
 
+@pytest.mark.extra
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames(table, library):
     pytest.importorskip(library)

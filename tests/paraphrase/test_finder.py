@@ -244,7 +244,7 @@ def test_after_many_words_no_more_are_looked_up(signed, monkeypatch):
     lexicon, other = Lexicon(index), Lexicon(index)
     words = ["queen", "zeppelin", *lexicon.most_frequent(50)]
     wanted = [other.count(word) for word in words], other.ids(words).tolist()
-    monkeypatch.setattr("distsim.paraphrase.finder.lexicon._MANY", 20)
+    monkeypatch.setattr("distsim.paraphrase.finder.lexicon._MAX_LOOKED_UP", 20)
     lexicon.learn(words[:20])
     lexicon.learn(words[:21])
     assert lexicon.count(words[-1]) == wanted[0][-1], "looked up"

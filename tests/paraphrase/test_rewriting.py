@@ -581,6 +581,7 @@ def test_the_loss_of_expected_counts_and_its_derivative(objective, floor):
         assert slope[k] == pytest.approx(around, abs=1e-7)
 
 
+@pytest.mark.extra
 def test_bleu_of_a_corpus_is_sacrebleu_s():
     sacrebleu = pytest.importorskip("sacrebleu")
     draw = random.Random(3)

@@ -171,3 +171,21 @@ def test_nouns_behind_numbers_have_a_singular():
     for path in sorted((PROJECT / "distsim").rglob("*.py")):
         plurals = list(bare_plurals(ast.parse(path.read_text(encoding="utf-8"))))
         assert not plurals, path
+
+
+def test_tests_that_need_an_extra_are_marked():
+    """Others find its packages hidden: a test that skips without them would never run."""
+    unmarked = []
+    for path in sorted((PROJECT / "tests").rglob("test_*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in tree.body:
+            if isinstance(node, ast.Assign) and "mark.extra" in ast.unparse(node):
+                break
+            if not (isinstance(node, ast.FunctionDef) and node.name.startswith("test_")):
+                continue
+            marks = [ast.unparse(mark) for mark in node.decorator_list]
+            calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
+            skips = any(ast.unparse(call.func) == "pytest.importorskip" for call in calls)
+            if skips and not any("mark.extra" in mark for mark in marks):
+                unmarked.append(f"{path.name}:{node.name}")
+    assert not unmarked

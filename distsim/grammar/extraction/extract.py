@@ -39,7 +39,7 @@ class ExtractReport:
             written; rare: left out as too rare. labels: distinct left-hand sides and gaps.
 
     >>> ExtractReport(pairs=2, bitexts=1, instances=6, rules=4, labels=1).lines()[0]
-    '2 sentence pairs, 1 bitexts, 6 instances'
+    '2 sentence pairs, 1 bitext, 6 instances'
     """
 
     pairs: int = 0
