@@ -514,6 +514,36 @@ def test_text_behind_a_blank_line_of_webvtt_is_no_name(tmp_path):
     assert read(path)[0].text.split("\n") == ["One."] * 4
 
 
+def test_captions_that_roll_are_read_once(tmp_path):
+    """As YouTube writes them: each line comes timed by word, plain, and above the next one."""
+    times = [f"00:00:0{n}.100 --> 00:00:0{n}.900 align:start\n" for n in range(3)]
+    first, second = (
+        "so<00:00:00.4><c> it</c><00:00:00.5><c> is</c>",
+        "we<00:00:02.4><c> &lt;hm></c>",
+    )
+    cues = [f" \n{first}\n", "so it is\n \n", f"so it is\n{second}<00:00:02.6> ran\n"]
+    text = "WEBVTT\n\n" + "\n".join(map("".join, zip(times, cues, strict=True)))
+    (document,) = read(written(tmp_path, "a.vtt", text))
+    assert document.text == "so it is we <hm> ran"
+
+
+def test_dates_in_subtitles_are_said(tmp_path):
+    said = "From 10:30:15 on 3.11.2020 to 4.12.2020."
+    text = f"1\n00:00:01,000 --> 00:00:02,000\n{said}\n"
+    assert read(written(tmp_path, "a.srt", text))[0].text == said
+    with pytest.raises(InputError, match="line 5: '0:00:03,000 - 0:00:04,000' are no times"):
+        read(written(tmp_path, "b.srt", f"{text}\n0:00:03,000 - 0:00:04,000\nSo.\n"))
+
+
+def test_a_name_with_its_comma_and_a_title_without_its_note(tmp_path):
+    author = "<surname>Gaskell</surname>, <forename>Elizabeth</forename>"
+    title = "Cranford<note>By the <hi>author</hi>.</note>"
+    head = f"<titleStmt><title>{title}</title><author>{author}</author></titleStmt>"
+    text = f"<TEI><teiHeader><fileDesc>{head}</fileDesc></teiHeader><text><p>So</p></text></TEI>"
+    (document,) = read(written(tmp_path, "a.xml", text))
+    assert document.fields == {"title": "Cranford", "author": "Gaskell, Elizabeth"}
+
+
 @pytest.mark.extra
 @pytest.mark.parametrize("mark", ["<w:cr/>", "<w:cr></w:cr>", '<w:ptab w:alignment="left"/>'])
 def test_docx_has_a_blank_for_each_break(tmp_path, mark):

@@ -556,7 +556,8 @@ class _Header:
         if name in _TELLING:
             self._texts.append([])
         elif name in _NAME_PARTS and self._texts:
-            follows = name == "forename" and "".join(self._texts[-1]).strip()
+            before = "".join(self._texts[-1]).rstrip()
+            follows = name == "forename" and before and not before.endswith(",")
             self.add(", " if follows else " ")
         if name == "language" and attributes.get("ident"):
             self._fields.setdefault("language", attributes["ident"])
@@ -564,7 +565,9 @@ class _Header:
             self._fields[name] = attributes["key"]
 
     def add(self, text: str) -> None:
-        """Add text of an element."""
+        """Add text of an element; notes belong to none."""
+        if any(name == "note" for name, _ in self._open):
+            return
         for text_list in self._texts:
             text_list.append(text)
         self._n_characters += len(text)

@@ -26,7 +26,8 @@ _DRAWING = re.compile(r"\{[^{}]*\\p[1-9][^{}]*\}.*?(?=\{[^{}]*\\p0|$)", re.DOTAL
 _TIME = r"(?:\d+:)?\d{1,2}:\d{1,2}[.,:]\d{1,3}"
 _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}\s*(.*)")
 _SETTINGS = re.compile(r"(?:\s*[\w-]+:\S+)*\s*")  # of the place on the screen
-_BROKEN_TIMES = re.compile(r".*-->|.*\d[:.,]\d\d[:.,]\d.*\d[:.,]\d\d[:.,]\d")
+_TWO_TIMES = r".*\d[:.,]\d\d[:.,]\d.*\d[:.,]\d\d[:.,]\d"  # without letters: others are said
+_BROKEN_TIMES = re.compile(rf".*-->|(?!.*(?:<|[^\W\d_])){_TWO_TIMES}")
 _EVENT = re.compile(r"^\s*Dialogue:.*,", re.M)  # of ASS
 _EVENT_FIELDS = [
     *("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
@@ -76,7 +77,7 @@ def _by_library(text: str, source: Source, options: ReadOptions) -> list[str]:
             )
         )
         return []
-    return [subtitle.plaintext for subtitle in subtitles if not subtitle.is_comment]
+    return [_TAG.sub("", text.plaintext) for text in subtitles if not text.is_comment]
 
 
 def _events(lines: list[str], label: str, options: ReadOptions) -> Iterator[str]:
@@ -101,7 +102,7 @@ def _events(lines: list[str], label: str, options: ReadOptions) -> Iterator[str]
                 )
                 options.skip(InputError(f"{label}, line {number}: {fault}: correct the file"))
                 continue
-            said = _DRAWING.sub("", parts[-1])
+            said = _TAG.sub("", _DRAWING.sub("", parts[-1]))
             yield said.replace("\\N", "\n").replace("\\n", "\n").replace("\\h", " ")
 
 
@@ -118,6 +119,7 @@ def _cues(lines: list[str], label: str, options: ReadOptions) -> Iterator[str]:
         _is_name(lines[begin + 1 : stop], is_vtt, begin < 0) for begin, stop in spans[:-1]
     )
     are_named = n_named * 2 > len(edges)
+    rolls = any(map(_SAID_AT.search, lines))
     shown = ""  # the last line of the subtitle before
     for begin, stop in spans:
         said = lines[begin + 1 : stop]
@@ -130,13 +132,10 @@ def _cues(lines: list[str], label: str, options: ReadOptions) -> Iterator[str]:
             )
             continue
         if begin >= 0:
-            is_timed = any(map(_SAID_AT.search, said))
-            unescaped = [unescape(line) for line in _without_notes(said)]
-            plain = [_TAG.sub("", line).strip() for line in unescaped]
-            if is_timed and plain and plain[0] == shown:  # lines that roll stand there twice
-                unescaped = unescaped[1:]
+            plain = [unescape(_TAG.sub("", line)).strip() for line in _without_notes(said)]
+            is_shown = rolls and shown in plain[:1]  # lines that roll stand there several times
             shown = next(filter(None, reversed(plain)), shown)
-            yield "\n".join(unescaped)
+            yield "\n".join(plain[is_shown:])
 
 
 def _is_name(said: list[str], is_vtt: bool, is_first: bool, are_named: bool = True) -> bool:
@@ -194,7 +193,7 @@ def _lines(subtitles: list[str]) -> tuple[list[str], list[int]]:
     for number, subtitle in enumerate(subtitles, 1):
         is_first = True
         for part in subtitle.split("\n"):
-            plain = " ".join(_MUSIC.sub("", _TAG.sub("", part)).split())
+            plain = " ".join(_MUSIC.sub("", part).split())
             said = _SPEAKER.sub("", plain, count=1) if _SPEAKER.match(plain) else plain
             if not said:
                 continue
