@@ -20,9 +20,9 @@ from frame import SHARED, parser, print_machine, print_table
 from substitution import Instance, read_set
 
 from distsim import CorpusIndex, SignatureTable, Substituter
+from distsim.comparison.finder.word_finder import FinderWeights
+from distsim.comparison.finder.word_substitutes import WordSubstitutes
 from distsim.evaluation.correlations import mean_interval
-from distsim.paraphrase.finder.word_finder import FinderWeights
-from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.paraphrase.substitution import learning
 from distsim.paraphrase.substitution.learning import Case, Cases, Judged
 from distsim.paraphrase.substitution.substitute_candidates import ParaphraseGrammar

@@ -18,6 +18,7 @@ from distsim.base.errors import ParameterError as ParameterError
 from distsim.base.results import to_frame as to_frame
 from distsim.bitext.bitext_builder import build_bitext as build_bitext
 from distsim.cluster.executors import sign_on_spark as sign_on_spark
+from distsim.comparison.finder.word_neighbours import neighbours as neighbours
 from distsim.comparison.measures import EstimatedCosine as EstimatedCosine
 from distsim.comparison.measures import ExactCosine as ExactCosine
 from distsim.comparison.measures import similarities as similarities
@@ -41,7 +42,6 @@ from distsim.indexes.corpus_index import CorpusIndex as CorpusIndex
 from distsim.output.exporting import export as export
 from distsim.output.verification import find_faults as find_faults
 from distsim.paraphrase.augment import augment_phrase_table as augment_phrase_table
-from distsim.paraphrase.finder.word_neighbours import neighbours as neighbours
 from distsim.paraphrase.paraphraser import Paraphraser as Paraphraser
 from distsim.paraphrase.paraphrasing_options import ParaphraseOptions as ParaphraseOptions
 from distsim.paraphrase.rewriting.rewriter import Rewriter as Rewriter

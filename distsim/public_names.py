@@ -102,10 +102,10 @@ TABLE = (
          "augment_unknown_words Monolingual RankedTranslation UnknownWord "
          "UnknownWordOptions UnknownWordReport"),
     Home("paraphrase", "paraphrase.records", "", "paraphrase_phrases ParaphraseStream"),
-    Home("paraphrase", "paraphrase.finder.word_neighbours", "neighbours",
+    Home("paraphrase", "comparison.finder.word_neighbours", "neighbours",
          "WordNeighbour WordNeighbours"),
-    Home("paraphrase", "paraphrase.finder.word_profiles", "", "build_finder"),
-    Home("paraphrase", "paraphrase.finder.word_substitutes", "", "FoundWord WordSubstitutes"),
+    Home("paraphrase", "comparison.finder.word_profiles", "", "build_finder"),
+    Home("paraphrase", "comparison.finder.word_substitutes", "", "FoundWord WordSubstitutes"),
     Home("paraphrase", "paraphrase.profiles", "", "KindCosine"),
     Home("paraphrase", "paraphrase.paraphrasing_options", "ParaphraseOptions"),
     Home("paraphrase", "paraphrase.paraphraser", "Paraphraser", "Answer Paraphrase"),

@@ -27,9 +27,9 @@ from distsim.cli.rows import ALL_ROWS, NOTE, lists_rows, put_answer
 if TYPE_CHECKING:
     from distsim.base.results import Results
     from distsim.cli.console import PhraseArgument
+    from distsim.comparison.finder.word_neighbours import WordNeighbour
     from distsim.comparison.nearest import NeighbourList
     from distsim.comparison.table import CosineEvidence, SignatureTable
-    from distsim.paraphrase.finder.word_neighbours import WordNeighbour
 
 _DEFAULT_K = 10
 _LOWEST_SIMILARITY = -1.0  # a similarity that every phrase reaches
@@ -313,7 +313,7 @@ def _by_finder(
     """
     from distsim import storage
     from distsim.cli.opened import index_of
-    from distsim.paraphrase.finder.word_neighbours import WordNeighbours
+    from distsim.comparison.finder.word_neighbours import WordNeighbours
 
     if how.by == "finder":
         say_no_finder(opened)
@@ -353,7 +353,7 @@ def _put_near(
     reasons: "list[CosineEvidence] | None" = None,
 ) -> None:
     from distsim.cli.similarity import as_record, columns_of
-    from distsim.paraphrase.finder.word_neighbours import WordNeighbour
+    from distsim.comparison.finder.word_neighbours import WordNeighbour
 
     for rank, other in enumerate(near, 1):
         value = None if isnan(other.similarity) else other.similarity

@@ -43,8 +43,8 @@ def fit_of_words(path: str | None) -> "Substituter | None":
     """
     from pathlib import Path
 
+    from distsim.comparison.finder.word_finder import WordOptions
     from distsim.indexes.corpus_index import CorpusIndex
-    from distsim.paraphrase.finder.word_finder import WordOptions
     from distsim.paraphrase.substitution.substituter import Substituter
     from distsim.storage.manifest import signatures_inside
 

@@ -302,9 +302,9 @@ def _signed(
 def _store_finder(source: Any, table: "SignatureTable", settings: Any, jobs: int | None) -> None:
     """Store the finder of substitutes beside a table, if the recipe has one, and print its size."""
     from distsim.base.errors import ArtifactError, ParameterError
+    from distsim.comparison.finder.space import open_space
+    from distsim.comparison.finder.word_profiles import build_finder
     from distsim.corpus.inflections import Inflections, chosen_inflections
-    from distsim.paraphrase.finder.space import open_space
-    from distsim.paraphrase.finder.word_profiles import build_finder
     from distsim.storage import remove_artifact
     from distsim.storage.manifest import finder_inside
 

@@ -153,9 +153,9 @@ def _substituter(
 ) -> "Substituter":
     """Return the substituter with the options and settings of the command."""
     from distsim.cli.opened import rules_of_words
+    from distsim.comparison.finder.word_finder import FinderWeights, WordOptions
     from distsim.comparison.table import SignatureTable
     from distsim.corpus.inflections import AUTO, Inflections
-    from distsim.paraphrase.finder.word_finder import FinderWeights, WordOptions
     from distsim.paraphrase.substitution.substitute_candidates import FINDING
     from distsim.paraphrase.substitution.substituter import Substituter
 

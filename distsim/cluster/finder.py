@@ -26,15 +26,9 @@ from distsim.cluster.job import Job
 from distsim.cluster.plan import mapped, save
 from distsim.cluster.shuffled_source import pack, unpack
 from distsim.cluster.tasks import Packets, edges_of, global_ids, ranges_of
-from distsim.comparison.table import SignatureTable
-from distsim.contexts.triples import TripleStore
-from distsim.corpus.inflections import Inflections, chosen_inflections
-from distsim.indexes.corpus_index import CorpusIndex
-from distsim.kernels.compiled import frozen
-from distsim.kernels.hashing import MULTIPLIER
-from distsim.paraphrase.finder.inflections import Lemmas
-from distsim.paraphrase.finder.lexicon import CountedWords
-from distsim.paraphrase.finder.profile_counts import (
+from distsim.comparison.finder.inflections import Lemmas
+from distsim.comparison.finder.lexicon import CountedWords
+from distsim.comparison.finder.profile_counts import (
     LEAST_FRAME,
     CountedProfiles,
     ProfileFeatures,
@@ -44,8 +38,14 @@ from distsim.paraphrase.finder.profile_counts import (
     lemma_blocks,
     rows_end_to_end,
 )
-from distsim.paraphrase.finder.space import PartSpace
-from distsim.paraphrase.finder.word_profiles import FinderLemmas, finder_arrays, finder_parameters
+from distsim.comparison.finder.space import PartSpace
+from distsim.comparison.finder.word_profiles import FinderLemmas, finder_arrays, finder_parameters
+from distsim.comparison.table import SignatureTable
+from distsim.contexts.triples import TripleStore
+from distsim.corpus.inflections import Inflections, chosen_inflections
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.kernels.compiled import frozen
+from distsim.kernels.hashing import MULTIPLIER
 from distsim.storage.manifest import finder_inside
 
 _LEMMAS = ("forms", "starts", "counts", "bases", "vectors")

@@ -13,6 +13,7 @@ from distsim.base.errors import ParameterError, UnknownPhraseError
 from distsim.base.parallel import Progress, no_progress
 from distsim.base.results import Results
 from distsim.comparison import measures, nearest
+from distsim.comparison.finder.word_neighbours import neighbours
 from distsim.comparison.measures import ngram_model
 from distsim.contexts.contrasting import ContrastedContext, contrast
 from distsim.contexts.ngram import PhraseWeigher
@@ -129,8 +130,6 @@ class SignatureTable(StoredTable):
             phrase: words separated by spaces; or many.
             options: keyword arguments of `distsim.neighbours`.
         """
-        from distsim import neighbours  # of a later folder: words are listed by the finder
-
         return neighbours(self, phrase, **options)
 
     @classmethod

@@ -4,7 +4,6 @@ from collections import OrderedDict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
@@ -453,31 +452,6 @@ def is_collapsed(focal: WordIds, candidate: WordIds, better: Set[WordIds]) -> bo
     first = next((size for size in range(1, n) if candidate[:size] in better), n)
     last = next((size for size in range(1, n) if candidate[n - size :] in better), n)
     return first + last <= n
-
-
-def crosses_edge(focal: Sequence[Any], candidate: Sequence[Any]) -> bool:
-    """Return whether a candidate begins as the focal phrase ends, or ends as that begins.
-
-    Then it stands across the phrase's edge: *part in the* for *take part in*. Not where the focal
-    phrase itself begins as it ends: *so long as* for *as far as*. Pieces of the focal phrase
-    count as well. A focal phrase of one word has no such candidates.
-
-    Arguments:
-        focal, candidate: words, or their ids.
-
-    >>> crosses_edge(("take", "part", "in"), ("part", "in", "the"))
-    True
-    """
-    focal, candidate = tuple(focal), tuple(candidate)
-    if len(focal) < 2:
-        return False
-    n = len(candidate)
-    if any(focal[at : at + n] == candidate for at in range(len(focal) - n + 1)):
-        return True
-    return any(
-        (candidate[:n] == focal[-n:] or candidate[-n:] == focal[:n]) and focal[:n] != focal[-n:]
-        for n in range(1, min(len(focal), len(candidate)) + 1)
-    )
 
 
 def crossing(focal: np.ndarray, words: np.ndarray, stops: np.ndarray) -> np.ndarray:

@@ -12,6 +12,9 @@ from distsim.base.arguments import AnyPath, WordIds, one_text
 from distsim.base.errors import ParameterError, counted
 from distsim.base.parallel import half_of_free
 from distsim.base.results import Results
+from distsim.comparison.finder.inflections import as_bases
+from distsim.comparison.finder.lexicon import made_once, opposites_of
+from distsim.comparison.finder.word_substitutes import FoundWord, WordSubstitutes
 from distsim.comparison.opposites.opposites import SPARE, opposites_last
 from distsim.contexts.weights import Weighting
 from distsim.corpus.annotation import Tree
@@ -28,9 +31,6 @@ from distsim.paraphrase.context_candidates import (
     is_collapsed,
     says_the_same,
 )
-from distsim.paraphrase.finder.inflections import as_bases
-from distsim.paraphrase.finder.lexicon import made_once, opposites_of
-from distsim.paraphrase.finder.word_substitutes import FoundWord, WordSubstitutes
 from distsim.paraphrase.occurrences import SampledOccurrences, Sampler, locate, word_ids
 from distsim.paraphrase.paraphrasing_options import LONGEST_PHRASE, ParaphraseOptions
 from distsim.paraphrase.profiles import Profiler

@@ -24,8 +24,8 @@ from distsim.storage.files import MANIFEST
 from distsim.storage.manifest import signatures_inside
 
 if TYPE_CHECKING:
+    from distsim.comparison.finder.word_neighbours import WordNeighbours
     from distsim.grammar.packs.grammar_index import GrammarIndex
-    from distsim.paraphrase.finder.word_neighbours import WordNeighbours
     from distsim.paraphrase.paraphraser import Paraphraser
     from distsim.paraphrase.rewriting.rewriter import Rewriter
     from distsim.paraphrase.substitution.substituter import Substituter
@@ -321,7 +321,7 @@ class Opened:
         Arguments:
             name: of the table.
         """
-        from distsim.paraphrase.finder.word_neighbours import WordNeighbours
+        from distsim.comparison.finder.word_neighbours import WordNeighbours
 
         if name != MAIN or not self.is_current():
             return None

@@ -24,14 +24,14 @@ from distsim.cluster.executors import ClusterReport, run_alone, run_alone_task
 from distsim.cluster.job import Job
 from distsim.cluster.kernels import count_phrases, frequent_phrases, mark_keys
 from distsim.cluster.plan import Division, PlanOptions, make_plan, read_plan, write_plan
+from distsim.comparison.finder import profile_counts
+from distsim.comparison.finder.word_profiles import build_finder
 from distsim.contexts import NgramModel, Weighting
 from distsim.contexts.weights import SCHEMES
 from distsim.indexes import phrase_walk
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import bucket_starts
 from distsim.output import find_faults
-from distsim.paraphrase.finder import profile_counts
-from distsim.paraphrase.finder.word_profiles import build_finder
 from distsim.signatures.recipe import DEFAULT, PRESETS, SYNTAX
 from distsim.storage.manifest import MADE_FROM
 from tests.conftest import RECIPE, random_sentences, write_lines

@@ -22,6 +22,7 @@ from distsim import (
 from distsim.cluster.annotation import AnnotationJob, annotate_on_spark
 from distsim.cluster.executors import SparkOptions, sign_on_spark
 from distsim.cluster.plan import Division, PlanOptions
+from distsim.comparison.finder.word_profiles import build_finder
 from distsim.corpus import SpacyAnnotator
 from distsim.corpus.annotating import (
     Annotated,
@@ -31,7 +32,6 @@ from distsim.corpus.annotating import (
     checksum_of_text,
 )
 from distsim.corpus.sources import find_texts
-from distsim.paraphrase.finder.word_profiles import build_finder
 from distsim.signatures.recipe import PRESETS
 from tests.cluster.test_cluster import same_artifacts
 from tests.conftest import RECIPE, random_sentences, write_lines

@@ -24,18 +24,10 @@ from distsim import (
     Substituter,
 )
 from distsim.base.parallel import no_progress
-from distsim.comparison.nearest import NeighbourSearch
-from distsim.comparison.opposites.language import Language
-from distsim.comparison.opposites.opposites import Opposites, opposites_last
-from distsim.comparison.table import group_senses
-from distsim.corpus import Inflections
-from distsim.corpus.vocabulary import hash_texts
-from distsim.indexes.shard import every_nth
-from distsim.output import find_faults
-from distsim.paraphrase.finder import profile_counts, word_profiles
-from distsim.paraphrase.finder.inflections import Forms, Lemmas
-from distsim.paraphrase.finder.lexicon import Lexicon
-from distsim.paraphrase.finder.word_finder import (
+from distsim.comparison.finder import profile_counts, word_profiles
+from distsim.comparison.finder.inflections import Forms, Lemmas
+from distsim.comparison.finder.lexicon import Lexicon
+from distsim.comparison.finder.word_finder import (
     ALONE,
     IN_SENTENCE,
     RANKS,
@@ -44,8 +36,16 @@ from distsim.paraphrase.finder.word_finder import (
     WordFinder,
     WordOptions,
 )
-from distsim.paraphrase.finder.word_profiles import SparseRows, build_finder
-from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
+from distsim.comparison.finder.word_profiles import SparseRows, build_finder
+from distsim.comparison.finder.word_substitutes import WordSubstitutes
+from distsim.comparison.nearest import NeighbourSearch
+from distsim.comparison.opposites.language import Language
+from distsim.comparison.opposites.opposites import Opposites, opposites_last
+from distsim.comparison.table import group_senses
+from distsim.corpus import Inflections
+from distsim.corpus.vocabulary import hash_texts
+from distsim.indexes.shard import every_nth
+from distsim.output import find_faults
 from distsim.paraphrase.substitution.learning import (
     MEASURES,
     Case,
@@ -228,7 +228,7 @@ def test_words_read_at_once_are_those_looked_up(signed, monkeypatch):
     index, _ = signed
     one_by_one, at_once, too_many = Lexicon(index), Lexicon(index), Lexicon(index)
     at_once.learn_all()
-    monkeypatch.setattr("distsim.paraphrase.finder.lexicon._MOST_WORDS", 10)
+    monkeypatch.setattr("distsim.comparison.finder.lexicon._MOST_WORDS", 10)
     too_many.learn_all()
     words = ["queen", "zeppelin", "", "said", "İ", *one_by_one.most_frequent(50)]
     for lexicon in (at_once, too_many):
@@ -244,7 +244,7 @@ def test_after_many_words_no_more_are_looked_up(signed, monkeypatch):
     lexicon, other = Lexicon(index), Lexicon(index)
     words = ["queen", "zeppelin", *lexicon.most_frequent(50)]
     wanted = [other.count(word) for word in words], other.ids(words).tolist()
-    monkeypatch.setattr("distsim.paraphrase.finder.lexicon._MAX_LOOKED_UP", 20)
+    monkeypatch.setattr("distsim.comparison.finder.lexicon._MAX_LOOKED_UP", 20)
     lexicon.learn(words[:20])
     lexicon.learn(words[:21])
     assert lexicon.count(words[-1]) == wanted[0][-1], "looked up"
@@ -796,7 +796,7 @@ def test_scores_cut_words_found_and_shares_are_called_so(signed, run, monkeypatc
     assert "shares" not in said  # of a phrase the table's cosines are listed
     out, said = run("paraphrase", index.path, "queen", "--set", "min_score=1")
     assert out.split("\t")[1] == "NA" and "none of its substitutes scores 1" in said
-    monkeypatch.setattr("distsim.paraphrase.finder.word_finder.CALIBRATED_TOKENS", (1, 10**9))
+    monkeypatch.setattr("distsim.comparison.finder.word_finder.CALIBRATED_TOKENS", (1, 10**9))
     index = CorpusIndex.open(index.path)
     table = SignatureTable.open(index.path)
     assert Substituter(index, table).is_calibrated

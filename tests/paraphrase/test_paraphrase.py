@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from distsim import CorpusIndex, IndexOptions, ParameterError, Recipe, SignatureTable
+from distsim.comparison.finder.inflections import crosses_edge
 from distsim.comparison.nearest import NeighbourSearch
 from distsim.contexts.weights import Weighting
 from distsim.kernels.suffixes import DAMAGED
 from distsim.paraphrase import occurrences
-from distsim.paraphrase.context_candidates import SimilarPhrases, crosses_edge, crossing
+from distsim.paraphrase.context_candidates import SimilarPhrases, crossing
 from distsim.paraphrase.kernels.profiles import gather_windows, weigh_by_likelihood, weigh_roughly
 from distsim.paraphrase.occurrences import SampledOccurrences, Sampler, locate, word_ids
 from distsim.paraphrase.paraphraser import Paraphraser

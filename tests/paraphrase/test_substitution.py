@@ -18,13 +18,13 @@ from distsim import (
     SignatureTable,
     Substituter,
 )
+from distsim.comparison.finder.inflections import Forms, as_bases
+from distsim.comparison.finder.lexicon import Lexicon
+from distsim.comparison.finder.space import open_space
 from distsim.corpus import Inflections
 from distsim.corpus.normaliser import Normaliser
 from distsim.kernels.compiled import frozen
 from distsim.paraphrase import Mix
-from distsim.paraphrase.finder.inflections import Forms, as_bases
-from distsim.paraphrase.finder.lexicon import Lexicon
-from distsim.paraphrase.finder.space import open_space
 from distsim.paraphrase.kernels import ngram_model as kernel
 from distsim.paraphrase.substitution.occurrence import (
     REACH,

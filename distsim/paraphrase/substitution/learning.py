@@ -13,10 +13,10 @@ import numpy as np
 
 from distsim.base.arguments import in_range, plain_number
 from distsim.base.errors import InputError, ParameterError
+from distsim.comparison.finder.word_finder import ChanceScale, FinderWeights, WordOptions
+from distsim.comparison.finder.word_substitutes import WordSubstitutes
 from distsim.evaluation.correlations import Interval, mean_interval
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.paraphrase.finder.word_finder import ChanceScale, FinderWeights, WordOptions
-from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.paraphrase.substitution.occurrence import read_tasks
 from distsim.paraphrase.substitution.substitute_candidates import ParaphraseGrammar
 from distsim.paraphrase.substitution.substituter import Substituter

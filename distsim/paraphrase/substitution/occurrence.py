@@ -20,13 +20,13 @@ import numpy as np
 
 from distsim.base.arguments import Words, one_text
 from distsim.base.errors import InputError, ParameterError, counted
+from distsim.comparison.finder.inflections import Forms
+from distsim.comparison.finder.lexicon import Lexicon
+from distsim.comparison.finder.space import LearnedSpace
 from distsim.corpus.lines import decoded_line, read_lines
 from distsim.corpus.sources import file_label
 from distsim.indexes.shard import damaged
 from distsim.kernels.compiled import frozen
-from distsim.paraphrase.finder.inflections import Forms
-from distsim.paraphrase.finder.lexicon import Lexicon
-from distsim.paraphrase.finder.space import LearnedSpace
 from distsim.paraphrase.kernels import ngram_model as kernel
 
 MOST_CANDIDATES = 10_000  # of a target

@@ -11,15 +11,15 @@ import numpy as np
 
 from distsim.base.arguments import Words, check_types, plain_number
 from distsim.base.errors import InputError, ParameterError, counted
+from distsim.comparison.finder.inflections import Forms, as_bases
+from distsim.comparison.finder.lexicon import Lexicon
+from distsim.comparison.finder.likeness import LemmaVectors
 from distsim.corpus.lines import read_line_blocks, split_lines
 from distsim.corpus.sources import file_label
 from distsim.grammar.fields import split_fields, tokens
 from distsim.grammar.formats import guess_format
 from distsim.grammar.formats.grammar_format import GrammarFormat
 from distsim.grammar.packs.grammar_index import GrammarIndex
-from distsim.paraphrase.finder.inflections import Forms, as_bases
-from distsim.paraphrase.finder.lexicon import Lexicon
-from distsim.paraphrase.finder.likeness import LemmaVectors
 from distsim.paraphrase.paraphraser import Paraphraser
 from distsim.paraphrase.paraphrasing_options import ParaphraseOptions
 from distsim.signatures.table import StoredTable

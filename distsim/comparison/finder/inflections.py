@@ -6,15 +6,14 @@ knows forms only. So a candidate is as fluent as all its forms together.
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from distsim.base.arguments import Words
+from distsim.comparison.finder.lexicon import CountedWords
+from distsim.comparison.finder.space import PartSpace
 from distsim.corpus.inflections import Inflections
-from distsim.paraphrase.context_candidates import crosses_edge
-from distsim.paraphrase.finder.lexicon import CountedWords
-from distsim.paraphrase.finder.space import PartSpace
 
 _CACHED_WORDS = 1 << 16
 _RAREST_BASE = 100  # a base occurs at least a hundredth as often as its form
@@ -397,4 +396,29 @@ def _is_word(word: str) -> bool:
         word[0].isalpha()
         and word[-1].isalpha()
         and all(letter.isalpha() or letter in _INNER for letter in word)
+    )
+
+
+def crosses_edge(focal: Sequence[Any], candidate: Sequence[Any]) -> bool:
+    """Return whether a candidate begins as the focal phrase ends, or ends as that begins.
+
+    Then it stands across the phrase's edge: *part in the* for *take part in*. Not where the focal
+    phrase itself begins as it ends: *so long as* for *as far as*. Pieces of the focal phrase
+    count as well. A focal phrase of one word has no such candidates.
+
+    Arguments:
+        focal, candidate: words, or their ids.
+
+    >>> crosses_edge(("take", "part", "in"), ("part", "in", "the"))
+    True
+    """
+    focal, candidate = tuple(focal), tuple(candidate)
+    if len(focal) < 2:
+        return False
+    n = len(candidate)
+    if any(focal[at : at + n] == candidate for at in range(len(focal) - n + 1)):
+        return True
+    return any(
+        (candidate[:n] == focal[-n:] or candidate[-n:] == focal[:n]) and focal[:n] != focal[-n:]
+        for n in range(1, min(len(focal), len(candidate)) + 1)
     )

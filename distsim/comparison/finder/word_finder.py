@@ -18,14 +18,14 @@ import numpy as np
 from distsim import storage
 from distsim.base.errors import ArtifactError, InputError
 from distsim.base.settings import read_changes
+from distsim.comparison.finder import kernels as kernel
+from distsim.comparison.finder.inflections import Forms
+from distsim.comparison.finder.word_profiles import SPACES, SparseRows, levels
 from distsim.comparison.opposites.language import Contrasts, Language
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import Shard, nth_of
 from distsim.kernels.compiled import frozen
-from distsim.paraphrase.finder.inflections import Forms
-from distsim.paraphrase.finder.word_profiles import SPACES, SparseRows, levels
-from distsim.paraphrase.kernels import finder as kernel
 from distsim.signatures.table import StoredTable
 
 RANKS = ("rank_vectors", "rank_words", "rank_frames")

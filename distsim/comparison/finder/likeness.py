@@ -6,10 +6,10 @@ from functools import lru_cache
 import numpy as np
 
 from distsim.base.arguments import Words
+from distsim.comparison.finder.inflections import Forms
+from distsim.comparison.finder.lexicon import CountedWords
+from distsim.comparison.finder.space import PartSpace
 from distsim.comparison.measures import cosine
-from distsim.paraphrase.finder.inflections import Forms
-from distsim.paraphrase.finder.lexicon import CountedWords
-from distsim.paraphrase.finder.space import PartSpace
 from distsim.signatures.table import StoredTable
 
 _CACHED_WORDS = 1 << 12  # 8 MB

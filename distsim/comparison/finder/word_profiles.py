@@ -15,20 +15,20 @@ import numpy as np
 from distsim import storage
 from distsim.base.errors import ParameterError, counted
 from distsim.base.parallel import Progress, no_progress, ordered_map
-from distsim.corpus.inflections import AUTO, Inflections, chosen_inflections
-from distsim.indexes.corpus_index import CorpusIndex
-from distsim.kernels.compiled import frozen
-from distsim.paraphrase.finder.inflections import Forms, Lemmas
-from distsim.paraphrase.finder.lexicon import CountedWords, Lexicon
-from distsim.paraphrase.finder.likeness import LemmaVectors
-from distsim.paraphrase.finder.profile_counts import (
+from distsim.comparison.finder import kernels as kernel
+from distsim.comparison.finder.inflections import Forms, Lemmas
+from distsim.comparison.finder.lexicon import CountedWords, Lexicon
+from distsim.comparison.finder.likeness import LemmaVectors
+from distsim.comparison.finder.profile_counts import (
     BLOCK_LEMMAS,
     CountedProfiles,
     InThreads,
     count_profiles,
 )
-from distsim.paraphrase.finder.space import PartSpace, open_space
-from distsim.paraphrase.kernels import finder as kernel
+from distsim.comparison.finder.space import PartSpace, open_space
+from distsim.corpus.inflections import AUTO, Inflections, chosen_inflections
+from distsim.indexes.corpus_index import CorpusIndex
+from distsim.kernels.compiled import frozen
 from distsim.signatures.table import StoredTable
 from distsim.storage.manifest import finder_inside
 

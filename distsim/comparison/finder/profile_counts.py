@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distsim.base.parallel import Progress
+from distsim.comparison.finder import kernels as kernel
+from distsim.comparison.finder.inflections import Lemmas
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import Shard, damaged
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import add_rows
-from distsim.paraphrase.finder.inflections import Lemmas
-from distsim.paraphrase.kernels import finder as kernel
 
 MOST_CONTEXTS = 20_000  # lemmas that are context
 MOST_FRAMES = 1 << 16

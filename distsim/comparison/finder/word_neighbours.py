@@ -10,14 +10,14 @@ from typing import Literal, NamedTuple, Self, Unpack, overload
 from distsim.base.arguments import AnyPath, in_range, one_or_many_texts, one_text, whole_number
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
+from distsim.comparison.finder.lexicon import made_once, opposites_of
+from distsim.comparison.finder.word_finder import SHIPPED
+from distsim.comparison.finder.word_substitutes import WordSubstitutes
 from distsim.comparison.measures import Similarity, cosine
 from distsim.comparison.nearest import RERANKED, Neighbour, NeighbourSearch, SearchOptions
 from distsim.comparison.opposites.exclusive import index_around
 from distsim.comparison.opposites.opposites import SPARE, Opposites, opposites_last
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
-from distsim.paraphrase.finder.lexicon import made_once, opposites_of
-from distsim.paraphrase.finder.word_finder import SHIPPED
-from distsim.paraphrase.finder.word_substitutes import WordSubstitutes
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
 NeighboursBy = Literal["table", "finder"] | Similarity

@@ -7,18 +7,18 @@ import numpy as np
 
 from distsim.base.arguments import Words
 from distsim.base.results import Results
-from distsim.corpus.inflections import Inflections
-from distsim.indexes.corpus_index import CorpusIndex
-from distsim.paraphrase.finder.inflections import Forms
-from distsim.paraphrase.finder.lexicon import Lexicon, inflections_of, made_once
-from distsim.paraphrase.finder.space import LearnedSpace, open_space
-from distsim.paraphrase.finder.word_finder import (
+from distsim.comparison.finder.inflections import Forms
+from distsim.comparison.finder.lexicon import Lexicon, inflections_of, made_once
+from distsim.comparison.finder.space import LearnedSpace, open_space
+from distsim.comparison.finder.word_finder import (
     RANKS,
     SHIPPED,
     FinderWeights,
     LemmaPool,
     WordFinder,
 )
+from distsim.corpus.inflections import Inflections
+from distsim.indexes.corpus_index import CorpusIndex
 from distsim.signatures.table import StoredTable
 
 _RARER_FACTOR = 20  # a form is shown that occurs at least so many times less than the one most like
