@@ -51,7 +51,7 @@ LEVELS = ("same", "other numbers", "other rows", "in one file alone")
 FORMER_NAMES = {  # of columns, by names that versions before November 26 had
     "word": "answer", "feature": "answer", "substitute": "answer", "together": "count",
     "in_corpus": "corpus_count", "here": "count", "there": "reference_count",
-    "strength": "count",
+    "strength": "count", "evidence": "shared_contexts",
 }  # fmt: skip
 
 

@@ -85,13 +85,13 @@ def pair_sources(
             lines = partial(_column_lines, mine=mine, against=against)
         read = partial(_pieces, lines=lines)
         side = f"{file.path}:{mine}"
-        sources.append(replace(file, name=side, given=side, documents=read))
+        sources.append(replace(file, name=side, shown_as=side, documents=read))
     return sources
 
 
 def _pieces(source: Source, lines: partial[Iterator[str]]) -> Iterator[Document]:
     """Yield the lines of a side, some thousand in a document."""
-    plain = replace(source, given="", documents=None)
+    plain = replace(source, shown_as="", documents=None)
     piece: list[str] = []
     for line in lines(plain):
         piece.append(line)
@@ -320,7 +320,7 @@ def read_pairs(
         _read_side(source, f"reading {name}", options, run)
         for source, name in zip(sources, ("english", "other"), strict=True)
     )
-    names = [source.given or source.path for source in sources]
+    names = [source.shown_as or source.path for source in sources]
     if left.lengths.size != right.lengths.size:
         raise InputError(
             f"{names[0]} has {counted(left.lengths.size, 'line')}, {names[1]} has "

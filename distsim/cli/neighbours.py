@@ -266,7 +266,7 @@ def _search(
         measure = cosine(opened, how="exact", index=how.index)
 
         def reranked(phrase: str) -> "NeighbourList | None":
-            neighbour_list = search().found(phrase, k=RERANKED)
+            neighbour_list = search().neighbour_list(phrase, k=RERANKED)
             if neighbour_list is None:
                 return None
             near = rerank_neighbours(phrase, neighbour_list.neighbours, measure)
@@ -280,7 +280,7 @@ def _search(
 
     def found_by_both(phrase: str) -> "NeighbourList | _FinderList | None":
         listed = None if words is None else words(phrase)
-        return listed or search().found(phrase, k=k, threshold=threshold)
+        return listed or search().neighbour_list(phrase, k=k, threshold=threshold)
 
     return opened, found_by_both
 
@@ -328,7 +328,7 @@ def _by_finder(
     def listed(phrase: str) -> "_FinderList | None":
         nonlocal of_shares
         least = how.min_strength or 0
-        rows = words.found(phrase, k=k, threshold=how.threshold, min_strength=least)
+        rows = words.nearest(phrase, k=k, threshold=how.threshold, min_strength=least)
         if rows is None:
             return None
         if of_shares:

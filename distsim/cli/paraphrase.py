@@ -135,7 +135,7 @@ def paraphrase(
     memory: HeldMemoryOption = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Print focal<TAB>rank<TAB>paraphrase<TAB>score<TAB>count<TAB>evidence."""
+    """Print focal<TAB>rank<TAB>paraphrase<TAB>score<TAB>count<TAB>shared_contexts."""
     from distsim.paraphrase.paraphrasing_options import PRESETS
 
     wanted = ALL_ROWS if answers.k == 0 else answers.k
@@ -229,7 +229,7 @@ def _put_paraphrases(
         lines = () if index is None else examples(index, row.phrase)
         columns: dict[str, object] = {
             "phrase": phrase, "rank": rank, "answer": row.phrase, "score": row.score,
-            "count": row.count, "evidence": row.evidence,
+            "count": row.count, "shared_contexts": row.shared_contexts,
         }  # fmt: skip
         if index is not None:
             columns["origin"] = ",".join(row.origin)
@@ -303,4 +303,4 @@ def _batch(
 
 def _put_nothing(phrase: str, count: int, reason: str) -> None:
     columns = {"phrase": phrase, **dict.fromkeys(("rank", "answer", "score"))}
-    put_row({**columns, "count": count, "evidence": 0}, phrase_count=count, reason=reason)
+    put_row({**columns, "count": count, "shared_contexts": 0}, phrase_count=count, reason=reason)

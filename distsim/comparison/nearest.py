@@ -247,7 +247,7 @@ class NeighbourSearch:
         Raises:
             ParameterError: the phrase is empty or no text, or k is no whole number above 0.
         """
-        neighbour_list = self.found(phrase, k=k)
+        neighbour_list = self.neighbour_list(phrase, k=k)
         return None if neighbour_list is None else neighbour_list.neighbours
 
     def above(
@@ -262,10 +262,10 @@ class NeighbourSearch:
             threshold: the lowest similarity, -1 to 1.
             k: so many at most; all where None.
         """
-        neighbour_list = self.found(phrase, k=k, threshold=threshold)
+        neighbour_list = self.neighbour_list(phrase, k=k, threshold=threshold)
         return None if neighbour_list is None else neighbour_list.neighbours
 
-    def found(
+    def neighbour_list(
         self,
         phrase: str,
         *,
@@ -805,7 +805,7 @@ def neighbours_of_both(
     >>> [(one.of, one.phrase) for one in both]
     [('both', 'the gryphon'), ('both', 'the hatter')]
     """
-    neighbour_lists = [search.found(phrase, k=k) for search in (a, b)]
+    neighbour_lists = [search.neighbour_list(phrase, k=k) for search in (a, b)]
     near = [
         [] if neighbour_list is None else [row.phrase for row in neighbour_list.neighbours]
         for neighbour_list in neighbour_lists

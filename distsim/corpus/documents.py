@@ -94,7 +94,7 @@ def source_of_texts(texts: Iterable[Any], metadata: Iterable[Any] | None = None)
             names = ", ".join(map(str, values))
             raise ParameterError(f"`{name}`: is a dict of {names}: give one of these, or rows")
     return Source(
-        "texts", "", given="texts", documents=lambda _: _documents_of(_rows(texts), metadata)
+        "texts", "", shown_as="texts", documents=lambda _: _documents_of(_rows(texts), metadata)
     )
 
 

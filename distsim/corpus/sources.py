@@ -38,7 +38,7 @@ _unpack_limit = DEFAULT_UNPACK_LIMIT
 class Source:
     """One file to read. name: as concordances show it. path: its location, empty in memory.
 
-    given: what messages call it, where that is not its path: it was copied from there.
+    shown_as: what messages call it, where that is not its path: it was copied from there.
     encoding: of its text; UTF-8 where it is empty.
     is_text: it is refused, when it is opened, where it looks like markup, JSON or a table.
     documents: returns its documents (distsim.corpus.documents.Document), where it is not read as
@@ -48,7 +48,7 @@ class Source:
 
     name: str
     path: str
-    given: str = ""
+    shown_as: str = ""
     encoding: str = ""
     is_text: bool = False
     documents: Callable[["Source"], Iterable[Any]] | None = None
@@ -57,7 +57,7 @@ class Source:
     @property
     def label(self) -> str:
         """Its name in messages."""
-        return self.given or file_label(self.path)
+        return self.shown_as or file_label(self.path)
 
 
 def file_label(path: str | Path) -> str:
@@ -403,7 +403,7 @@ def spooled_sources(sources: Sequence[Source]) -> Iterator[list[Source]]:
                 with open_source(source) as stream, open(copy, "wb") as file:
                     while piece := stream.read(_SPOOL_BYTES):
                         file.write(piece)
-                source = replace(source, path=str(copy), given=source.label)
+                source = replace(source, path=str(copy), shown_as=source.label)
             sources_on_disk.append(source)
         yield sources_on_disk
 

@@ -140,21 +140,21 @@ class MakeOptions:
 class MakeReport:
     """Report of making a grammar: of each step, and rules to look at.
 
-    told: what each step said. kept: the steps that were done before. best, drawn: rules, the
-    best in the order of packs, and some at random.
+    step_lines: what each step said. skipped: the steps that were done before. best, drawn:
+    rules, the best in the order of packs, and some at random.
 
     >>> MakeReport(["18 sentence pairs of 1 bitexts"]).lines()[0]
     '18 sentence pairs of 1 bitexts'
     """
 
-    told: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)  # steps that were done before
+    step_lines: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)  # steps that were done before
     best: list[PackedRule] = field(default_factory=list)
     drawn: list[PackedRule] = field(default_factory=list)
 
     def lines(self) -> list[str]:
         """Return the report, as in report.txt, a line each."""
-        report = list(self.told)
+        report = list(self.step_lines)
         for title, rules in (
             (
                 f"the {len(self.best)} best of content, in the order of packs; each side has "
@@ -294,11 +294,11 @@ def _is_entry(entry: Any) -> bool:
     """Return whether an entry of `steps.json` has the form that _Steps writes."""
     return (
         isinstance(entry, dict)
-        and entry.keys() == {"key", "files", "told"}
+        and entry.keys() == {"key", "files", "lines"}
         and isinstance(entry["files"], dict)
         and len(entry["files"]) > 0
-        and isinstance(entry["told"], list)
-        and all(isinstance(line, str) for line in entry["told"])
+        and isinstance(entry["lines"], list)
+        and all(isinstance(line, str) for line in entry["lines"])
     )
 
 
@@ -409,7 +409,7 @@ class _Steps:
         key = checksum_of_settings(settings)
         known = self._done.get(path.name)
         if known is not None and known["key"] == key and _are_there(path, known["files"]):
-            self._report.kept.append(path.name)
+            self._report.skipped.append(path.name)
             self._say(f"{path.name}: is there already")
         else:
             self._say(f"{path.name}: running")
@@ -418,16 +418,16 @@ class _Steps:
             if path.is_symlink():  # names in the folder are ours: no link there is followed
                 path.unlink()
             report = [line for line in make() or [] if not line.endswith(_A_SPEED)]
-            known = {"key": key, "files": _checksums(path), "told": report}
+            known = {"key": key, "files": _checksums(path), "lines": report}
             self._done[path.name] = known
             self._write_steps()
-        for line in known["told"]:
+        for line in known["lines"]:
             self._add_line(f"{path.name}: {line}")
         files: dict[str, str] = known["files"]
         return files
 
     def _add_line(self, line: str) -> None:
-        self._report.told.append(line)
+        self._report.step_lines.append(line)
         self._say(line)
 
     def _write_steps(self) -> None:
@@ -449,7 +449,7 @@ class _Steps:
         best = iter(scored[np.lexsort([values[scored] for values in keys])].tolist())
         while len(self._report.best) < N_SHOWN and (positions := list(islice(best, N_SHOWN))):
             for rule in index.at(np.array(positions)):
-                if _says_anew(rule) and (rule.target, rule.source) not in met:
+                if _changes_content(rule) and (rule.target, rule.source) not in met:
                     met.add((rule.source, rule.target))
                     self._report.best.append(rule)
         self._report.best = self._report.best[:N_SHOWN]
@@ -458,7 +458,7 @@ class _Steps:
         self._report.drawn = index.at(np.sort(drawn))
 
 
-def _says_anew(rule: PackedRule) -> bool:
+def _changes_content(rule: PackedRule) -> bool:
     """Return whether content differs, each side has a word of its own, and some pieces differ."""
     source_words, target_words = set(rule.source.split()), set(rule.target.split())
     is_new = rule.pair_kind == "content" and rule.features[_SIM] < _ALL_EQUAL

@@ -39,7 +39,7 @@ class FeatureCounts:
 
     scored: rules with a score. without_pairs: rules without a pair to score. unknown: rules with
         pairs of which none has a score.
-    pairs: phrase pairs. identical, found, composed: those of identical phrases, those found in the
+    pairs: phrase pairs. identical, known, composed: those of identical phrases, those found in the
         table, those composed of their words. missing, weak, vanished: those without a similarity:
         a phrase is unknown, too rare, or the normaliser drops a word of it.
     resting: scored rules of which a phrase is composed of words.
@@ -52,7 +52,7 @@ class FeatureCounts:
     unknown: int = 0
     pairs: int = 0
     identical: int = 0
-    found: int = 0
+    known: int = 0
     composed: int = 0
     missing: int = 0
     weak: int = 0
@@ -97,7 +97,7 @@ class FeatureCounts:
             name: of the score.
         """
         kinds = {
-            "identical": self.identical, "known": self.found, "composed of words": self.composed,
+            "identical": self.identical, "known": self.known, "composed of words": self.composed,
             "with an unknown phrase": self.missing, "with a phrase too rare": self.weak,
             "with a word that the normaliser drops": self.vanished,
         }  # fmt: skip
@@ -348,9 +348,9 @@ def score_grammar(
         tables = list(
             zip(scorer.names, (table_scorer.table for table_scorer in scorer.tables), strict=False)
         )
-        with open_output(path) as out, explained as evidence:
-            if evidence is not None:
-                evidence.write(("\t".join(HEADER) + "\n").encode())
+        with open_output(path) as out, explained as explanation_file:
+            if explanation_file is not None:
+                explanation_file.write(("\t".join(HEADER) + "\n").encode())
             if first is not None:
                 known = find_format(grammar_format, first.text)
                 named, stand = _style(first, known, scoring, options)
@@ -363,17 +363,17 @@ def score_grammar(
                     )
                     packed = out.pack(written.text)
                     explanation = b""
-                    if evidence is not None:
+                    if explanation_file is not None:
                         rows = explain_block(block, scores, tables, SIM_RULE in scorer.names)
-                        explanation = evidence.pack(explanation_lines(block, rows))
+                        explanation = explanation_file.pack(explanation_lines(block, rows))
                     return ScoredBlock.of(block, scores, packed, explanation, written.replaced)
 
                 for block in ordered_map(scored, chain([first], blocks), jobs):
                     for line, fault in block.faults:
                         faulty.keeps(line, fault)
                     out.write_packed(block.packed)
-                    if evidence is not None:
-                        evidence.write_packed(block.explained)
+                    if explanation_file is not None:
+                        explanation_file.write_packed(block.explained)
                     report.count(block)
                     progress("scoring", report.read, None)
             faulty.require_lines(report.read + faulty.kept + faulty.dropped)

@@ -159,8 +159,8 @@ def walk_contexts(
 
 
 @compiled
-def gather_evidence(numbers, contexts, context_weights, n_candidates):
-    """Return (weight float64, evidence int64, matches int64) of each candidate.
+def sum_shared_contexts(numbers, contexts, context_weights, n_candidates):
+    """Return (weight float64, contexts int64, matches int64) of each candidate.
 
     Arguments:
         numbers: uint32, the candidate of each match.
@@ -169,7 +169,7 @@ def gather_evidence(numbers, contexts, context_weights, n_candidates):
         n_candidates: number of candidates.
     """
     weights = np.zeros(n_candidates, np.float64)
-    evidence = np.zeros(n_candidates, np.int64)
+    n_shared = np.zeros(n_candidates, np.int64)
     matches = np.zeros(n_candidates, np.int64)
     last = np.full(n_candidates, -1, np.int64)
     for m in range(numbers.size):
@@ -177,9 +177,9 @@ def gather_evidence(numbers, contexts, context_weights, n_candidates):
         matches[candidate] += 1
         if last[candidate] != contexts[m]:
             last[candidate] = contexts[m]
-            evidence[candidate] += 1
+            n_shared[candidate] += 1
             weights[candidate] += context_weights[contexts[m]]
-    return weights, evidence, matches
+    return weights, n_shared, matches
 
 
 @compiled

@@ -65,10 +65,10 @@ class Circle:
 
 @dataclass(frozen=True)
 class Group:
-    """A group of shapes. told: its tooltip. link: the URL that a click opens."""
+    """A group of shapes. tooltip: what it shows. link: the URL that a click opens."""
 
     shapes: tuple["Shape", ...]
-    told: str
+    tooltip: str
     link: str | None = None
 
 
@@ -130,7 +130,7 @@ def shortened(text: str, max_characters: int) -> str:
 
 def _svg(shape: Shape) -> str:
     if isinstance(shape, Group):
-        inner = f"<title>{_safe(shape.told)}</title>" + "".join(map(_svg, shape.shapes))
+        inner = f"<title>{_safe(shape.tooltip)}</title>" + "".join(map(_svg, shape.shapes))
         if shape.link is not None:
             return f'<a href="{_safe(shape.link)}">{inner}</a>'
         return f"<g>{inner}</g>"

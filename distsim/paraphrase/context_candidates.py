@@ -18,9 +18,9 @@ from distsim.kernels.paraphrase import (
     CONTAINING,
     PIECE,
     copy_words,
-    gather_evidence,
     hash_phrases,
     relations,
+    sum_shared_contexts,
     walk_contexts,
 )
 from distsim.paraphrase.occurrences import Located, Sampler
@@ -91,7 +91,7 @@ class ContextCandidates:
 
     hashes: uint64, of their word ids, the same for every cut into shards. positions: int64,
     one position of each in the corpus. lengths: uint8, tokens. weights: float64, the summed
-    rarity of the distinct contexts shared; evidence: int64, their number. matches: int64, how
+    rarity of the distinct contexts shared; n_shared: int64, their number. matches: int64, how
     often the candidate is in one of them.
     """
 
@@ -99,7 +99,7 @@ class ContextCandidates:
     positions: np.ndarray
     lengths: np.ndarray
     weights: np.ndarray
-    evidence: np.ndarray
+    n_shared: np.ndarray
     matches: np.ndarray
     _numbers: np.ndarray
     _contexts: np.ndarray
@@ -127,7 +127,7 @@ class ContextCandidates:
         mine = kept[self._numbers]
         return ContextCandidates(
             self.hashes[kept], self.positions[kept], self.lengths[kept], self.weights[kept],
-            self.evidence[kept], self.matches[kept],
+            self.n_shared[kept], self.matches[kept],
             new[self._numbers[mine]], self._contexts[mine],
         )  # fmt: skip
 
@@ -232,12 +232,12 @@ def find_candidates(
         hashes, of_context = hashes[order], of_context[order]
         positions, lengths = positions[order], lengths[order]
     numbers, first = HashNumbering().number(hashes)
-    weights, evidence, matches = gather_evidence(
+    weights, n_shared, matches = sum_shared_contexts(
         frozen(numbers), frozen(of_context),
         frozen(context_weights(contexts, index.n_tokens)), first.size,
     )  # fmt: skip
     return ContextCandidates(
-        hashes[first], positions[first], lengths[first], weights, evidence, matches,
+        hashes[first], positions[first], lengths[first], weights, n_shared, matches,
         numbers, of_context,
     )  # fmt: skip
 
@@ -382,9 +382,11 @@ class SimilarPhrases:
             return []
         neighbour_lists = []
         if self._search is not None:
-            neighbour_lists.append(self._search.found(phrase, k=k, among=_CROWD * k))
+            neighbour_lists.append(self._search.neighbour_list(phrase, k=k, among=_CROWD * k))
         if self._table.strengths[row] >= _LEAST_STRENGTH:  # so that there is one of its length
-            neighbour_lists.append(self._as_long(phrase.count(" ") + 1).found(phrase, k=as_long))
+            neighbour_lists.append(
+                self._as_long(phrase.count(" ") + 1).neighbour_list(phrase, k=as_long)
+            )
         near = [
             neighbour.phrase
             for part in neighbour_lists

@@ -45,7 +45,7 @@ from distsim.signatures.table import TableLike, opened_table
 
 GAP = "_"
 BOUNDARY_SIGN = "|"
-ORIGINS = ("contexts", "sides", "neighbours", "grammar", "finder")
+ORIGINS = ("contexts", "one-sided", "neighbours", "grammar", "finder")
 _GRAMMAR = ORIGINS.index("grammar")
 _SHOWN_CONTEXTS = 3
 _SHORTEST_SINGLE_SIDE = 2
@@ -74,21 +74,21 @@ class Paraphrase:
     replaced more where the finder gives that word a high score; of phrases of several words, with
     `kinds`, times how alike the words right beside the two are.
     count: its occurrences; of a word of the finder those of all its forms.
-    evidence: how many distinct contexts L _ R it shares with the focal phrase. origin: where
-    it was found: `contexts`, `sides` (a left or right side alone), `neighbours` (signatures),
+    shared_contexts: how many distinct contexts L _ R it shares with the focal phrase. origin: where
+    it was found: `contexts`, `one-sided` (a left or right side alone), `neighbours` (signatures),
     `grammar` (a rule of it), or `finder`: by what `sign` stored of words.
     contexts: up to three of those shared, as text: seen most often, then rarest. opposite: whether
     it is an opposite of the focal phrase. contrasted: whether the text contrasts the two, as it
     does opposites; these come last.
 
-    >>> Paraphraser(index).paraphrases("the hatter")[0].evidence > 0
+    >>> Paraphraser(index).paraphrases("the hatter")[0].shared_contexts > 0
     True
     """
 
     phrase: str
     score: float
     count: int
-    evidence: int
+    shared_contexts: int
     origin: tuple[str, ...]
     contexts: tuple[str, ...]
     opposite: bool
@@ -332,7 +332,7 @@ class Paraphraser:
         ids = word_ids(self.index, [word.phrase for word in words])
         candidates_of_words = [
             (
-                int(candidates.evidence[number]) if number >= 0 else 0,
+                int(candidates.n_shared[number]) if number >= 0 else 0,
                 self._shown_contexts((number,), (contexts,), (candidates,)),
             )
             for number in candidates.numbers_of_words(self.index, ids)
@@ -365,7 +365,7 @@ class Paraphraser:
                 texts[place],
                 candidate.score,
                 candidate.count,
-                int(candidates.evidence[candidate.numbers[0]]) if candidate.numbers[0] >= 0 else 0,
+                int(candidates.n_shared[candidate.numbers[0]]) if candidate.numbers[0] >= 0 else 0,
                 tuple(name for name, at in zip(ORIGINS, candidate.numbers, strict=True) if at >= 0),
                 self._shown_contexts(
                     candidate.numbers, (contexts, singles), (candidates, single_candidates)

@@ -121,7 +121,10 @@ class ParaphraseStream:
                 "count": paraphrase.count, "origin": list(paraphrase.origin),
             }  # fmt: skip
             if self._contexts:
-                row |= {"evidence": paraphrase.evidence, "contexts": list(paraphrase.contexts)}
+                row |= {
+                    "shared_contexts": paraphrase.shared_contexts,
+                    "contexts": list(paraphrase.contexts),
+                }
             if paraphrase.contrasted or paraphrase.opposite:
                 row["note"] = "opposite" if paraphrase.opposite else "contrasted"
             rows.append(row)

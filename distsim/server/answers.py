@@ -378,12 +378,12 @@ class Contexts:
 class Measure:
     """The similarity of two phrases by one measure, or the reason why there is none.
 
-    name: of the measure. told: what it is. similarity: its value. composed: a phrase was composed
-    of its words. reason: why there is none.
+    name: of the measure. description: what it is. similarity: its value. composed: a phrase was
+    composed of its words. reason: why there is none.
     """
 
     name: str
-    told: str
+    description: str
     similarity: float | None
     composed: bool = False
     reason: str | None = None
@@ -412,7 +412,7 @@ class Paraphrased:
 
     rank: from 1. phrase: the paraphrase. score: of the paraphrase, higher is better.
     count: its occurrences in the corpus.
-    evidence: number of distinct contexts that it shares with the phrase.
+    shared_contexts: number of distinct contexts that it shares with the phrase.
     found_by: source of the candidate. contexts: some of the shared contexts.
     opposite: whether it is an opposite of the phrase. contrasted: the text contrasts the two.
     """
@@ -421,7 +421,7 @@ class Paraphrased:
     phrase: str
     score: float
     count: int
-    evidence: int
+    shared_contexts: int
     found_by: tuple[str, ...]
     contexts: tuple[str, ...]
     opposite: bool

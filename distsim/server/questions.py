@@ -172,7 +172,7 @@ def neighbours(
     """
     search, normal = opened.search(table, _lengths(lengths), min_count), _normal(opened, phrase)
     words = opened.word_neighbours(table) if lengths in ("", "1", "1-1") else None
-    listed = None if words is None else words.found(phrase, k=k, min_strength=min_count)
+    listed = None if words is None else words.nearest(phrase, k=k, min_strength=min_count)
     if listed is not None:
         of_words = tuple(
             NearPhrase(
@@ -182,7 +182,7 @@ def neighbours(
             for rank, row in enumerate(listed, 1)
         )  # fmt: skip
         return Neighbours(normal, table, False, 0, of_words, opposites=listed.opposites)
-    neighbour_list = search.found(phrase, k=k)
+    neighbour_list = search.neighbour_list(phrase, k=k)
     if neighbour_list is None:
         reason = reason_without_signature(opened.table(table), phrase)
         return Neighbours(normal, table, False, 0, (), reason)
@@ -297,7 +297,7 @@ def paraphrases(opened: Opened, phrase: str, k: int) -> Paraphrases:
     n_below = answer.n_opposites + sum(row.contrasted for row in answer.paraphrases[k:])
     rows = (
         Paraphrased(
-            rank, shortened(row.phrase), row.score, row.count, row.evidence, row.origin,
+            rank, shortened(row.phrase), row.score, row.count, row.shared_contexts, row.origin,
             tuple(map(shortened, row.contexts)), row.opposite, row.contrasted,
         )
         for rank, row in enumerate(answer.paraphrases[:k], 1)

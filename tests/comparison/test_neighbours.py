@@ -70,7 +70,7 @@ def test_a_search_within_limits_finds_what_one_made_with_them_finds(learned, dis
         made = NeighbourSearch(table, distinct=distinct, **({"min_strength": 1} | limits))
         for phrase in ("alice", "the queen", "the white kid gloves"):
             for k in (1, 5, 40):
-                assert within.found(phrase, k=k) == made.found(phrase, k=k)
+                assert within.neighbour_list(phrase, k=k) == made.neighbour_list(phrase, k=k)
         assert within.above("alice", 0.3) == made.above("alice", 0.3)
         again = pickle.loads(pickle.dumps(within))
         assert again.nearest("alice", k=5) == made.nearest("alice", k=5)
@@ -87,7 +87,7 @@ def test_little_memory_changes_no_neighbour(learned, run, monkeypatch):  # noqa:
     mapped = NeighbourSearch(table, **limits)
     assert np.shares_memory(mapped._part.bits, table.bits)
     for phrase in ("alice", "the queen", "the white kid gloves"):
-        assert copied.found(phrase, k=20) == mapped.found(phrase, k=20)
+        assert copied.neighbour_list(phrase, k=20) == mapped.neighbour_list(phrase, k=20)
     asked = ("neighbours", learned[1].path, "alice", "--lengths", "3", "--min-strength", "4")
     given, _ = run(*asked, "--memory", "1K")
     assert parallel.half_of_free() == 1024
@@ -104,14 +104,14 @@ def test_a_search_within_limits_is_no_wider(learned):  # noqa: F811
 
 def test_hidden_rows_are_told(learned, run):  # noqa: F811
     _, table = learned
-    found = NeighbourSearch(table).found("the queen", k=5)
+    found = NeighbourSearch(table).neighbour_list("the queen", k=5)
     assert isinstance(found, NeighbourList) and found.hidden > 0
     _, err = run("neighbours", table.path, "the queen", "-k", 5)
     assert f"{found.hidden:,} near-duplicates hidden: --all shows" in err
     _, err = run("neighbours", table.path, "the queen", "-k", 5, "--all")
     assert "hidden" not in err
     near = NeighbourSearch(table, distinct=False).above("the queen", 0.5)
-    distinct = NeighbourSearch(table).found("the queen", k=None, threshold=0.5)
+    distinct = NeighbourSearch(table).neighbour_list("the queen", k=None, threshold=0.5)
     assert distinct.hidden == len(near) - len(distinct.neighbours)
 
 

@@ -89,7 +89,7 @@ QUESTIONS: dict[str, Callable[[Everything], Any]] = {
     "gapped neighbours": lambda my: d.gapped_neighbours(my.patterns, "the _ of the", k=5),
     "neighbours": lambda my: d.neighbours(my.plain, my.phrases),
     "search": lambda my: my.search.nearest("the king", k=3),
-    "distinct": lambda my: [my.distinct.found(phrase) for phrase in my.phrases],
+    "distinct": lambda my: [my.distinct.neighbour_list(phrase) for phrase in my.phrases],
     "reranked": lambda my: my.distinct.reranked("the king", my.real, k=5, among=50),
     "paraphrases": lambda my: my.paraphraser.answer("the king"),
     "scores": lambda my: [my.scorer.score(*pair) for pair in my.pairs],

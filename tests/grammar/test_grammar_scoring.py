@@ -493,7 +493,7 @@ def test_the_counts_of_a_report_add_up(tmp_path, index, learnt):
     for counts in report.tables:
         assert counts.scored + counts.without_pairs + counts.unknown == report.read == 4
         assert counts.pairs == sum(
-            (counts.identical, counts.found, counts.composed, counts.missing, counts.weak,
+            (counts.identical, counts.known, counts.composed, counts.missing, counts.weak,
              counts.vanished)
         )  # fmt: skip
     assert report.tables[2].without_pairs == 2  # rules without gaps or without words

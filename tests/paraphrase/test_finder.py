@@ -78,7 +78,7 @@ def test_profiles_by_lemma_and_by_feature_tell_the_same_cosines(signed):
     n = finder.counts.size
     by_row = {(name, lemma): finder._cosines(name, lemma) for name in ("words", "frames")
               for lemma in (0, 1, n // 2, n - 1)}  # fmt: skip
-    asked = [finder.found(lemma) for lemma in range(8)]
+    asked = [finder.pool(lemma) for lemma in range(8)]
     assert len(asked) == 8 and set(finder._columns) == {"words", "frames"}
     for (name, lemma), cosines in by_row.items():
         np.testing.assert_array_equal(finder._cosines(name, lemma), cosines)
@@ -182,7 +182,7 @@ def test_features_are_those_of_the_definition(signed):
     finder = opened(index, table)
     rows = profiles(index, Lemmas(finder.words, finder.all_forms, finder._starts, finder.counts))
     lemma = finder.words.index("queen")
-    found = finder.found(lemma)
+    found = finder.pool(lemma)
     assert lemma not in found.lemmas
     assert found.features.shape == (found.lemmas.size, 6)
     n = len(finder.words)
@@ -210,7 +210,7 @@ def test_cooccurrence_counts_sentences(signed):
     index, table = signed
     finder = opened(index, table)
     lemma = finder.words.index("queen")
-    found = finder.found(lemma)
+    found = finder.pool(lemma)
     tokens = index.vocabulary.words(np.asarray(index.shards[0].tokens, np.int64))
     sentences = [set(one.split()) for one in " ".join(w or "\n" for w in tokens).split("\n")]
     forms = [
@@ -261,7 +261,7 @@ def test_contrasts_are_counted_by_patterns(signed):
     counted = set()
     for word in ("you", "she", "queen"):
         lemma = finder.words.index(word)
-        found = finder.found(lemma)
+        found = finder.pool(lemma)
         lemmas = [finder.lemma(i) for i in index.shards[0].tokens.tolist()]
         wanted = dict.fromkeys(found.lemmas.tolist(), 0)
         for at in (at for at, one in enumerate(lemmas) if one == lemma):
@@ -383,9 +383,9 @@ def test_paraphrases_of_a_word_are_those_of_the_finder(signed, tmp_path):
     ]
     assert {one.origin for one in found} == {("finder",)}
     contexts = Paraphraser(index, options=replace(options, neighbours=0, min_score=0, k=10_000))
-    evidence = {one.phrase: one.evidence for one in contexts.paraphrases("queen")}
-    assert any(one.evidence for one in found)
-    assert all(one.evidence == evidence.get(one.phrase, 0) for one in found)
+    shared = {one.phrase: one.shared_contexts for one in contexts.paraphrases("queen")}
+    assert any(one.shared_contexts for one in found)
+    assert all(one.shared_contexts == shared.get(one.phrase, 0) for one in found)
     other = SignatureTable.build(index, tmp_path / "t", recipe=RECIPE, selection=table.selection)
     for paraphraser in (
         Paraphraser(index, table=other),
@@ -749,8 +749,8 @@ def test_chances_by_hand():
 def test_common_words_are_no_answers_for_rarer_ones(signed):
     finder = opened(*signed)
     the, queen = finder.words.index("the"), finder.words.index("queen")
-    assert the not in finder.found(queen).lemmas
-    assert finder.found(the).lemmas.size > 100
+    assert the not in finder.pool(queen).lemmas
+    assert finder.pool(the).lemmas.size > 100
 
 
 def test_the_command_line(signed, run):

@@ -50,7 +50,9 @@ def sample_of(index: CorpusIndex, sample: int, *words: str) -> SampledOccurrence
 
 def found_by(index: CorpusIndex, options: ParaphraseOptions, phrase: str):
     answer = Paraphraser(index, options=options).answer(phrase)
-    return {tuple(p.phrase.split()): (p.score, p.count, p.evidence) for p in answer.paraphrases}
+    return {
+        tuple(p.phrase.split()): (p.score, p.count, p.shared_contexts) for p in answer.paraphrases
+    }
 
 
 @pytest.mark.parametrize(("seed", "mcc"), [(0, 1), (1, 4), (2, 30)])
@@ -98,8 +100,8 @@ def test_every_candidate_of_the_default_is_that_of_the_twin(tmp_path, seed, shar
         assert n > 1 or (one & found.keys() and two.keys() & found.keys())
         for x, paraphrase in found.items():
             assert paraphrase.score == pytest.approx(scores[x], abs=1e-9)
-            assert paraphrase.evidence == (two[x][2] if x in two else 0)
-            assert paraphrase.origin == ("contexts",) * (x in two) + ("sides",) * (x in one)
+            assert paraphrase.shared_contexts == (two[x][2] if x in two else 0)
+            assert paraphrase.origin == ("contexts",) * (x in two) + ("one-sided",) * (x in one)
 
 
 def test_phrases_between_other_words_score_less(tmp_path):
@@ -389,8 +391,8 @@ def test_other_ways_to_candidates_say_where_they_are_from(tmp_path):
     options = replace(PRESETS["default"], neighbours=0, mcc=3, min_score=0.0)
     assert not Paraphraser(index, options=replace(options, one_sided=0)).paraphrases("old")
     found = Paraphraser(index, options=options).paraphrases("old")
-    assert found[0].phrase == "new" and found[0].origin == ("sides",)
-    assert found[0].evidence == 0 and found[0].contexts[0] == "_ r4 q4"
+    assert found[0].phrase == "new" and found[0].origin == ("one-sided",)
+    assert found[0].shared_contexts == 0 and found[0].contexts[0] == "_ r4 q4"
     table = SignatureTable.build(index, recipe=Recipe(), selection=None)
     near = Paraphraser(
         index, options=replace(options, neighbours=5, neighbour_strength=1), table=table

@@ -62,7 +62,7 @@ def test_the_papers_parameters_one_at_a_time(index, capsys, settings, changes):
     assert found.keys() == wanted.keys()
     for x, (score, count, evidence) in wanted.items():
         assert found[x]["score"] == pytest.approx(score, abs=1e-9)
-        assert (found[x]["count"], found[x]["evidence"]) == (count, evidence)
+        assert (found[x]["count"], found[x]["shared_contexts"]) == (count, evidence)
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,11 @@ def test_answers_are_those_of_the_paraphraser(index):
     assert [row["answer"] for row in answer["answers"]] == [
         one.phrase for one in wanted.paraphrases
     ]
-    assert answer["answers"] and "evidence" not in answer["answers"][0]
+    assert answer["answers"] and "shared_contexts" not in answer["answers"][0]
     shown = ParaphraseStream(paraphraser, contexts=True, jobs=1).answer("cat")["answers"][0]
-    assert shown["evidence"] == wanted.paraphrases[0].evidence > 0 and shown["contexts"]
+    assert (
+        shown["shared_contexts"] == wanted.paraphrases[0].shared_contexts > 0 and shown["contexts"]
+    )
 
 
 def test_fields_of_a_request_come_back_and_lacking_words_have_spellings(index):

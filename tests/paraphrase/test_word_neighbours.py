@@ -75,11 +75,11 @@ def test_rows_of_words_have_both_numbers_and_opposites_last(signed):
     scores = [one.score for one in rows if not one.contrasted]
     assert scores == sorted(scores, reverse=True)
     words = WordNeighbours.open(index)
-    assert words.found("said", k=10) == rows
+    assert words.nearest("said", k=10) == rows
     least = scores[3]
-    assert {one.score >= least for one in words.found("said", threshold=least)} == {True}
-    assert all(one.strength >= 20 for one in words.found("said", k=None, min_strength=20))
-    assert words.found("the queen") is None and words.found("zeppelin") is None
+    assert {one.score >= least for one in words.nearest("said", threshold=least)} == {True}
+    assert all(one.strength >= 20 for one in words.nearest("said", k=None, min_strength=20))
+    assert words.nearest("the queen") is None and words.nearest("zeppelin") is None
 
 
 def test_phrases_and_what_needs_the_table_are_listed_by_cosine(signed):

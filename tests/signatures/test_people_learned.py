@@ -510,7 +510,7 @@ def test_distinct_neighbours_say_something_new(learned):
         found = [one.phrase for one in distinct.above(focal, 0.5)]
         assert found == naive_distinct(table, focal, near)
         assert len(found) < len(near)
-        few = distinct.found(focal, k=5, threshold=0.5, among=len(table)).neighbours
+        few = distinct.neighbour_list(focal, k=5, threshold=0.5, among=len(table)).neighbours
         assert found[:5] == [one.phrase for one in few]
     named = NeighbourSearch(table, candidates=["caterpillar", "the caterpillar", "alice"])
     assert len(named.nearest("caterpillar", k=5)) == 2  # whoever names candidates wants them

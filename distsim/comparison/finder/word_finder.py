@@ -221,7 +221,7 @@ class WordFinder:
         self._columns: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
         self._asked, self._lock = 0, Lock()
         self._unused: list[np.ndarray] = []  # int32[n_words] of -1 each, one for a thread at most
-        self.found = lru_cache(_CACHED)(self._pool_of)
+        self.pool = lru_cache(_CACHED)(self._pool_of)
 
     @classmethod
     def open(cls, index: CorpusIndex, table: StoredTable, forms: Forms) -> "WordFinder | None":

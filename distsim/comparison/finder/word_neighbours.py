@@ -98,7 +98,7 @@ class WordNeighbours:
         """Whether scores are probabilities, and no shares of similarity."""
         return self._words.finder.is_calibrated
 
-    def found(
+    def nearest(
         self,
         phrase: str,
         *,
@@ -237,13 +237,13 @@ def neighbours(
         nonlocal search
         if words is not None:
             least = options.get("min_strength") or 0
-            listed = words.found(text, k=k, threshold=threshold, min_strength=least)
+            listed = words.nearest(text, k=k, threshold=threshold, min_strength=least)
             if listed is not None:
                 return listed
         search = search or NeighbourSearch(opened, **options)
         if measure is not None:
             return search.reranked(text, measure, k=k, among=among)
-        neighbour_list = search.found(text, k=k, threshold=threshold)
+        neighbour_list = search.neighbour_list(text, k=k, threshold=threshold)
         return None if neighbour_list is None else neighbour_list.neighbours
 
     if isinstance(phrase, str):

@@ -252,7 +252,7 @@ class WordSubstitutes:
         others = {self._lemma(words) for words in more} - {-1}
         if lemma < 0:
             return None
-        pool = self.finder.found(lemma, tuple(sorted(others)))
+        pool = self.finder.pool(lemma, tuple(sorted(others)))
         if self._lexicon.index.kept_documents is None:
             return pool
         occurs = self._counts(pool.lemmas) > 0

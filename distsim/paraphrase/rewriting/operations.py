@@ -306,7 +306,7 @@ class Constructions:
     >>> words = "she gave him a book".split()
     >>> labels = {(1, 5): {"VP"}, (2, 3): {"NP"}, (3, 5): {"NP"}}
     >>> parsed = ParsedWords(words, words, ["PRP", "VBD", "PRP", "DT", "NN"], labels, [])
-    >>> [" ".join(one.instead) for one in Constructions.open().found(parsed)]
+    >>> [" ".join(operation.instead) for operation in Constructions.open().operations(parsed)]
     ['gave a book to him']
     """
 
@@ -332,7 +332,7 @@ class Constructions:
         """Return the rules, read once."""
         return cls()
 
-    def found(self, parsed: ParsedWords) -> Iterator[Operation]:
+    def operations(self, parsed: ParsedWords) -> Iterator[Operation]:
         """Yield what the constructions of a sentence become, in order of the rules and places."""
         spans: dict[str, list[Span]] = defaultdict(list)
         for span in sorted(parsed.labels):

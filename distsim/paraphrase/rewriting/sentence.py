@@ -250,7 +250,7 @@ class LabelledSentence:
         if self.tree is not None:
             nodes = [(node.start, node.stop) for node in self.tree.nodes]
             parsed = ParsedWords(self.tokens, words, self.tree.tags, self.labels, nodes)
-            yield from Constructions.open().found(parsed)
+            yield from Constructions.open().operations(parsed)
 
     def _more_deletions(self) -> Iterator[Operation]:
         end = len(self) - (len(self) > 1 and self.plain[-1] in ENDS)
