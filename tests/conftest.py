@@ -24,8 +24,8 @@ collect_ignore = ["faults"]  # campaigns of minutes: `python -m tests.faults`
 PROJECT = Path(__file__).parent.parent
 SHARED = PROJECT.parent / "shared"
 # A small learned table.
-RECIPE = Recipe(model=NgramModel(3, sides=True), weighting=Weighting("ppmi", shift=0.0), n_bits=64,
-                projection="spectral", composition=Composition())  # fmt: skip
+RECIPE = Recipe(model=NgramModel(3, by_side=True), weighting=Weighting("ppmi", shift=0.0),
+                n_bits=64, projection="spectral", composition=Composition())  # fmt: skip
 
 
 # What the extras bring: modules that tests have only if they are marked `extra`.

@@ -104,7 +104,7 @@ def contexts(
     """List the contexts of a phrase.
 
     Prints feature<TAB>count<TAB>weight, strongest first. By the preset thesis, or syntax; --set
-    changes it, as model.window, model.sides, model.families or weighting.scheme.
+    changes it, as model.window, model.by_side, model.families or weighting.scheme.
     """
     from distsim.contexts.phrase_store import Selection
     from distsim.signatures.recipe import PRESETS
@@ -136,7 +136,7 @@ def contexts(
             phrase,
             window=model.window,
             weighting=recipe_chosen.weighting,
-            sides=model.sides,
+            by_side=model.by_side,
             narrow=model.narrow,
         )
     if not contexts_found:

@@ -1,9 +1,9 @@
 """N-gram contexts of an index: the words beside a phrase, by positions or by sides.
 
 `positions`: a family for every place (`l1:revise`), the thesis's model (5.2.1).
-`sides`: a family for either side (`l1-5:revise`), a neighbour counting the more the nearer it
+`by_side`: a family for either side (`l1-5:revise`), a neighbour counting the more the nearer it
 is: window for the next one, 1 for the last.
-`sides` with `narrow`: both, the nearest words a second time by positions.
+`by_side` with `narrow`: both, the nearest words a second time by positions.
 """
 
 from collections.abc import Sequence
@@ -34,36 +34,36 @@ WIDEST = 3
 WIDEST_SIDES = 10
 
 
-def family_names(window: int, sides: bool = False, narrow: int = 0) -> tuple[str, ...]:
+def family_names(window: int, by_side: bool = False, narrow: int = 0) -> tuple[str, ...]:
     """Return the names of the families of features: side and distance, nearest first.
 
     Arguments:
         window: tokens on either side.
-        sides: one family for either side.
-        narrow: tokens on either side that have families by positions too, with `sides`.
+        by_side: one family for either side.
+        narrow: tokens on either side that have families by positions too, with `by_side`.
 
     >>> family_names(2)
     ('l1', 'r1', 'l2', 'r2')
-    >>> family_names(5, sides=True)
+    >>> family_names(5, by_side=True)
     ('l1-5', 'r1-5')
-    >>> family_names(5, sides=True, narrow=1)
+    >>> family_names(5, by_side=True, narrow=1)
     ('l1-5', 'r1-5', 'l1', 'r1')
 
     Raises:
-        ParameterError: the window is not 1 to 3, or 1 to 10 with `sides`; `narrow` is not 0 to 3,
-            or is given without `sides`.
+        ParameterError: the window is not 1 to 3, or 1 to 10 with `by_side`; `narrow` is not 0 to 3,
+            or is given without `by_side`.
     """
-    widest = WIDEST_SIDES if sides else WIDEST
+    widest = WIDEST_SIDES if by_side else WIDEST
     if not 1 <= window <= widest:
         raise ParameterError(
             f"window {window}: choose 1 to {widest} tokens a side with features by "
-            f"{'sides' if sides else 'positions'}"
+            f"{'sides' if by_side else 'positions'}"
         )
-    if not 0 <= narrow <= (WIDEST if sides else 0):
+    if not 0 <= narrow <= (WIDEST if by_side else 0):
         raise ParameterError(
             f"narrow {narrow}: choose 0 to {WIDEST} tokens a side, beside features by sides"
         )
-    if sides:
+    if by_side:
         nearest = family_names(narrow) if narrow else ()
         return f"l1-{window}", f"r1-{window}", *nearest
     return tuple(f"{side}{distance}" for distance in range(1, window + 1) for side in "lr")
@@ -74,8 +74,8 @@ class NgramModel:
     """N-gram model: the words beside a phrase that are its features.
 
     Arguments:
-        window: tokens on either side, 1 to 3; 1 to 10 with `sides`.
-        sides: a family of features for either side and not for every place.
+        window: tokens on either side, 1 to 3; 1 to 10 with `by_side`.
+        by_side: a family of features for either side and not for every place.
         narrow: beside these, a family for each of so many places on either side, 0 to 3.
 
     Raises:
@@ -88,28 +88,28 @@ class NgramModel:
     name: ClassVar[str] = "ngram"
     window: int = 1
     _: KW_ONLY
-    sides: bool = False
+    by_side: bool = False
     narrow: int = 0
 
     def __post_init__(self) -> None:
         check_types(self)
         whole = isinstance(self.window, int) and isinstance(self.narrow, int)
-        if not whole or not isinstance(self.sides, bool):
+        if not whole or not isinstance(self.by_side, bool):
             raise ParameterError(
-                f"`window` {self.window!r}, `sides` {self.sides!r}, `narrow` {self.narrow!r}: "
-                "give whole numbers and, for sides, True or False"
+                f"`window` {self.window!r}, `by_side` {self.by_side!r}, `narrow` {self.narrow!r}: "
+                "give whole numbers and, for `by_side`, True or False"
             )
         family_names(*self.shape)
 
     @property
     def shape(self) -> tuple[int, bool, int]:
-        """Window, sides, narrow."""
-        return self.window, self.sides, self.narrow
+        """Window, by_side, narrow."""
+        return self.window, self.by_side, self.narrow
 
     @property
     def spans(self) -> tuple[int, int]:
         """Words on either side that are counted by sides, and by places."""
-        return (self.window, self.narrow) if self.sides else (0, self.window)
+        return (self.window, self.narrow) if self.by_side else (0, self.window)
 
     def manifest(self) -> dict[str, Any]:
         """Return the settings for a fingerprint."""
@@ -124,12 +124,14 @@ class NgramModel:
             values: as `manifest` returns them.
         """
         families = values["families"]
-        sides = families[:2] == list(family_names(values["window"], sides=True))
-        return cls(values["window"], sides=sides, narrow=len(families) // 2 - 1 if sides else 0)
+        by_side = families[:2] == list(family_names(values["window"], by_side=True))
+        return cls(
+            values["window"], by_side=by_side, narrow=len(families) // 2 - 1 if by_side else 0
+        )
 
 
 def feature_space(
-    index: CorpusIndex, window: int, sides: bool = False, narrow: int = 0
+    index: CorpusIndex, window: int, by_side: bool = False, narrow: int = 0
 ) -> FeatureSpace:
     """Return the features of an index: every word in every family; number = family * words + id.
 
@@ -140,14 +142,14 @@ def feature_space(
     Arguments:
         index: of the text.
         window: context words on either side, in tokens.
-        sides: two families, left and right, nearer words counting more; else one for each place.
-        narrow: with `sides`, words on either side that have families by places too.
+        by_side: two families, left and right, nearer words counting more; else one for each place.
+        narrow: with `by_side`, words on either side that have families by places too.
     """
     counts = index.word_counts()
     counts[0] = 0
     return space_of_words(
         index.vocabulary.text, index.vocabulary.offsets, counts, neighbour_slots(index, window),
-        window, sides, narrow,
+        window, by_side, narrow,
     )  # fmt: skip
 
 
@@ -156,13 +158,13 @@ class WordFeatures:
 
     Arguments:
         index: of the text.
-        window, sides, narrow: as of `feature_space`.
+        window, by_side, narrow: as of `feature_space`.
     """
 
     def __init__(
-        self, index: CorpusIndex, window: int, sides: bool = False, narrow: int = 0
+        self, index: CorpusIndex, window: int, by_side: bool = False, narrow: int = 0
     ) -> None:
-        shape = window, sides, narrow
+        shape = window, by_side, narrow
         self._vocabulary = index.vocabulary
         self._counts = index.word_counts()
         self._prefixes = [f"{name}:".encode() for name in family_names(*shape)]
@@ -203,7 +205,7 @@ def space_of_words(
     counts: np.ndarray,
     slots: Sequence[int],
     window: int,
-    sides: bool = False,
+    by_side: bool = False,
     narrow: int = 0,
 ) -> FeatureSpace:
     """Return the features of words: each in every family; number = family * words + id.
@@ -214,10 +216,10 @@ def space_of_words(
         counts: uint64[n_words], occurrences of each, 0 for id 0.
         slots: the number of tokens that have another 1, 2 ... `window` places away.
         window: context words on either side, in tokens.
-        sides: two families, left and right, nearer words counting more; else one for each place.
-        narrow: with `sides`, words on either side that have families by places too.
+        by_side: two families, left and right, nearer words counting more; else one for each place.
+        narrow: with `by_side`, words on either side that have families by places too.
     """
-    shape = window, sides, narrow
+    shape = window, by_side, narrow
     names = family_names(*shape)
     return FeatureSpace(
         family_names=names,
@@ -228,15 +230,15 @@ def space_of_words(
     )
 
 
-def _times_counted(window: int, sides: bool, narrow: int) -> list[float]:
+def _times_counted(window: int, by_side: bool, narrow: int) -> list[float]:
     """Return how often each occurrence of a word counts in each family."""
-    by_sides = [window * (window + 1) / 2] * 2 if sides else []
-    return by_sides + [1.0] * 2 * (narrow if sides else window)
+    sums = [window * (window + 1) / 2] * 2 if by_side else []
+    return sums + [1.0] * 2 * (narrow if by_side else window)
 
 
-def _family_totals(slots: Sequence[int], window: int, sides: bool, narrow: int) -> np.ndarray:
-    places = [float(n) for n in slots[: narrow if sides else window]]
-    if sides:
+def _family_totals(slots: Sequence[int], window: int, by_side: bool, narrow: int) -> np.ndarray:
+    places = [float(n) for n in slots[: narrow if by_side else window]]
+    if by_side:
         places = [sum((window - k) * float(n) for k, n in enumerate(slots[:window])), *places]
     return np.repeat(places, 2)
 
@@ -247,14 +249,14 @@ class NgramCounter:
     Arguments:
         n_words: words of the index.
         window: context words on either side, in tokens.
-        sides: two families, left and right, nearer words counting more; else one for each place.
-        narrow: with `sides`, words on either side that have families by places too.
+        by_side: two families, left and right, nearer words counting more; else one for each place.
+        narrow: with `by_side`, words on either side that have families by places too.
     """
 
-    def __init__(self, n_words: int, window: int, sides: bool = False, narrow: int = 0) -> None:
-        n_families = len(family_names(window, sides, narrow))
+    def __init__(self, n_words: int, window: int, by_side: bool = False, narrow: int = 0) -> None:
+        n_families = len(family_names(window, by_side, narrow))
         self._n_words = n_words
-        self._spans = (window, narrow) if sides else (0, window)
+        self._spans = (window, narrow) if by_side else (0, window)
         self._seen = np.zeros(n_families * n_words, np.uint32)
 
     def count_runs(
@@ -293,7 +295,7 @@ class NgramCounter:
 
 
 def phrase_contexts(
-    index: CorpusIndex, phrase: str, window: int, sides: bool = False, narrow: int = 0
+    index: CorpusIndex, phrase: str, window: int, by_side: bool = False, narrow: int = 0
 ) -> ContextCounts:
     """Return the contexts of one phrase, features ascending; a single empty row if unseen.
 
@@ -301,14 +303,14 @@ def phrase_contexts(
         index: the corpus index in which they are counted.
         phrase: words separated by spaces.
         window: context words on either side, in tokens.
-        sides: two families, left and right, nearer words counting more; else one for each place.
-        narrow: with `sides`, words on either side that have families by places too.
+        by_side: two families, left and right, nearer words counting more; else one for each place.
+        narrow: with `by_side`, words on either side that have families by places too.
 
     Raises:
         ParameterError: the phrase is empty or the window out of range.
     """
-    family_names(window, sides, narrow)
-    features, counts = index.beside(phrase, window, sides=sides, narrow=narrow)
+    family_names(window, by_side, narrow)
+    features, counts = index.beside(phrase, window, by_side=by_side, narrow=narrow)
     return ContextCounts(np.array([0, features.size]), features, counts)
 
 
@@ -321,8 +323,8 @@ class PhraseWeigher:
     Arguments:
         index: of the text.
         window: context words on either side, in tokens.
-        sides: two families, left and right, nearer words counting more; else one for each place.
-        narrow: with `sides`, words on either side that have families by places too.
+        by_side: two families, left and right, nearer words counting more; else one for each place.
+        narrow: with `by_side`, words on either side that have families by places too.
         weighting: how counts become weights.
         counts: uint64[n_words], occurrences by id; counted where None.
     """
@@ -332,16 +334,16 @@ class PhraseWeigher:
         index: CorpusIndex,
         window: int,
         weighting: Weighting,
-        sides: bool = False,
+        by_side: bool = False,
         narrow: int = 0,
         *,
         counts: np.ndarray | None = None,
     ) -> None:
-        self.family_names = family_names(window, sides, narrow)
+        self.family_names = family_names(window, by_side, narrow)
         self._weighting = weighting
         self._counts = index.word_counts() if counts is None else counts
-        self._times = np.array(_times_counted(window, sides, narrow))
-        self._totals = _family_totals(neighbour_slots(index, window), window, sides, narrow)
+        self._times = np.array(_times_counted(window, by_side, narrow))
+        self._totals = _family_totals(neighbour_slots(index, window), window, by_side, narrow)
         # Of a word in one pair of families for all, or in each where a share of each counts.
         self._of_words: list[tuple[np.ndarray, np.ndarray | None]] = []
         if weighting.needs.probabilities:
@@ -399,12 +401,12 @@ class NamedContext(NamedTuple):
 @overload
 def named_contexts(
     index: CorpusIndex | AnyPath, phrase: str, *, window: int = ...,
-    weighting: Weighting | None = ..., sides: bool = ..., narrow: int = ...,
+    weighting: Weighting | None = ..., by_side: bool = ..., narrow: int = ...,
 ) -> Results[NamedContext]: ...  # fmt: skip
 @overload
 def named_contexts(
     index: CorpusIndex | AnyPath, phrase: Sequence[str], *, window: int = ...,
-    weighting: Weighting | None = ..., sides: bool = ..., narrow: int = ...,
+    weighting: Weighting | None = ..., by_side: bool = ..., narrow: int = ...,
 ) -> list[Results[NamedContext]]: ...  # fmt: skip
 def named_contexts(
     index: CorpusIndex | AnyPath,
@@ -412,7 +414,7 @@ def named_contexts(
     *,
     window: int = 1,
     weighting: Weighting | None = None,
-    sides: bool = False,
+    by_side: bool = False,
     narrow: int = 0,
 ) -> Results[NamedContext] | list[Results[NamedContext]]:
     """Return a phrase's contexts, or those of each of several, strongest first, then by count.
@@ -421,8 +423,8 @@ def named_contexts(
         index: the corpus index in which they are counted.
         phrase: one or several, as typed.
         window: context words on either side, in tokens.
-        sides: two families, left and right, nearer words counting more; else one for each place.
-        narrow: with `sides`, words on either side that have families by places too.
+        by_side: two families, left and right, nearer words counting more; else one for each place.
+        narrow: with `by_side`, words on either side that have families by places too.
         weighting: how counts become weights; raw counts where None.
 
     Raises:
@@ -432,8 +434,8 @@ def named_contexts(
     ['r1:turtle', 'l1:the']
     """
     index = opened_index(index)
-    shape = window, sides, narrow
-    weigher = PhraseWeigher(index, window, weighting or Weighting(), sides, narrow)
+    shape = window, by_side, narrow
+    weigher = PhraseWeigher(index, window, weighting or Weighting(), by_side, narrow)
     if isinstance(phrase, str):
         return _named(index, phrase_contexts(index, phrase, *shape), weigher)
     return [_named(index, phrase_contexts(index, text, *shape), weigher) for text in phrase]

@@ -521,7 +521,7 @@ class CorpusIndex(IndexedText):
         return _each(phrase, lambda text: self._neighbourhoods(text, before, after))
 
     def beside(
-        self, phrase: str, window: int, *, sides: bool = False, narrow: int = 0
+        self, phrase: str, window: int, *, by_side: bool = False, narrow: int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the counted words beside a phrase: (features, counts).
 
@@ -531,11 +531,11 @@ class CorpusIndex(IndexedText):
         Arguments:
             phrase: words separated by spaces.
             window: tokens on either side.
-            sides: one family for either side, not one for every position.
-            narrow: with `sides`, tokens on either side that are counted by positions too.
+            by_side: one family for either side, not one for every position.
+            narrow: with `by_side`, tokens on either side that are counted by positions too.
         """
         whole_number(window, "`window`", 1, _WIDEST)
-        spans = (window, narrow) if sides else (0, window)
+        spans = (window, narrow) if by_side else (0, window)
         parts = [
             shard.beside(ids, *spans, self.n_words)
             for ids in self._id_readings(phrase)

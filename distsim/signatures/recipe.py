@@ -251,7 +251,7 @@ class Recipe:
         ParameterError: a setting is of the wrong type, out of range, or does not go with another.
 
     >>> Recipe(weighting=Weighting("log"), n_bits=128).model
-    NgramModel(window=1, sides=False, narrow=0)
+    NgramModel(window=1, by_side=False, narrow=0)
     """
 
     model: NgramModel | SyntaxModel | VectorModel = field(default_factory=NgramModel)

@@ -92,7 +92,12 @@ def cluster(corpus, folder, recipe, selection=SELECTION, options=None, **setting
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize(
     "model",
-    [NgramModel(), NgramModel(3), NgramModel(4, sides=True), NgramModel(3, sides=True, narrow=1)],
+    [
+        NgramModel(),
+        NgramModel(3),
+        NgramModel(4, by_side=True),
+        NgramModel(3, by_side=True, narrow=1),
+    ],
 )
 def test_the_table_is_that_of_one_machine(tmp_path, corpus, scheme, model):
     recipe = Recipe(model=model, weighting=Weighting(scheme), n_bits=64)

@@ -88,7 +88,7 @@ def test_phrases_and_contexts_are_the_naive_ones(
 ):
     folder = tmp_path_factory.mktemp("counts")
     lines = [*random_lines(seed, n, n_words), (("end",), 1)]
-    model = NgramModel(window, sides=sides)
+    model = NgramModel(window, by_side=sides)
     phrases, _ = read(
         written(folder / "counts", lines), folder, model, longest, SMALLEST << more, min_count
     )
@@ -120,14 +120,14 @@ def test_margins_by_hand(tmp_path):
 
 
 LEARNED = Recipe(
-    model=NgramModel(3, sides=True), weighting=Weighting("ppmi", subsample=0.01, discount=1.5),
+    model=NgramModel(3, by_side=True), weighting=Weighting("ppmi", subsample=0.01, discount=1.5),
     projection="spectral", n_bits=64, learning=Learning(rows=300, features=600),
     composition=Composition(min_own_count=8),
 )  # fmt: skip
 RECIPES = [Recipe(weighting=Weighting(scheme)) for scheme in SCHEMES] + [
     Recipe(model=NgramModel(2), n_bits=64),
-    Recipe(model=NgramModel(3, sides=True, narrow=2), weighting=Weighting("ppmi"), n_bits=64),
-    Recipe(model=NgramModel(2, sides=True), weighting=Weighting("llr"), n_bits=64),
+    Recipe(model=NgramModel(3, by_side=True, narrow=2), weighting=Weighting("ppmi"), n_bits=64),
+    Recipe(model=NgramModel(2, by_side=True), weighting=Weighting("llr"), n_bits=64),
     LEARNED,
 ]
 

@@ -71,8 +71,8 @@ def learned(alice, tmp_path_factory):
 @pytest.mark.parametrize("window", [1, 2, 5, 10])
 def test_side_contexts_are_those_of_the_definition(small_index, sentences, window):
     for phrase in ("a0", "bé1", "a0 a0", "zzz"):
-        contexts = ngram.phrase_contexts(small_index, phrase, window, sides=True)
-        names = ngram.family_names(window, sides=True)
+        contexts = ngram.phrase_contexts(small_index, phrase, window, by_side=True)
+        names = ngram.family_names(window, by_side=True)
         found: Counter = Counter()
         for feature, count in zip(contexts.features, contexts.counts, strict=True):
             family, word = divmod(int(feature), small_index.n_words)
@@ -81,7 +81,7 @@ def test_side_contexts_are_those_of_the_definition(small_index, sentences, windo
 
 
 def test_side_totals_are_sums_over_the_corpus(small_index, sentences):
-    space = ngram.feature_space(small_index, 3, sides=True)
+    space = ngram.feature_space(small_index, 3, by_side=True)
     words = {word for sentence in sentences for word in sentence}
     total = sum(sum(naive.side_contexts(sentences, [word], 3).values()) for word in words)
     assert space.totals.tolist() == [total / 2, total / 2]
@@ -91,7 +91,7 @@ def test_the_window_is_checked_by_kind():
     with pytest.raises(ParameterError, match="window 4: choose 1 to 3 tokens a side .* positions"):
         NgramModel(4)
     with pytest.raises(ParameterError, match="window 11: choose 1 to 10 .* sides"):
-        NgramModel(11, sides=True)
+        NgramModel(11, by_side=True)
     with pytest.raises(ParameterError, match="composed in a learned space only: choose"):
         Recipe(composition=Composition())
 
@@ -590,7 +590,7 @@ def test_a_projection_is_the_same_bytes_again_and_refuses_other_contexts(learned
     again = learn(index, tmp_path / "again", recipe=RECIPE)
     projection = SpectralProjection.open(again)
     assert projection.manifest() == table.fingerprint.projection
-    other = replace(RECIPE, model=NgramModel(2, sides=True))
+    other = replace(RECIPE, model=NgramModel(2, by_side=True))
     with pytest.raises(IncompatibleError, match="was learned with model .* learn a projection"):
         SignatureTable.build(index, tmp_path / "t", recipe=other, selection=MANY, projection=again)
     different = learn(

@@ -30,8 +30,8 @@ from distsim.storage.manifest import MADE_FROM
 from tests.conftest import same_folders
 from tests.faults.frame import snapshot
 
-RECIPE = Recipe(model=NgramModel(2, sides=True), weighting=Weighting("ppmi", shift=0.0), n_bits=64,
-                projection="spectral", composition=Composition())  # fmt: skip
+RECIPE = Recipe(model=NgramModel(2, by_side=True), weighting=Weighting("ppmi", shift=0.0),
+                n_bits=64, projection="spectral", composition=Composition())  # fmt: skip
 SOME = Selection(min_count=3, max_length=2)
 
 

@@ -126,7 +126,7 @@ class LearnedSpace(PartSpace):
         super().__init__(table.parts)
         model = NgramModel.from_manifest(table.fingerprint.model)
         self.window = model.window
-        self._sides, self._narrow = model.sides, model.narrow
+        self._by_side, self._narrow = model.by_side, model.narrow
         self._n_words = index.n_words
         self._centre = projection.centre.astype(np.float64)
         self._vectors = projection.vectors.reshape(-1, projection.n_dimensions)
@@ -160,14 +160,14 @@ class LearnedSpace(PartSpace):
                 if known.any():
                     rows = self._vectors[offsets[known].astype(np.int64) // self.n_dimensions]
                     share = kept_shares(marginals, totals, self._subsample)[known] * self._unit
-                    weight = self.window + 1 - distance if self._sides else 1
+                    weight = self.window + 1 - distance if self._by_side else 1
                     vectors.append((weight * share @ rows.astype(np.float64))[None, :])
                     places.append(distance if side else -distance)
         return np.concatenate(vectors), np.array(places, np.int64)
 
     def _families(self, side: int, distance: int) -> list[int]:
         """Return the families of features in which a word at a distance counts."""
-        if not self._sides:
+        if not self._by_side:
             return [2 * (distance - 1) + side]
         return [side, 2 * distance + side] if distance <= self._narrow else [side]
 

@@ -19,7 +19,7 @@ _SMALL = "--set n_bits=64 --min-count 3 --max-length 2"
 COMMANDS = {
     "thesis": "sign {here}/index -o {out}/thesis --preset thesis " + _SMALL,
     "ppmi": "sign {here}/index -o {out}/ppmi --preset thesis --set weighting.scheme=ppmi "
-    "--set model.window=2 --set model.sides=true " + _SMALL,
+    "--set model.window=2 --set model.by_side=true " + _SMALL,
     "projection": "learn {here}/index -o {out}/projection --set n_bits=64",
     "syntax": "sign {here}/c.conllu --from annotated -o {out}/syntax --set model.kinds=lex "
     "--set keep_features=true " + _SMALL,
