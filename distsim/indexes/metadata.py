@@ -10,6 +10,7 @@ import re
 import sqlite3
 import tempfile
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import date, datetime
@@ -387,6 +388,9 @@ class Metadata:
     def groups(self, field: str) -> tuple[list[Value], np.ndarray]:
         """Return (values of a field, ascending, a date's year; for each document which, or -1).
 
+        Texts that differ in the form of apostrophes and quotation marks alone are one value,
+        written as most documents have it.
+
         Arguments:
             field: its name; `year/10` for the decade, or any other step, of a number or a date;
                 `day/month` and `day/day` of a date.
@@ -397,14 +401,20 @@ class Metadata:
         name, slash, part = field.rpartition("/")
         if field in self.fields or not slash:
             name, part = field, ""
-        column = self._column(name)
-        convert = self._part(name, part)
+        return self._grouped(self._column(name), self._part(name, part))
+
+    def _grouped(
+        self, column: str, convert: Callable[[Any], Any]
+    ) -> tuple[list[Value], np.ndarray]:
+        """Return (converted values of a column, ascending; for each document which, or -1)."""
         numbers = np.full(self._n, -1, np.int64)
         query = f"SELECT number, {column} FROM documents WHERE {column} IS NOT NULL"
         with self._opened() as database:
             records = database.execute(query).fetchall()
         try:
             records = [(number, convert(value)) for number, value in records]
+            spellings = _common_spellings([value for _, value in records])
+            records = [(number, spellings.get(value, value)) for number, value in records]
             values = sorted({value for _, value in records})
         except (TypeError, ValueError):
             raise self._damaged() from None
@@ -412,6 +422,27 @@ class Metadata:
         at = self._checked(np.array([number for number, _ in records], np.int64))
         numbers[at] = [place[value] for _, value in records]
         return values, numbers
+
+    def matching(self, field: str, fits: Callable[[list[str]], np.ndarray]) -> np.ndarray:
+        """Return which documents have a value that fits in one of the ways to write it, bool.
+
+        A date fits as its year and its month, too, a whole number without its point. Apostrophes
+        and quotation marks are straight.
+
+        Arguments:
+            field: its name.
+            fits: takes texts, returns which of them fit, bool.
+
+        Raises:
+            ParameterError: there is no such field.
+        """
+        is_date = self.fields.get(field) == "date"
+        values, groups = self._grouped(self._column(field), lambda value: value)
+        ways = [_ways_to_write(value, is_date) for value in values]
+        starts = np.cumsum([0, *map(len, ways)])
+        counts = np.append(0, np.cumsum(fits([text for texts in ways for text in texts])))
+        of_values: np.ndarray = np.append(np.diff(counts[starts]) > 0, False)
+        return of_values[groups]
 
     def _part(self, field: str, part: str) -> Callable[[Any], Any]:
         """Return what makes the group of a value of a field."""
@@ -575,7 +606,7 @@ class Metadata:
                 statements = [sql for (sql,) in database.execute("SELECT sql FROM sqlite_master")]
                 if statements != list(_schema(len(self.fields))):
                     raise self._damaged()
-                database.create_function(_STRAIGHT, 1, _with_straight_marks, deterministic=True)
+                database.create_function(_STRAIGHT, 1, with_straight_marks, deterministic=True)
                 yield database
         except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError, OverflowError):
             raise self._damaged() from None
@@ -605,7 +636,7 @@ def _condition(column: str, field: str, kind: str, text: str) -> tuple[str, list
         value = _filter_value(field, kind, text)
         if kind == "date":
             return f"({column} >= ? AND {column} < ?)", [value, f"{value}{_AFTER}"]
-        straight = _with_straight_marks(value)
+        straight = with_straight_marks(value)
         if kind == "text" and _has_marks(straight):
             return f"{_STRAIGHT}({column}) = ?", [straight]
         return f"{column} = ?", [value]
@@ -628,13 +659,36 @@ def _filter_value(field: str, kind: str, text: str) -> Value:
     return value
 
 
-def _with_straight_marks(value: Any) -> Any:
+def with_straight_marks(value: Any) -> Any:
     """Return a text with straight apostrophes and quotation marks; other values as they are."""
     return value.translate(_STRAIGHT_MARKS) if isinstance(value, str) else value
 
 
 def _has_marks(straight: Any) -> bool:
     return "'" in straight or '"' in straight
+
+
+def _common_spellings(values: list[Any]) -> dict[Any, Any]:
+    """Return, for each text with apostrophes or quotation marks, its most frequent spelling."""
+    spellings: dict[Any, Counter[Any]] = {}
+    for value in values:
+        straight = with_straight_marks(value)
+        if isinstance(straight, str) and _has_marks(straight):
+            spellings.setdefault(straight, Counter())[value] += 1
+    return {
+        value: min(counts, key=lambda spelling: (-counts[spelling], spelling))
+        for counts in spellings.values()
+        for value in counts
+    }
+
+
+def _ways_to_write(value: Value, is_date: bool) -> list[str]:
+    """Return the texts as which a query may ask for a value."""
+    if is_date:
+        return [str(value), *{str(value)[:length] for length in _DATE_PARTS.values()}]
+    if isinstance(value, float) and value.is_integer():
+        return [str(value), str(int(value))]
+    return [str(with_straight_marks(value))]
 
 
 def _folded(text: Any) -> Any:

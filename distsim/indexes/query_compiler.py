@@ -25,6 +25,7 @@ from distsim.indexes.indexed_text import IndexedText
 from distsim.indexes.kernels import queries as kernel
 from distsim.indexes.kernels.queries import Automaton
 from distsim.indexes.layers import LAYERS, PLURALS
+from distsim.indexes.metadata import with_straight_marks
 from distsim.indexes.queries import CompiledFilter, CompiledQuery
 from distsim.indexes.query_language import Edge, Query, QueryParser, Regex, Repeat, Token
 from distsim.indexes.word_patterns import bare
@@ -448,12 +449,14 @@ class _Conditions:
         """Return which documents have certain fields, bool."""
         fit = np.ones(self.n_documents, np.bool_)
         for name, pattern, negated in edge.fields:
-            values, groups = self._index.field_groups(name)
+            as_values = with_straight_marks(normalize("NFC", pattern))
             try:
-                fits = _texts_matching([str(value) for value in values], pattern)
+                fits = self._index.metadata.matching(
+                    name, partial(_texts_matching, pattern=as_values)
+                )
             except ParameterError as error:
                 raise self._fault(str(error)) from None
-            fit &= np.append(fits, False)[groups] != negated
+            fit &= fits != negated
         return fit
 
     def program(

@@ -61,7 +61,7 @@ def read_document(index: CorpusIndex | AnyPath, id_: str) -> StoredDocument:
     'alice.txt'
     """
     index = opened_index(index)
-    number = _document_number(index, one_text(id_, "id_"))
+    (number,) = _document_numbers(index, [one_text(id_, "id_")])
     ((name, fields),) = index.metadata.rows(number, number + 1)
     if index.kept_documents is not None and not index.kept_documents[number]:
         raise ParameterError(f"{id_}: is not among the documents that `where` or `within` chooses")
@@ -130,7 +130,7 @@ def remove_documents(
     path = one_path(path)
     with storage.change(path, storage.INDEX) as writer:
         index = CorpusIndex(storage.Artifact(path, storage.INDEX))
-        numbers = [_document_number(index, id_) for id_ in one_or_many_texts(ids, "ids")]
+        numbers = _document_numbers(index, one_or_many_texts(ids, "ids"))
         kept = np.ones(len(index.metadata), bool)
         kept[numbers] = False
         without_text = not all(shard.written for shard in index.shards)
@@ -165,12 +165,20 @@ def remove_documents(
     return BuildReport()
 
 
-def _document_number(index: CorpusIndex, id_: str) -> int:
-    """Return the number of a document, by its id or by a place in it."""
-    number = int(index.metadata.numbers([id_])[0])
+def _document_numbers(index: CorpusIndex, ids: Sequence[str]) -> list[int]:
+    """Return the numbers of documents, by their ids or by places in them."""
+    numbers = index.metadata.numbers(ids).tolist()
+    return [
+        _number_by_place(index, id_) if number < 0 else number
+        for id_, number in zip(ids, numbers, strict=True)
+    ]
+
+
+def _number_by_place(index: CorpusIndex, id_: str) -> int:
+    """Return the number of the document with a line of a file, FILE:LINE."""
     name, _, digits = id_.rpartition(":")
     line = plain_count(digits)
-    if number < 0 and line is not None:
+    if line is not None:
         for shard in index.shards:
             stops = np.append(shard.source_starts[1:], shard.sentence_starts.size).tolist()
             for source, first, stop in zip(
@@ -183,19 +191,18 @@ def _document_number(index: CorpusIndex, id_: str) -> int:
                         + shard.first_position
                     )
                     return int(np.searchsorted(index.document_edges, at, "right")) - 1
-    if number < 0:
-        raise ParameterError(
-            f"{index.path}: no document has the id {id_!r}, nor a sentence at such a FILE:LINE: "
-            "take one of the last from a concordance"
-        )
-    return number
+    raise ParameterError(
+        f"{index.path}: no document has the id {id_!r}, nor a sentence at such a FILE:LINE: "
+        "take one of the last from a concordance"
+    )
 
 
 def _pieces(index: CorpusIndex, begin: int, end: int) -> Iterator[tuple[Shard, int, int]]:
     """Yield (shard, first sentence, sentence behind the last) of the text at positions."""
     for shard in index.shards:
-        edges = np.array([begin, end]) - shard.first_position
-        first, stop = np.searchsorted(shard.sentence_starts, np.maximum(edges, 0)).tolist()
+        starts = shard.sentence_starts
+        edges = np.clip(np.array([begin, end]) - shard.first_position, 0, shard.n_positions)
+        first, stop = np.searchsorted(starts, edges.astype(starts.dtype)).tolist()
         if first < stop:
             yield shard, first, stop
 

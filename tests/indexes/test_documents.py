@@ -590,6 +590,14 @@ def test_apostrophes_and_quotation_marks_of_values_are_one(tmp_path, stored):
     assert index.select(where="author=OBrien").count("tea") == 2
 
 
+def test_spellings_of_apostrophes_are_one_group(tmp_path):
+    authors = ["O'Brien", "O’Brien", "O’Brien", "OBrien"]
+    rows = [{"text": "tea", "author": author} for author in authors]
+    index = CorpusIndex.from_texts(rows, tmp_path / "i")
+    counts = [(row.value, row.times) for row in counts_by(index, "tea", "author")]
+    assert counts == [("OBrien", 1), ("O’Brien", 3)]
+
+
 def test_documents_numbered_beside_a_table_have_other_ids(tmp_path):
     rows = [{"text": "tea", "n": 1}, {"text": "tea", "id": "1"}, {"text": "tea", "id": "2"}]
     index = CorpusIndex.from_texts(rows, tmp_path / "i")
@@ -636,3 +644,20 @@ def test_fields_after_removal_are_those_of_what_is_left(tmp_path):
     CorpusIndex.from_texts(rows, tmp_path / "j", options=options)
     remove_documents(tmp_path / "j", ["b"])
     assert CorpusIndex.open(tmp_path / "j").metadata.fields == {"n": "text"}
+
+
+def test_ids_to_remove_are_looked_up_at_once(tmp_path, monkeypatch):
+    rows = [{"text": f"tea {number}", "id": f"n{number}"} for number in range(60)]
+    opened = []
+    connect = metadata.sqlite3.connect
+    monkeypatch.setattr(
+        metadata.sqlite3, "connect", lambda *a, **b: (opened.append(a), connect(*a, **b))[1]
+    )
+    counts = []
+    for n_removed in (1, 50):
+        CorpusIndex.from_texts(rows, tmp_path / f"{n_removed}")
+        opened.clear()
+        remove_documents(tmp_path / f"{n_removed}", [f"n{number}" for number in range(n_removed)])
+        counts.append(len(opened))
+        assert CorpusIndex.open(tmp_path / f"{n_removed}").count("tea") == 60 - n_removed
+    assert counts[0] == counts[1]

@@ -2,6 +2,7 @@
 
 import random
 import re
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -458,6 +459,25 @@ def test_edges_and_fields_of_documents(tmp_path):
     part = index.select(where="year=1")
     assert len(part.query('<doc> "b"')) == 2
     assert len(part.query('"b" within <doc year="2"/>')) == 0
+
+
+def test_fields_in_queries_are_found_in_each_way_to_write_them(tmp_path):
+    rows = [
+        {"text": "tea", "author": "O’Brien", "day": "1850-02-03", "score": 1.0, "name": "Zoë"},
+        {"text": "tea", "author": "O'Brien", "day": "1850-11-03", "score": 1.5, "name": "Zoe"},
+    ]
+    index = CorpusIndex.from_texts(rows, tmp_path / "index")
+    documents = lambda field: [  # noqa: E731
+        line.document for line in index.concordance(f"<doc {field}> []", query=True)
+    ]
+    for apostrophe in "'’ʼ":
+        assert documents(f'author="O{apostrophe}B.*"') == ["1", "2"]
+        assert documents(f'author!="O{apostrophe}Brien"') == []
+    assert documents('day="1850"') == documents('day="18.."') == ["1", "2"]
+    assert documents('day="1850-02"') == documents('day=".*-02-03"') == ["1"]
+    assert documents('day!="1850-02-.*"') == ["2"]
+    assert documents('score="1"') == documents('score="1.0"') == ["1"]
+    assert documents(f'name="{normalize("NFD", "Zoë")}"') == ["1"]
 
 
 def test_edges_of_paragraphs(tmp_path):
