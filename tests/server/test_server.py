@@ -4,6 +4,7 @@ import asyncio
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from types import SimpleNamespace
@@ -709,6 +710,29 @@ def test_subcorpora_are_asked_by_name_without_a_restart(dated):
     assert client.get("/words", params={"lengths": "2", "where": "plays"}).status_code == 200
     answer = client.get("/api/v1/count", params={"phrase": "tea", "where": "nothing"})
     assert answer.status_code == 400 and "no subcorpus" in answer.json()["error"]["message"]
+
+
+def test_each_line_of_the_page_has_three_fields_cut_to_a_width(tmp_path):
+    kinds = {"a": None, "b": "x" * 99, "c": "play", "d": "late", "e": "unseen"}
+    rows = [{"text": f"Tea {n}.", **kinds} for n in range(5)]
+    rows[0]["a"] = "kind"
+    index = CorpusIndex.from_texts(rows, tmp_path / "index")
+    save_subcorpus(index, "plays", where="c=play")
+    with TestClient(application(ArtifactCache(Places(str(index.path)), 2, PATIENT))) as client:
+        page = client.get("/", params={"q": "tea"}).text
+        shown = re.findall('class="fields faint">([^<]*)<', page)
+        long = "x" * 39 + "…"
+        assert shown == [f"kind {long} play "] + [f"{long} play late "] * 4
+        assert "Subcorpora, by their names: plays." in page
+
+
+def test_subcorpora_of_ids_are_offered_where_documents_have_no_fields(tmp_path):
+    index = CorpusIndex.from_texts(["Tea.", "Wine and tea."], tmp_path / "index")
+    save_subcorpus(index, "wines", ids=["2"])
+    with TestClient(application(ArtifactCache(Places(str(index.path)), 2, PATIENT))) as client:
+        page = client.get("/", params={"q": "tea", "where": "wines"}).text
+        assert 'placeholder="wines"' in page and "<dd>1</dd>" in page
+        assert 'id="card-keywords"' in client.get("/").text
 
 
 def test_sketches_of_text_with_dependencies(tmp_path, client):
