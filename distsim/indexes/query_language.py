@@ -60,6 +60,10 @@ _COMMANDS = {  # of CQP, and those of this language that do the same
     r"\snot\s+(?:within|containing)\s": "write !within or !containing",
 }
 _FILTER = re.compile(r"(!?)\s*\b(within|containing)\b(?=\s|<|\()")
+_NO_PHRASE = re.compile(r"(?<!\\)/|\bnear\(")  # as quotation marks and [ ] are
+_MAY_FILTER = re.compile(
+    rf"(?s).*(?<!\\)[*?(|{{].*\s(within\s+(?:\d+|{'|'.join(_STRUCTURES)}))\s*$"
+)
 _NEAR = re.compile(r"near\(")
 _NAME = re.compile(r"\w+")
 _NAMED = re.compile(r"(\w+)\s*\.\s*(\w+)")
@@ -189,6 +193,7 @@ class QueryParser:
         self._depth = 0
         self._is_double = re.search(r'[\["]|</?\w|!\s*within|!\s*containing', query) is not None
         self._is_cql = self._is_double or _QUOTED.search(query) is not None
+        self._has_filters = self._is_cql or _NO_PHRASE.search(query) is not None
         self._quoted = ""  # a text in single quotation marks
         self._bare_word = ""
 
@@ -201,6 +206,11 @@ class QueryParser:
         for command, remedy in _COMMANDS.items():
             if self._is_cql and (command_match := re.search(command, self._query)) is not None:
                 self._refuse(remedy, command_match.start() + 1)
+        if not self._has_filters and (last := _MAY_FILTER.match(self._query)) is not None:
+            raise self.fault(
+                f"'{last[1]}' may be a filter or words: write an element in slashes, as "
+                f"/run.*/ {last[1]}, or \\{last[1]} for words"
+            )
         query = self._parsed()
         if not self._ends():
             self._refuse()
@@ -214,7 +224,7 @@ class QueryParser:
     def _parsed(self) -> Query:
         pattern = self._alternatives("")
         filters = []
-        while (word := self._take(_FILTER, self._is_cql)) is not None:
+        while (word := self._take(_FILTER, self._has_filters)) is not None:
             filters.append(self._filter(word[2] == "containing", bool(word[1])))
         condition = None
         if self._rest.startswith("::"):
@@ -322,7 +332,7 @@ class QueryParser:
             if parts and self._rest.startswith("::"):
                 break
             before = self._at
-            if parts and self._take(_FILTER, self._is_cql) is not None:
+            if parts and self._take(_FILTER, self._has_filters) is not None:
                 self._at = before
                 break
             parts.append(self._part(closed_by))

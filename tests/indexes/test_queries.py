@@ -162,6 +162,8 @@ def test_lines_and_collocates_take_a_query(index):
         ('"a" cut 5', "--limit"),
         ('"a" expand to s', "--context"),
         ('"a" not within s', "!within"),
+        ("a* within 5", r"in slashes, as /run.*/ within 5, or \within 5 for words"),
+        ("(a|b) c within s", "may be a filter or words"),
         ("<s>", "a match has a token"),
         ('<p> | "a"', "a match has a token"),
         ("<p/>", "stays within a sentence"),
@@ -416,6 +418,11 @@ def test_filters(random_text):
         inside = [one for one in sorted(some) if any(b <= one[0] and one[1] <= e for b, e in outer)]
         assert of(f'"ab" within ({text})') == inside
         assert of(f'"ab" !within ({text})') == sorted(some - set(inside))
+        near = as_pairs(index.query("near(b, c, 9)", matching="all"))
+        short = chosen([one for one in near if one[1] - one[0] <= 3])
+        assert of("near(b, c, 9) within 3") == short
+        assert of(f"/ab/ within ({text})") == inside
+        assert of("/ab/ containing a") == [] == of(r"/ab/ \within 3")
 
 
 def test_labels(random_text):
