@@ -110,7 +110,7 @@ class AnnotationJob:
         with replacing(self._path("parts", number)) as part, open(part, "wb") as out:
             for lines in pieces:
                 piece = annotate_piece(annotator, lines)
-                total = Report(*map(sum, zip(total, piece.report, strict=True)))
+                total = total.plus(piece.report)
                 out.write(packed_piece(piece.text, packs))
         with replacing(self._path("done", number)) as note:
             note.write_text(json.dumps(total))
@@ -128,7 +128,7 @@ class AnnotationJob:
         reports = [json.loads(self._path("done", n).read_text()) for n in range(n_tasks)]
         total = Report(*map(sum, zip(Report(), *reports, strict=True)))
         if total.sentences:
-            output.write(total, [self._path("parts", n) for n in range(n_tasks)])
+            output.write(total, (self._path("parts", n).read_bytes() for n in range(n_tasks)))
         return total
 
     def remove(self) -> None:

@@ -1,18 +1,19 @@
 """Annotates plain text with stanza or spaCy, in pieces and by several processes.
 
 The text is cut into pieces of whole lines, each annotated in one large call and written as a
-gzip member of its own; one process a core, one thread each. What is done is in OUT.part
-beside a note of how far it goes, so that the same command goes on where another stopped.
+gzip member of its own; one process a core, one thread each. What is done is in OUT.part, a line
+each, so that the same command goes on where another stopped.
 """
 
 import gzip
 import hashlib
 import json
 import multiprocessing
-import os
 import signal
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -21,8 +22,8 @@ from distsim.base.errors import InputError, ParameterError
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.lines import TEXT_LINE_BYTES, read_blocks
 from distsim.corpus.sources import Source, file_opened, find_texts, spooled_sources
-from distsim.storage import open_output
-from distsim.storage.files import is_stream, open_part, part_of, require_suffix
+from distsim.storage import open_output, resumable_part
+from distsim.storage.files import is_stream, part_of, require_suffix
 
 PIECE_CHARACTERS = 60_000  # larger pieces: a little faster, more memory
 _LEVEL = 6
@@ -37,6 +38,14 @@ class Report(NamedTuple):
     words: int = 0
     sentences: int = 0
     treeless: int = 0
+
+    def plus(self, other: "Report") -> "Report":
+        """Return the totals of both.
+
+        Arguments:
+            other: of another piece.
+        """
+        return Report(*map(sum, zip(self, other, strict=True)))
 
 
 class Annotated(NamedTuple):
@@ -70,8 +79,8 @@ class Annotator(Protocol):
         """
 
 
-def files_of(output: str | Path) -> tuple[Path, Path, Path]:
-    """Return the paths of an output, of its unfinished part, and of the part's progress file.
+def files_of(output: str | Path) -> tuple[Path, Path]:
+    """Return the paths of an output and of its unfinished part.
 
     Arguments:
         output: path of the CoNLL-U file that is written.
@@ -84,7 +93,7 @@ def files_of(output: str | Path) -> tuple[Path, Path, Path]:
     if is_stream(path):
         raise InputError(f"{path}: is no file, where a run that was stopped could go on: name one")
     path = real_path(path)  # write through a link, not over it
-    return path, part_of(path), path.with_name(path.name + ".progress")
+    return path, part_of(path)
 
 
 def refuse(missing: Sequence[str]) -> None:
@@ -141,23 +150,32 @@ def _annotated_sources(
 ) -> Report:
     out = AnnotatedFile(Path(output), checksum_of_text(sources, annotator))
     if out.finished is not None:
+        out.remove_part()  # where it was killed when all was done
         return out.finished
-    pieces = cut_pieces(sources)
-    with out:
-        total = out.report
-        for _ in range(out.pieces):
-            next(pieces, None)
+    with resumable_part(out.path, out.head_of_part) as part:
+        total = Report()
+        for line in part.lines():
+            total = total.plus(_read_piece(line)[0])
+        pieces = islice(cut_pieces(sources), part.done, None)
         work = partial(annotate_piece, annotator)
         for piece in ordered_map(work, pieces, jobs, "processes"):
-            total = Report(*map(sum, zip(total, piece.report, strict=True)))
-            out.append(piece.text, total)
+            total = total.plus(piece.report)
+            packed = b64encode(packed_piece(piece.text, out.packs))
+            part.write(json.dumps(piece.report).encode() + b"\t" + packed + b"\n")
             progress("annotating", total.words, None)
         _loaded.clear()
-        if not total.sentences:
-            out.remove_part()
-            raise InputError(f"{', '.join(s.label for s in sources)}: no text: give some")
-        out.finish()
+        if total.sentences:
+            out.write(total, (_read_piece(line)[1] for line in part.lines()))
+        part_of(out.path).unlink()
+    if not total.sentences:
+        raise InputError(f"{', '.join(s.label for s in sources)}: no text: give some")
     return total
+
+
+def _read_piece(line: bytes) -> tuple[Report, bytes]:
+    """Return the totals and the bytes of a piece, by its line in the unfinished part."""
+    report, _, packed = line.partition(b"\t")
+    return Report(*json.loads(report)), b64decode(packed)
 
 
 def cut_pieces(sources: Sequence[Source]) -> Iterator[list[str]]:
@@ -197,12 +215,12 @@ def checksum_of_text(sources: Sequence[Source], annotator: Annotator) -> str:
 
 
 class AnnotatedFile:
-    """The output file, unfinished in `<path>.part`, with its progress in `<path>.progress`.
+    """The output file; `<path>.part` holds its pieces until all are annotated.
 
     Attributes:
         finished: the totals of a file that is finished already, else None.
-        pieces: that are in an unfinished one.
-        report: their totals.
+        path: of the file. packs: whether it is compressed.
+        head_of_part: the first line of its unfinished part.
 
     Arguments:
         path: of the file.
@@ -210,29 +228,18 @@ class AnnotatedFile:
     """
 
     def __init__(self, path: Path, checksum: str) -> None:
-        self._path, self._part, self._note = files_of(path)
-        self._packs = path.suffix == ".gz"  # also where it is a link to a file of another name
-        self._checksum = checksum
+        self.path, self._part = files_of(path)
+        self.packs = path.suffix == ".gz"  # also where it is a link to a file of another name
         self._header = f"# distsim annotate = {checksum}"
-        self.pieces = 0
-        self.report = Report(0, 0, 0)
-        self._size = 0
-        note = self._read_note()
+        self.head_of_part = f"{self._header}, {'packed' if self.packs else 'plain'}\n".encode()
         self.finished = self._read_finished()
-        if note.get("checksum") != checksum:
-            return
-        if self.finished is not None:  # killed when all was done
-            self.remove_part()
-        elif self._part.exists() and note["size"] <= self._part.stat().st_size:
-            self.pieces, self._size = note["pieces"], note["size"]
-            self.report = Report(*note["report"])
 
     def _read_finished(self) -> Report | None:
         try:
-            with open(self._path, "rb") as file:
+            with open(self.path, "rb") as file:
                 packed = file.read(2) == b"\x1f\x8b"
             opened: Callable[..., Any] = gzip.open if packed else open
-            with opened(self._path, "rt", encoding="utf-8") as text:
+            with opened(self.path, "rt", encoding="utf-8") as text:
                 first = text.readline().rstrip("\n")
         except (OSError, ValueError, EOFError):
             return None
@@ -241,87 +248,27 @@ class AnnotatedFile:
             return None
         return Report(*(int(number.split()[0]) for number in numbers.split(", ")))
 
-    def _read_note(self) -> dict[str, Any]:
-        """Return the content of the progress file, empty if there is none.
-
-        Raises:
-            InputError: another file is in its place, or in that of the part.
-        """
-        try:
-            if self._note.is_symlink():
-                raise OSError
-            note: dict[str, Any] = json.loads(self._note.read_text())
-            if {"checksum", "pieces", "size", "report"} <= note.keys():
-                return note
-        except FileNotFoundError:
-            is_there = os.path.lexists(self._part)
-            if not is_there or (self._part.is_file() and self._part.stat().st_size == 0):
-                return {}
-        except (OSError, ValueError, AttributeError):
-            pass
-        raise InputError(
-            f"{self._part}, or {self._note.name} beside it: is not of a run that was stopped: "
-            "move it away, or give another name with -o"
-        )
-
-    def __enter__(self) -> "AnnotatedFile":
-        self._file = open_part(self._path)
-        self._file.truncate(self._size)
-        self._file.seek(self._size)
-        if self.pieces == 0:
-            self._write_note()  # what a part without a note holds is not ours
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._file.close()
-
-    def append(self, text: str, report: Report) -> None:
-        """Write a piece and record it in the progress file.
-
-        Arguments:
-            text: of the piece.
-            report: totals of all pieces up to this one.
-        """
-        self._file.write(packed_piece(text, self._packs))
-        self._file.flush()
-        self.pieces += 1
-        self._size = self._file.tell()
-        self.report = report
-        self._write_note()
-
-    def _write_note(self) -> None:
-        note = {
-            "checksum": self._checksum, "pieces": self.pieces, "size": self._size,
-            "report": self.report,
-        }  # fmt: skip
-        with open_output(self._note, follow=False) as out:
-            out.write(json.dumps(note).encode())
-
-    def finish(self) -> None:
-        """Write the output from its part, under a first line with checksum and totals."""
-        self.write(self.report, [self._part])
-        self.remove_part()
-
-    def write(self, report: Report, parts: Iterable[Path]) -> None:
+    def write(self, report: Report, pieces: Iterable[bytes]) -> None:
         """Write the output, under a first line with checksum and totals.
 
         Arguments:
             report: totals of all pieces.
-            parts: files of pieces, as `packed_piece` makes them, in order.
+            pieces: bytes of pieces, as `packed_piece` makes them, in order.
         """
         words, sentences, treeless = report
         header = f"{self._header}, {words} words, {sentences} sentences, {treeless} without tree\n"
-        with open_output(self._path) as out:
-            out.write_packed(packed_piece(header, self._packs))
-            for part_path in parts:
-                with open(part_path, "rb") as part:
-                    while data := part.read(1 << 22):
-                        out.write_packed(data)
+        with open_output(self.path) as out:
+            out.write_packed(packed_piece(header, self.packs))
+            for packed in pieces:
+                out.write_packed(packed)
 
     def remove_part(self) -> None:
-        """Remove the part, then its progress file."""
-        self._part.unlink(missing_ok=True)
-        self._note.unlink(missing_ok=True)
+        """Remove the unfinished part of this very run, if there is one."""
+        if self._part.is_file() and not self._part.is_symlink():
+            with open(self._part, "rb") as file:
+                is_ours = file.read(len(self.head_of_part)) == self.head_of_part
+            if is_ours:
+                self._part.unlink()
 
 
 def packed_piece(text: str, packs: bool) -> bytes:

@@ -232,11 +232,13 @@ class ResumableLines:
     Arguments:
         stream: the file, at its end.
         done: records.
+        begin: where the first record begins.
     """
 
-    def __init__(self, stream: BinaryIO, done: int) -> None:
+    def __init__(self, stream: BinaryIO, done: int, begin: int = 0) -> None:
         self._stream = stream
         self.done = done
+        self._begin = begin
 
     def write(self, record: bytes) -> None:
         """Write the next record; it stays when the process is killed.
@@ -247,6 +249,14 @@ class ResumableLines:
         self._stream.write(record)
         self._stream.flush()
         self.done += 1
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines of all records, those of an earlier run, too; write none meanwhile."""
+        self._stream.seek(self._begin)
+        try:
+            yield from self._stream
+        finally:
+            self._stream.seek(0, os.SEEK_END)
 
     def sync(self) -> None:
         """Wait until the disk has all records."""
@@ -323,7 +333,7 @@ def resumable_part(
             record of a part may then lack some, and is written again. A line each where None.
     """
     with open_part(path) as file:
-        lines = ResumableLines(file, _whole_records(file, path, head, record_of))
+        lines = ResumableLines(file, _whole_records(file, path, head, record_of), len(head))
         try:
             yield lines
         except BaseException:
@@ -384,21 +394,25 @@ def _whole_records(
     file: BinaryIO, path: Path, head: bytes, record_of: Callable[[bytes], object] | None
 ) -> int:
     """Return the number of whole records in a file, and cut off the bytes after the last one."""
-    written = file.read()
-    whole = written[: written.rfind(b"\n") + 1]
-    _require_begun(part_of(path), written.startswith(head) or head.startswith(written))
-    if not whole:
+    begun = file.read(len(head))
+    _require_begun(part_of(path), head.startswith(begun))
+    if begun != head:
         file.seek(0)
         file.truncate()
         file.write(head)
         file.flush()
         return 0
-    size, done = len(whole), whole.count(b"\n") - 1
-    if record_of is not None and done:
-        lines = [line + b"\n" for line in whole.split(b"\n")[:-1]]
-        records = [record_of(line) for line in lines[1:]]
-        first = records.index(records[-1])
-        size, done = sum(map(len, lines[: 1 + first])), len(set(records[:first]))
+    done, size = 0, len(head)
+    last, of_last = None, 0  # the record of the lines before, and their bytes, which may lack some
+    for line in file:
+        if not line.endswith(b"\n"):
+            break
+        record = None if record_of is None else record_of(line)
+        if of_last and (record is None or record != last):
+            done, size, of_last = done + 1, size + of_last, 0
+        last, of_last = record, of_last + len(line)
+    if record_of is None and of_last:
+        done, size = done + 1, size + of_last
     file.truncate(size)
     file.seek(size)
     return done

@@ -156,33 +156,37 @@ def fake(monkeypatch, with_stanza, tmp_path):
 
 
 def test_only_a_part_of_ours_is_gone_on_with(fake, corpus, tmp_path):
-    out, part, note = (tmp_path / f"out{end}" for end in ("", ".part", ".progress"))
-    for mine, text in ((part, "mine"), (note, "mine"), (note, "{}")):
-        mine.write_text(text)
-        with pytest.raises(InputError, match=r"out\.part, or out\.progress .* is not of a run"):
-            annotate([corpus], out, fake["annotator"], jobs=1)
-        assert mine.read_text() == text
-        mine.unlink()
+    out, part = tmp_path / "out", tmp_path / "out.part"
+    part.write_text("mine")
+    with pytest.raises(InputError, match=r"out\.part, line 1: was begun with other settings"):
+        annotate([corpus], out, fake["annotator"], jobs=1)
+    assert part.read_text() == "mine"
+    part.unlink()
     outside = tmp_path / "outside"
     part.symlink_to(outside)
-    with pytest.raises(InputError, match="is not of a run that was stopped"):
+    with pytest.raises(InputError, match=r"out\.part: exists already: remove it"):
         annotate([corpus], out, fake["annotator"], jobs=1)
     part.unlink()
     fake["fail_at"] = 3
     with pytest.raises(KeyboardInterrupt):
         annotate([corpus], out, fake["annotator"], jobs=1)
-    kept = note.read_text(), part.read_bytes()
+    kept = part.read_bytes()
+    assert kept.count(b"\n") == 3  # the run and two pieces
     with open(part, "rb") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         with pytest.raises(InputError, match="another process is writing it"):
             annotate([corpus], out, fake["annotator"], jobs=1)
-    assert (note.read_text(), part.read_bytes()) == kept
+    text = corpus.read_text()
+    corpus.write_text(text + "more\n")  # another text
+    with pytest.raises(InputError, match=r"out\.part, line 1: was begun with other settings"):
+        annotate([corpus], out, fake["annotator"], jobs=1)
+    corpus.write_text(text)
+    assert part.read_bytes() == kept
     fake["fail_at"] = None
     report = annotate([corpus], out, fake["annotator"], jobs=1)
-    note.write_text(kept[0])  # killed before the last of these went
-    part.write_bytes(kept[1])
+    part.write_bytes(kept)  # killed before it went
     assert annotate([corpus], out, fake["annotator"], jobs=1) == report
-    assert not part.exists() and not note.exists() and not outside.exists()
+    assert not part.exists() and not outside.exists()
 
 
 @pytest.mark.parametrize("name", ["out.conllu", "out.conllu.gz"])
@@ -259,12 +263,10 @@ def test_a_link_that_the_user_names_is_followed_and_no_other(fake, corpus, tmp_p
     annotate([corpus], tmp_path / "out.gz", fake["annotator"], jobs=1)
     assert (tmp_path / "target").read_bytes() == (tmp_path / "plain.gz").read_bytes()
     assert (tmp_path / "out.gz").is_symlink()
-    for name in ("new.part", "new.progress"):
-        (tmp_path / name).symlink_to("victim")
-        with pytest.raises(InputError, match="is not of a run that was stopped|in the way"):
-            annotate([corpus], tmp_path / "new", fake["annotator"], jobs=1)
-        assert not (tmp_path / "victim").exists()
-        (tmp_path / name).unlink()
+    (tmp_path / "new.part").symlink_to("victim")
+    with pytest.raises(InputError, match=r"new\.part: exists already: remove it"):
+        annotate([corpus], tmp_path / "new", fake["annotator"], jobs=1)
+    assert not (tmp_path / "victim").exists()
 
 
 def test_models_are_told_apart_by_what_they_hold(fake, corpus, tmp_path):

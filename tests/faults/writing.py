@@ -43,7 +43,7 @@ _LATEST = 1.1  # moments are drawn from so much of the time that an undisturbed 
 # What a run that was killed may leave until it is run again: hidden, or named as unfinished; the
 # list of the steps that make-grammar has done; a projection that no table names yet.
 _LEAVING = re.compile(
-    r"(^|/)\.|\.(part|progress)$|\.[0-9a-f]{12}\.bin$|/steps\.json$|/projection(/manifest\.json)?$"
+    r"(^|/)\.|\.part$|\.[0-9a-f]{12}\.bin$|/steps\.json$|/projection(/manifest\.json)?$"
 )
 # Commands that leave what they go on with; the folder of a run goes when its user removes it.
 GOES_ON = ("make-grammar", "annotate", "augment --unknown", "paraphrase", "rewrite", "cluster")
@@ -356,7 +356,7 @@ def plant_links(trial: Trial, draw: random.Random, times: int) -> None:
     victim = trial.folder.with_name("victim")
     for output in trial.command.outputs:
         names = [output, f".{output}.unfinished", f".{output}.PID.unfinished", f"{output}.part",
-                 f"{output}.progress", f".{output}.distsim-part"]  # fmt: skip
+                 f".{output}.distsim-part"]  # fmt: skip
         for name in names:
             for kind in ("file", "folder", "nothing", "hard link", "hard link to nothing"):
                 remove(victim)

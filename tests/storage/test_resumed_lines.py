@@ -8,7 +8,7 @@ import pytest
 from distsim import CorpusIndex, InputError, SignatureTable
 from distsim.paraphrase.paraphraser import Paraphraser
 from distsim.paraphrase.records import paraphrase_phrases
-from distsim.storage import is_finished, resumable_lines
+from distsim.storage import is_finished, resumable_lines, resumable_part
 
 HEAD = b"# made so\n"
 LINES = [b"one\n", b"two\n", b"three\n"]
@@ -94,6 +94,22 @@ def test_a_part_goes_on_wherever_it_was_cut(tmp_path, cut):
     assert write(tmp_path / "out") == (cut > len(HEAD) + 3)
     assert (tmp_path / "out").read_bytes() == whole
     assert os.listdir(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize(("cut", "done"), [(0, 0), (3, 0), (9, 0), (12, 1), (13, 1), (99, 2)])
+def test_a_record_of_several_lines_is_written_again_where_it_was_the_last(tmp_path, cut, done):
+    """Which lines are there is told, too, and what is appended stands behind them."""
+    records = [b"1 a\n1 b\n", b"2 c\n", b"3 d\n3 e\n"]
+    part = tmp_path / "out.part"
+    part.write_bytes(HEAD + b"".join(records)[:cut])
+    with resumable_part(tmp_path / "out", HEAD, lambda line: line[:1]) as out:
+        assert out.done == done and list(out.lines()) == list(
+            b"".join(records[:done]).splitlines(keepends=True)
+        )
+        for record in records[done:]:
+            out.write(record)
+        assert b"".join(out.lines()) == b"".join(records)
+    assert part.read_bytes() == HEAD + b"".join(records)
 
 
 def test_an_empty_file_is_not_finished(tmp_path):

@@ -539,29 +539,27 @@ def _answers(
                 opened_translator = translator()
                 if lines.done == 0:
                     lines.write(_line(opened_translator.learn()))
-                opened_translator.use(_read_answers(part_of(kept), UnknownWordReport()))
+                opened_translator.use(_read_answers(lines.lines(), UnknownWordReport()))
                 for begin in range((lines.done - 1) * _BLOCK, len(words), _BLOCK):
                     check_interrupted()
                     progress("translating", begin, len(words))
                     lines.write(_line(opened_translator.answers(words[begin : begin + _BLOCK])))
-            report.learned_from = _read_answers(part_of(kept), report)["learned_from"]
+            report.learned_from = _read_answers(lines.lines(), report)["learned_from"]
             yield
             part_of(kept).unlink()
 
 
-def _read_answers(path: Path, report: UnknownWordReport) -> dict[str, Any]:
-    """Return the ranking in a file of answers, and put the answers into a report."""
-    with open(path, "rb") as file:
-        file.readline()
-        learned: dict[str, Any] = json.loads(file.readline())
-        for line in file:
-            report.words += [
-                UnknownWord(word, times, [
-                    RankedTranslation(target, p, cosine, edits, tuple(behind))
-                    for target, p, cosine, edits, behind in rules
-                ])
-                for word, times, rules in json.loads(line)
-            ]  # fmt: skip
+def _read_answers(lines: Iterator[bytes], report: UnknownWordReport) -> dict[str, Any]:
+    """Return the ranking in the first of the lines, and put the answers into a report."""
+    learned: dict[str, Any] = json.loads(next(lines))
+    for line in lines:
+        report.words += [
+            UnknownWord(word, times, [
+                RankedTranslation(target, p, cosine, edits, tuple(behind))
+                for target, p, cosine, edits, behind in rules
+            ])
+            for word, times, rules in json.loads(line)
+        ]  # fmt: skip
     return learned
 
 
