@@ -106,8 +106,8 @@ class _SentencePlace(NamedTuple):
 class ContextReader:
     """Reader of the text around occurrences, as written where the index keeps it.
 
-    A paragraph is a line of running text; where blank lines divide files into documents, and in
-    text of a sentence a line, it is the document.
+    A paragraph is a line of running text, or one of annotated text; where blank lines divide files
+    into documents, and in text without paragraphs, it is the document.
 
     Arguments:
         index: the corpus.
@@ -118,6 +118,9 @@ class ContextReader:
         self._index = index
         self._context = context
         self._by_line = context.unit == "p" and index.has_line_paragraphs
+        is_annotated = index.shards[0].analyses is not None
+        has_paragraphs = context.unit == "p" and is_annotated
+        self._edges = index.paragraph_edges if has_paragraphs else index.document_edges
 
     def sides(self, begin: int, end: int) -> tuple[str, str, str]:
         """Return the text (before, of, behind) the occurrence at positions begin..end, half-open.
@@ -125,15 +128,14 @@ class ContextReader:
         Raises:
             ArtifactError: the index is damaged.
         """
-        edges = self._index.document_edges
-        document = int(np.searchsorted(edges, begin, "right")) - 1
+        place = int(np.searchsorted(self._edges, begin, "right")) - 1
         sentence = self._sentence_at(begin)
         pieces = self._pieces(sentence)
         first, stop = begin - sentence.begin, end - sentence.begin
         before, after = (max(0, n_tokens) for n_tokens in self._context[1:])
         left, right = pieces[max(0, first - before) : first], pieces[stop : stop + after]
         if self._context.unit != "s":
-            low, high = edges[document : document + 2].tolist()
+            low, high = self._edges[place : place + 2].tolist()
             for other in self._neighbours(sentence, -1, low, high):
                 room = before - len(left)
                 if room <= 0:
@@ -154,7 +156,7 @@ class ContextReader:
         """Yield the sentences before (step -1) or behind one, at the positions low..high."""
         shards = self._index.shards
         place = next(n for n, shard in enumerate(shards) if shard is sentence.shard)
-        number = sentence.number
+        number, nearer = sentence.number, sentence
         while True:
             number += step
             if not 0 <= number < shards[place].sentence_starts.size:
@@ -163,9 +165,20 @@ class ContextReader:
                     return
                 number = 0 if step > 0 else shards[place].sentence_starts.size - 1
             other = _SentencePlace(shards[place], number)
-            if not low <= other.begin < high or (self._by_line and other.line != sentence.line):
+            if not low <= other.begin < high:
+                return
+            if self._by_line and self._are_of_two_lines(*((nearer, other)[::step])):
                 return
             yield other
+            nearer = other
+
+    def _are_of_two_lines(self, first: _SentencePlace, second: _SentencePlace) -> bool:
+        if first.line != second.line or first.shard.written is None:
+            return first.line != second.line
+        try:
+            return first.shard.written.ends_line(first.number)
+        except ValueError:
+            raise damaged(self._index.path) from None
 
     def _sentence_at(self, position: int) -> _SentencePlace:
         for shard in self._index.shards:

@@ -339,24 +339,42 @@ class IndexedText:
 
     @cached_property
     def has_line_paragraphs(self) -> bool:
-        """Whether a paragraph is a line of a file: in running text, if no blank lines divide it
-        into documents. Else it is a document."""
+        """Whether a paragraph is a line of a document: in running text, if no blank lines divide
+        it into documents."""
         documents = self.metadata
         is_divided = len(documents) > len(self.sources)
-        is_divided &= not (documents.fields or documents.has_ids)
+        is_divided &= not (documents.fields or documents.has_ids or self._has_records)
         return self.parameters["format"] == "text" and not is_divided
+
+    @property
+    def _has_records(self) -> bool:
+        """Whether a reader of files made the documents."""
+        return bool(self.parameters.get("file_format"))
 
     @cached_property
     def paragraph_edges(self) -> np.ndarray:
-        """Where each paragraph begins, and where the last one ends, int64 positions."""
-        if not self.has_line_paragraphs:
-            return self.document_edges
+        """Where each paragraph begins, and where the last one ends, int64 positions.
+
+        In annotated text the sentences of a paragraph have one line number; a document without
+        such sentences is a paragraph, and so is one of other text without lines as paragraphs.
+        """
+        edges, shards = self.document_edges, self.shards
+        is_annotated = shards[0].analyses is not None
+        if not (is_annotated or self.has_line_paragraphs):
+            return edges
         starts = np.concatenate(
-            [shard.sentence_starts.astype(np.int64) + shard.first_position for shard in self.shards]
+            [shard.sentence_starts.astype(np.int64) + shard.first_position for shard in shards]
         )
-        lines = np.concatenate([shard.sentence_lines for shard in self.shards])
-        begins = starts[np.diff(lines.astype(np.int64), prepend=-1) != 0]
-        return np.union1d(begins, self.document_edges)
+        lines = np.concatenate([shard.sentence_lines for shard in shards])
+        begins = np.diff(lines.astype(np.int64), prepend=-1) != 0
+        if is_annotated:
+            owners = np.searchsorted(edges, starts, "right") - 1
+            is_one_of_many = ~begins & ~np.isin(starts, edges)
+            begins &= np.bincount(owners[is_one_of_many], minlength=edges.size)[owners] > 0
+        elif self._has_records or self.metadata.has_ids:
+            # All lines of a record have its number.
+            begins[1:] |= np.concatenate([_line_ends(self, shard) for shard in shards])[:-1]
+        return np.union1d(starts[begins], edges)
 
     @cached_property
     def document_lengths(self) -> np.ndarray:
@@ -672,6 +690,16 @@ class IndexedText:
             n += len(of_shard)
             spans.append(of_shard + shard.first_position)
         return np.concatenate(spans)
+
+
+def _line_ends(index: IndexedText, shard: Shard) -> np.ndarray:
+    """Return whether a line ends behind each sentence of a shard, bool; false without the text."""
+    if shard.written is None:
+        return np.zeros(shard.sentence_starts.size, np.bool_)
+    try:
+        return shard.written.line_ends()
+    except ValueError:
+        raise damaged(index.path) from None
 
 
 def _layer(worded: IndexedText, layer: str) -> IndexedText:

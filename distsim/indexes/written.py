@@ -135,6 +135,31 @@ class WrittenText:
             first, frame = last, frame + 1
         return b"".join(texts), np.concatenate(starts)
 
+    def ends_line(self, number: int) -> bool:
+        """Return whether a line ends behind a sentence.
+
+        Raises:
+            ValueError: the text is damaged.
+        """
+        text, _ = self.passage(number, number + 1)
+        return b"\n" in text[len(text.rstrip()) :]
+
+    def line_ends(self) -> np.ndarray:
+        """Return whether a line ends behind each sentence, bool.
+
+        Raises:
+            ValueError: the text is damaged.
+        """
+        pieces = []
+        for frame in range(self._firsts.size):
+            text = np.frombuffer(self._unpacked(frame), np.uint8)
+            first, stop = np.append(self._firsts, self._starts.size)[frame : frame + 2].tolist()
+            stops = np.append(self._starts[first + 1 : stop].astype(np.int64), text.size)
+            last_signs = np.maximum.accumulate(np.where(text > ord(" "), np.arange(text.size), 0))
+            line_ends = np.append(0, np.cumsum(text == ord("\n")))  # before each byte
+            pieces.append(line_ends[stops] > line_ends[last_signs[stops - 1]])
+        return np.concatenate(pieces)
+
     def samples(self, n_bytes: int) -> Iterator[bytes]:
         """Yield frames of the text, evenly spaced, of about so many bytes in all.
 

@@ -1,5 +1,6 @@
 """Concordances across sentences, random samples and thinning, against plain slices of the text."""
 
+import dataclasses
 import json
 import random
 
@@ -63,6 +64,62 @@ def test_paragraphs_are_lines_of_running_text(tmp_path):
     )
     (line,) = wrapped.concordance("king", width="p")
     assert (line.left, line.right) == ("He ran. The", "sat. It rained.")
+
+
+RECORD = "He ran. The king sat.\nThe end, said the king. So\nit rained."
+
+
+@pytest.mark.parametrize("shard_tokens", [4, 1000])
+@pytest.mark.parametrize("kind", ["jsonl", "tei"])
+def test_lines_of_a_record_are_paragraphs_though_they_have_its_number(tmp_path, kind, shard_tokens):
+    path = tmp_path / f"a.{kind}"
+    if kind == "jsonl":
+        path.write_text("".join(json.dumps({"text": RECORD}) + "\n" for _ in range(2)))
+    else:
+        lines = RECORD.replace("\n", "</p><p>")
+        path.write_text(f"<TEI><text><p>{lines}</p></text></TEI>")
+    options = IndexOptions("text", file_format=kind, shard_tokens=shard_tokens)
+    index = CorpusIndex.build([path], tmp_path / "i", options=options)
+    n = len(index.metadata)
+    paragraphs = [(line.left, line.right) for line in index.concordance("king", width="p")]
+    assert paragraphs == [("He ran. The", "sat."), ("The end, said the", ". So")] * n
+    edges = [line.node for line in index.concordance("<p> [] []", query=True)]
+    assert edges == ["He ran", "The end", "it rained"] * n
+    assert len(index.query('[] [] "[.]" </p>')) == 2 * n
+    bare = CorpusIndex.build(
+        [path], tmp_path / "j", options=dataclasses.replace(options, text=False)
+    )
+    assert bare.concordance("rained", width="p")[0].left.startswith("he ran")
+
+
+@pytest.mark.parametrize("kind", ["conllu", "vertical"])
+def test_paragraphs_of_annotated_text_are_those_of_its_marks(tmp_path, kind):
+    documents = [[["a b", "king c"], ["d king", "e"], ["f"]], [["g", "king h", "i"]], ["j", "king"]]
+    sentence, begins, ends = {
+        "conllu": ("1\t{0}\t_\tX\tY\t_\t0\troot\t_\t_\n", "# new{0}\n", ""),
+        "vertical": ("{0}\tY\n", "<{0}>\n", "</{0}>\n"),
+    }[kind]
+    text = ""
+    for document in documents:
+        text += begins.format("doc" if kind == "conllu" else "text")
+        for paragraph in document:
+            marked = isinstance(paragraph, list)
+            text += begins.format("par" if kind == "conllu" else "p") * marked
+            for words in paragraph if marked else [paragraph]:
+                tokens = "".join(
+                    sentence.format(word).replace("1", str(n), 1)
+                    for n, word in enumerate(words.split(), 1)
+                )
+                text += tokens + "\n" if kind == "conllu" else f"<s>\n{tokens}</s>\n"
+            text += ends.format("p") * marked
+        text += ends.format("text")
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    index = CorpusIndex.build([path], tmp_path / "i", options=IndexOptions(file_format=kind))
+    sides = [(line.left, line.right) for line in index.concordance("king", width="p")]
+    assert sides == [("a b", "c"), ("d", "e"), ("g", "h i"), ("j", "")]
+    edges = [line.node for line in index.concordance("<p> []", query=True)]
+    assert edges == ["a", "d", "f", "g", "j"]
 
 
 def test_without_the_text_words_are_joined(tmp_path):

@@ -16,6 +16,7 @@ from distsim.corpus.sources import Source, read_head
 
 _PIECE_TOKENS = 1 << 16  # a longer document comes in pieces
 _NEW_DOCUMENT = re.compile(r"#\s*newdoc\b(?:\s+id\s*=\s*(.*))?")
+_NEW_PARAGRAPH = re.compile(r"#\s*newpar\b")
 _FIELD = re.compile(r"#\s*meta::(\S+)\s*=\s*(.*)")
 _BLANKS = re.compile(r"\s+")
 
@@ -32,7 +33,8 @@ class _SentenceRun:
         self.annotations: list[tuple[Any, ...]] = []
 
     def add(self, rows: list[list[str]], line: int, distances: list[int]) -> None:
-        """Add a sentence that begins in a line; distances: from each token to its head."""
+        """Add a sentence that begins in a line, or whose paragraph does; distances: from each token
+        to its head."""
         forms = (_BLANKS.sub("_", row[1].strip()) or "_" for row in rows)
         self._sentences.append(" ".join(forms))
         self._lines.append(line)
@@ -55,12 +57,15 @@ class _SentenceRun:
 
 def _read_conllu(source: Source, options: ReadOptions) -> Iterator[Document]:
     piece = _SentenceRun(None, {}, continues=False)
+    paragraph: int | None = None  # the line where it begins, 0 before its first sentence
     for lines, first in _sentences(source):
         for line in lines:
             if (begins := _NEW_DOCUMENT.match(line)) is not None:
                 if piece.annotations:
                     yield piece.document()
-                piece = _SentenceRun(begins[1], {}, continues=False)
+                piece, paragraph = _SentenceRun(begins[1], {}, continues=False), None
+            elif _NEW_PARAGRAPH.match(line) is not None:
+                paragraph = 0
             elif (field_match := _FIELD.match(line)) is not None:
                 piece.fields[field_match[1]] = field_match[2]
         at = [n for n, line in enumerate(lines, first) if line[0] != "#"]
@@ -72,7 +77,8 @@ def _read_conllu(source: Source, options: ReadOptions) -> Iterator[Document]:
         except InputError as error:
             options.skip(error)
             continue
-        piece.add(rows, at[0], distances)
+        paragraph = at[0] if paragraph == 0 else paragraph
+        piece.add(rows, paragraph or at[0], distances)
         if len(piece.annotations) >= _PIECE_TOKENS:
             yield piece.document()
             piece = piece.rest()
@@ -129,6 +135,7 @@ _NAMED_COLUMNS = re.compile(r"<!--.*?positional-attributes:\s*(.*?)\s*-->")
 _DOCUMENTS = ("text", "doc", "document", "article")
 _SENTENCES = ("s", "sentence", "sent")
 _OTHER_PARTS = "p para paragraph g corpus clause ne chunk np vp pp head hi align"
+_PARAGRAPHS = ("p", "para", "paragraph")
 _PARTS = frozenset([*_SENTENCES, *_OTHER_PARTS.split()])
 _STRUCTURES = _PARTS.union(_DOCUMENTS)
 _ENDS = re.compile(r"(?:\s*</[A-Za-z_][\w.:-]*\s*>)+\s*")
@@ -269,6 +276,7 @@ class _VerticalDocuments:
         self._id: str | None = None
         self._fields: dict[str, str] = {}
         self._begun = False
+        self._paragraph: int | None = None  # its line, 0 before its first sentence
         self._ids: dict[str, int] = {}  # how often each is given
         self.names = _STRUCTURES | {layout.document}
         self._new_document("" if layout.document else source.name)
@@ -316,7 +324,8 @@ class _VerticalDocuments:
         """End the sentence."""
         if self._forms:
             self._sentences.append(" ".join(self._forms))
-            self._lines.append(self._first)
+            self._paragraph = self._first if self._paragraph == 0 else self._paragraph
+            self._lines.append(self._paragraph or self._first)
         self._forms, self._first = [], 0
 
     def document(self) -> Iterator[Document]:
@@ -338,6 +347,8 @@ class _VerticalDocuments:
         if name == "g" or is_empty:
             return
         self.end_sentence()
+        if name in _PARAGRAPHS or name == self._layout.document:
+            self._paragraph = 0 if name in _PARAGRAPHS and not ends else None
         if not ends:
             values = {
                 key: unescape(double or single)

@@ -411,7 +411,8 @@ class _MarkupDocument:
             self._children[-1] += 1
         self._open.append((name, start.attributes))
         self._children.append(0)
-        self._lines.line = start.line
+        if not self._tokenised or (name in self._markup.blocks and name != "s"):
+            self._lines.line = start.line  # that of the paragraph where words are elements
         if self._header is not None or (name == self._markup.header and not self._n_texts):
             self._header = self._header or _Header(self._lines.fields)
             self._header.start(name, start.attributes)
