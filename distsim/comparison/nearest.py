@@ -17,7 +17,7 @@ from distsim.base.parallel import half_of_free
 from distsim.base.results import Results
 from distsim.comparison.measures import EstimatedCosine, Similarity
 from distsim.kernels.compiled import frozen
-from distsim.signatures.distinctive_words import DistinctiveWords
+from distsim.signatures.distinctive_words import Cores, DistinctiveWords
 from distsim.signatures.estimates import (
     Stored,
     cosines_of_distances,
@@ -110,9 +110,13 @@ class NeighbourSearch:
             distinctive words one is listed, the longest that has half of their occurrences
             (`due to`, not `due` or `due to the`). A phrase that includes all distinctive words of
             one listed before is left out (`despite the lack of` after `despite`); so is one that
-            shares words with the focal phrase and whose distinctive words are all in one listed
-            before. So is a phrase of frequent words alone whose own contexts are less than a
-            quarter of its vector (`to by the`): the vector is theirs, whatever the phrase means.
+            shares words with the focal phrase, or stands half of the time in one listed before,
+            and whose distinctive words are all in that one. So is a phrase of frequent words alone
+            whose own contexts are less than a quarter of its vector (`to by the`): the vector is
+            theirs, whatever the phrase means. So are fragments, unless the focal phrase is one:
+            phrases that are less than four times as frequent as if their first or last word stood
+            there by chance (`and to`), and those that nearly always stand in a longer one
+            (`deputy prime`).
             A phrase that differs from the focal one in accents and case alone is listed
             in any case. None: where the table composes phrases of their words and no candidates
             are named.
@@ -440,7 +444,7 @@ class NeighbourSearch:
         if part.distinct:
             cores = part.distinctive.cores(np.concatenate([rows[order], self._rows(before)]))
             core, words = part.distinctive.core(focal.normal)
-            roles = self._roles(rows[order], cores.plain[: order.size])
+            roles = self._roles(focal, rows[order], cores)
             if not before.size:
                 letters = _bare_letters(focal.normal)
                 for place, other in enumerate(rows[order[:_SPELT]].tolist()):
@@ -458,18 +462,22 @@ class NeighbourSearch:
             order = order[chosen]
         return _Near(at[order], cosines_of_distances(table.n_bits)[distances[order]]), hidden
 
-    def _roles(self, rows: np.ndarray, plain: np.ndarray) -> np.ndarray:
-        """Return uint8, LEFT_OUT for phrases of frequent words whose own contexts count little.
+    def _roles(self, focal: "_Focal", rows: np.ndarray, cores: Cores) -> np.ndarray:
+        """Return uint8, LEFT_OUT for fragments and for what is composed of frequent words alone.
+
+        Who asks for a fragment is shown others.
 
         Arguments:
             rows: int64[n], of the table.
-            plain: bool[n], whether no word of a phrase is distinctive.
+            cores: those of the rows, then others.
         """
+        left_out = np.zeros(rows.size, bool)
+        if not self._part.distinctive.cores(focal.rows[focal.rows >= 0]).fragments.any():
+            left_out |= cores.fragments[: rows.size]
         shares = self._table.own_shares
-        roles = np.zeros(rows.size, np.uint8)
         if shares is not None:
-            roles[plain & (shares[rows] < _LEAST_OWN_SHARE)] = LEFT_OUT
-        return roles
+            left_out |= cores.plain[: rows.size] & (shares[rows] < _LEAST_OWN_SHARE)
+        return np.where(left_out, LEFT_OUT, 0).astype(np.uint8)
 
     def _above(
         self, focal: "_Focal", at: np.ndarray, distances: np.ndarray, threshold: float

@@ -22,6 +22,8 @@ from distsim.signatures.table import StoredTable
 _COMMON_SHARE = 1 / 1000
 _RAREST_BASE = 100  # a base word occurs at least a hundredth as often as its form
 _LEAST_ALIKE = 0.2  # the cosine of a base word and its form
+_LEAST_COHESION = 4.0
+_NEARLY_ALL = 0.8  # of a phrase's occurrences, in a longer one
 _STEPS = 3  # from a form to its base word: buildings, building, build
 
 
@@ -33,6 +35,8 @@ class Cores:
     ascending within a core. keys: uint64, equal for equal cores of the same forms. bare: uint8,
     whether a phrase neither begins nor ends with punctuation. strengths, tokens: int64,
     occurrences and number of tokens of each row. plain: bool, whether no token is distinctive.
+    fragments: bool, whether a phrase of several tokens is none by itself, as `_are_fragments`
+    tells it.
     """
 
     starts: np.ndarray
@@ -42,6 +46,7 @@ class Cores:
     strengths: np.ndarray
     tokens: np.ndarray
     plain: np.ndarray
+    fragments: np.ndarray
 
 
 class DistinctiveWords:
@@ -82,7 +87,7 @@ class DistinctiveWords:
         n_tokens = frozen(self.tokens[rows].astype(np.int64))
         text, *edges = self._table.edges(rows)
         starts, hashes, begins, ends = kernel.hash_tokens(text, *edges, n_tokens)
-        bases, is_word, is_distinctive = map(
+        bases, is_word, is_distinctive, of_tokens = map(
             frozen, self._describe_tokens(hashes, text, begins, ends)
         )
         arrays = kernel.gather_cores(frozen(starts), frozen(hashes), is_distinctive, is_word)
@@ -93,12 +98,67 @@ class DistinctiveWords:
         plain = np.zeros(rows.size, bool)
         if rows.size:
             plain = np.bitwise_or.reduceat(is_distinctive, starts[:-1]) == 0
-        return Cores(*map(frozen, (*arrays, strengths, n_tokens, plain)))
+        edges = starts, is_word, of_tokens
+        fragments = self._are_fragments(rows, strengths, edges, text, begins, ends)
+        return Cores(*map(frozen, (*arrays, strengths, n_tokens, plain, fragments)))
+
+    def _are_fragments(
+        self, rows: np.ndarray, strengths: np.ndarray, tokens: tuple[np.ndarray, ...],
+        text: np.ndarray, begins: np.ndarray, ends: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
+        """Return whether phrases are pieces of text that happen to stand together, bool[n].
+
+        Those are less than _LEAST_COHESION times as frequent as if the first token and the rest
+        were independent, or the last one and what is before it (`and to`). So are those that stand
+        nearly always in one of the rows that adds a word (`deputy prime`). Words never are, nor
+        phrases of which parts are not in the table.
+
+        Arguments:
+            rows, strengths: int64[n], and their occurrences.
+            tokens: int64[n + 1], the first token of each phrase; by token uint8, whether it is a
+                word, and int64, its row or -1.
+            text: uint8. begins, ends: int64, half-open range of each token in the text.
+        """
+        starts, is_word, of_tokens = tokens
+        fragments = np.zeros(rows.size, bool)
+        several = np.flatnonzero(np.diff(starts) > 1)
+        first, last = starts[several], starts[several + 1] - 1
+        head, behind, before, tail = (of_tokens[at] for at in (first, last, first, last))
+        longer = np.flatnonzero(last - first > 1)
+        parts = begins[first[longer] + 1], ends[last[longer]]  # without the first token
+        parts += begins[first[longer]], ends[last[longer] - 1]  # without the last one
+        behind[longer], before[longer] = self._rows_of(text, *parts)
+        pieces = np.stack([head, behind, before, tail])
+        counts = np.where(pieces < 0, 0, self._table.strengths[pieces]).astype(np.float64)
+        own = strengths[several]
+        by_chance = np.maximum(counts[0] * counts[1], counts[2] * counts[3]) / max(self.n_words, 1)
+        fragments[several] = own < _LEAST_COHESION * by_chance
+        wholes = [
+            behind[(is_word[first] != 0) & (own >= _NEARLY_ALL * counts[1])],
+            before[(is_word[last] != 0) & (own >= _NEARLY_ALL * counts[2])],
+        ]
+        fragments[several] |= np.isin(rows[several], np.concatenate(wholes))
+        return fragments
+
+    def _rows_of(self, text: np.ndarray, *edges: np.ndarray) -> np.ndarray:
+        """Return the rows of ranges of a text, -1 where there is none; int64[m, n].
+
+        Arguments:
+            text: uint8.
+            edges: int64[n] each, where ranges begin and end, m times one after the other.
+        """
+        begins, ends = np.concatenate(edges[::2]), np.concatenate(edges[1::2])
+        offsets = np.concatenate([[0], np.cumsum(ends - begins)])
+        at = np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], ends - begins)
+        rows = self._table.find_rendered(frozen(text[at]), frozen(offsets))
+        return rows.reshape(len(edges) // 2, -1)
 
     def _describe_tokens(
         self, hashes: np.ndarray, text: np.ndarray, begins: np.ndarray, ends: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (hashes of base words, uint64[n]; whether each is a word, and distinctive, uint8).
+    ) -> tuple[np.ndarray, ...]:
+        """Return hashes of base words, uint64[n]; whether each is a word, and distinctive, uint8.
+
+        And the rows of the tokens in the table, int64, -1 where there is none.
 
         Found once a token.
 
@@ -116,22 +176,24 @@ class DistinctiveWords:
                     raise
                 for column, values in zip(self._columns, columns, strict=True):
                     column.append(values)
-            bases, is_word, is_distinctive = (column.view()[numbers] for column in self._columns)
-        return bases, is_word, is_distinctive
+            return tuple(column.view()[numbers] for column in self._columns)
 
     def _describe_new(
         self, text: np.ndarray, begins: np.ndarray, ends: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, ...]:
         """Return what `_describe_tokens` does of tokens that were not asked for before."""
         edges = zip(begins.tolist(), ends.tolist(), strict=True)
         tokens = [text[a:b].tobytes().decode(errors="replace") for a, b in edges]
         is_word = np.array([_is_word(token) for token in tokens], np.uint8)
-        return self._base_hashes(tokens), is_word, self._are_distinctive(tokens) & is_word
+        rows = self._table.find_normal(tokens)
+        return self._base_hashes(tokens), is_word, self._are_distinctive(rows) & is_word, rows
 
     def _forget(self) -> None:
         """Start anew with the tokens that were looked up."""
         self._numbering = HashNumbering()
-        self._columns = tuple(GrowingArray(dtype) for dtype in (np.uint64, np.uint8, np.uint8))
+        self._columns = tuple(
+            GrowingArray(dtype) for dtype in (np.uint64, np.uint8, np.uint8, np.int64)
+        )
 
     def core(self, phrase: str) -> tuple[np.ndarray, np.ndarray]:
         """Return (the core of a phrase, all its words): hashes of base words, uint64, ascending.
@@ -141,7 +203,7 @@ class DistinctiveWords:
         """
         tokens = phrase.split(" ")
         words = [token for token in tokens if _is_word(token)]
-        distinctive = self._are_distinctive(words)
+        distinctive = self._are_distinctive(self._table.find_normal(words))
         core = [token for token, tells in zip(words, distinctive.tolist(), strict=True) if tells]
         own = self._base_hashes(core or words or tokens)
         return np.unique(own), np.unique(self._base_hashes(tokens))
@@ -189,9 +251,8 @@ class DistinctiveWords:
         are_alike: np.ndarray = ((a * b).sum(axis=1) >= _LEAST_ALIKE) | (first < 0) | (second < 0)
         return are_alike
 
-    def _are_distinctive(self, tokens: list[str]) -> np.ndarray:
-        """Return whether each is rare enough in the text; uint8."""
-        rows = self._table.find_normal(tokens)
+    def _are_distinctive(self, rows: np.ndarray) -> np.ndarray:
+        """Return whether the words of some rows, or of none, are rare enough in the text; uint8."""
         common = self._table.strengths[np.maximum(rows, 0)] > self.n_words * _COMMON_SHARE
         return np.where(rows < 0, True, ~common).astype(np.uint8)
 

@@ -142,7 +142,11 @@ def test_what_holds_all_distinctive_words_of_one_listed_before_is_left_out():
     # The second is another spelling of the focal phrase.
     assert choose(np.array([0, SPELLING, 0, 0, 0, 0], np.uint8), 2) == [0, 1]
     # What is left out is not listed, hides nothing and stands for no others of its core.
-    assert choose(np.array([0, 0, LEFT_OUT, 0, 0, 0], np.uint8), 9) == [0, 3, 5]
+    left_out = np.array([0, 0, LEFT_OUT, 0, 0, 0], np.uint8)
+    assert choose(left_out, 9) == [0, 3]
+    # The last stands half of the time in the fourth.
+    strengths[5] = 19
+    assert choose(left_out, 9) == [0, 3, 5]
     assert choose(np.array([LEFT_OUT, 0, LEFT_OUT, 0, 0, LEFT_OUT], np.uint8), 9) == [3]
 
 
@@ -160,6 +164,24 @@ def test_phrases_of_frequent_words_need_contexts_of_their_own(learned):  # noqa:
     rows = table.find(sorted(others))
     plain = DistinctiveWords(table).cores(rows).plain
     assert (plain & (np.asarray(table.own_shares)[rows] < 64)).any()
+
+
+def test_fragments_are_no_neighbours_of_phrases_that_are_none(learned):  # noqa: F811
+    _, table = learned
+    words = DistinctiveWords(table)
+
+    def fragments(phrases):
+        return words.cores(table.find(phrases)).fragments.tolist()
+
+    assert fragments(["and to", "and", "the queen", "of the"]) == [True, False, False, False]
+    # Nearly always in a longer one, which is among them or not.
+    assert fragments(["mock turtle", "the mock"]) == [False, False]
+    assert fragments(["the mock", "the mock turtle", "mock turtle"]) == [True, False, True]
+    search = NeighbourSearch(table, min_strength=2)
+    near = [one.phrase for one in search.nearest("the mock turtle", k=200)]
+    assert not any(fragments(near))
+    every = [one.phrase for one in search.nearest("it ,", k=200)]
+    assert any(fragments(every))
 
 
 def test_ties_are_ordered_by_strength_then_by_text():

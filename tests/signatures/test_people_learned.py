@@ -478,7 +478,29 @@ def naive_distinct(table, focal, near):
         words_of = {word for word in phrase.split() if any(c.isalnum() for c in word)}
         return told or words_of or set(phrase.split())
 
+    counts = dict(zip(texts, table.strengths.tolist(), strict=True))
+
+    def is_loose(phrase):
+        tokens = phrase.split()
+        parts = [(tokens[:1], tokens[1:]), (tokens[:-1], tokens[-1:])] if len(tokens) > 1 else []
+        by_chance = [counts[" ".join(a)] * counts[" ".join(b)] for a, b in parts]
+        return any(counts[phrase] < 4 * n / sum(words.values()) for n in by_chance)
+
+    everything = near
+
+    def is_inside(phrase):
+        tokens = phrase.split()
+        for one in everything:
+            longer = one.phrase.split()
+            added = [token for token, rest in ((longer[0], longer[1:]), (longer[-1], longer[:-1]))
+                     if rest == tokens and any(c.isalnum() for c in token)]  # fmt: skip
+            if added and len(tokens) > 1 and one.strength >= 0.8 * counts[phrase]:
+                return True
+        return False
+
     near = [one for one in near if rare_words(one.phrase) or shares[one.phrase] >= 255 / 4]
+    if not (focal in counts and is_loose(focal)):
+        near = [one for one in near if not (is_loose(one.phrase) or is_inside(one.phrase))]
     cores = [core(one.phrase) for one in near]
     chosen = []
     for one, mine in zip(near, cores, strict=True):
@@ -491,13 +513,16 @@ def naive_distinct(table, focal, near):
         usual = [other for other in usual if len(other.phrase.split()) == longest]
         if one == sorted(usual, key=lambda n: (-n.similarity, -n.strength, n.phrase))[0]:
             chosen.append(one)
-    kept, told = [], [core(focal)]
+    kept, told, of_told = [], [core(focal)], [0]
     for one in sorted(chosen, key=lambda n: (-n.similarity, -n.strength, n.phrase)):
         mine = core(one.phrase)
         again = mine <= told[0] or any(mine >= other for other in told)
-        if not again and not (mine & told[0] and any(mine <= other for other in told)):
+        for other, n in zip(told, of_told, strict=True):
+            again |= mine <= other and (bool(mine & told[0]) or 2 * n >= one.strength)
+        if not again:
             kept.append(one.phrase)
             told.append(mine)
+            of_told.append(one.strength)
     return kept
 
 

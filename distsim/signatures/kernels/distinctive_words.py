@@ -314,7 +314,8 @@ def choose_distinctive(
             for at in range(n_before + n):
                 place = listed[at]
                 may_hold = sets[place] & ~sets[i] == none
-                may_be_held = shares and sets[i] & ~sets[place] == none
+                is_part = shares or 2 * strengths[place] >= strengths[i]
+                may_be_held = is_part and sets[i] & ~sets[place] == none
                 if not (may_hold or may_be_held):
                     continue
                 other = core_words[core_starts[place] : core_starts[place + 1]]
