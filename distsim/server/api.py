@@ -204,7 +204,7 @@ def _exporting(cache: ArtifactCache) -> Any:
         async def body() -> AsyncIterator[bytes]:
             async with under_way:
                 for first in range(0, max(1, len(spans)), _BLOCK):
-                    yield await cache.run(partial(block, first))
+                    yield await cache.run(partial(block, first), goes_on=True)
                 if shape == "json":
                     yield b"\n]\n"
 

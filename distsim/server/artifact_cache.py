@@ -122,15 +122,18 @@ class ArtifactCache:
             question = partial(endpoint.question, self._opened, **values)
             return await self._kept.of(self._key(endpoint, values), lambda: queue.run(question))
 
-    async def run(self, function: Callable[[], T]) -> T:
+    async def run(self, function: Callable[[], T], goes_on: bool = False) -> T:
         """Return function(), computed in a thread for quick questions and not kept.
+
+        Arguments:
+            goes_on: with an answer of which parts are sent, which is neither refused nor timed.
 
         Raises:
             ParameterError: the question cannot be answered as it stands.
             DamagedError, BusyError, TooLongError: it cannot be answered now.
         """
         with self._plain_faults():
-            result: T = await self._quick.run(function)
+            result: T = await self._quick.run(function, goes_on)
             return result
 
     @contextmanager

@@ -106,24 +106,25 @@ class WorkerQueue:
         """The number of questions that are running or queued."""
         return self._taken
 
-    async def run(self, function: Callable[[], Any]) -> Any:
+    async def run(self, function: Callable[[], Any], goes_on: bool = False) -> Any:
         """Return function(), computed in a thread of this queue.
 
         Arguments:
             function: called without arguments.
+            goes_on: with an answer of which parts are sent: it waits for its turn, whatever queues.
 
         Raises:
             BusyError: the queue is full.
             TooLongError: it took too long.
         """
-        if self._taken >= self._places:
+        if self._taken >= self._places and not goes_on:
             raise BusyError
         loop = asyncio.get_running_loop()
         outcome: asyncio.Future[Any] = loop.create_future()
         self._taken += 1
         self._work.put((loop, outcome, function))
         try:
-            return await asyncio.wait_for(outcome, self.seconds)
+            return await asyncio.wait_for(outcome, None if goes_on else self.seconds)
         except TimeoutError:
             raise TooLongError from None
 

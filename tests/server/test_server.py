@@ -976,6 +976,23 @@ def test_kernels_are_compiled_in_a_process_of_its_own(alice_index, monkeypatch):
     assert [one.index.n_tokens for one in asked] == [alice_index.n_tokens] * 3
 
 
+def test_an_export_that_has_begun_is_sent_whole_while_the_queue_is_full(alice_index, monkeypatch):
+    monkeypatch.setattr("distsim.server.api._BLOCK", 7)
+    cache = ArtifactCache(Places(str(alice_index.path)), 1, PATIENT)
+    run = cache.run
+
+    async def then_full(function, **options):
+        answer = await run(function, **options)
+        cache._quick._places = 0
+        return answer
+
+    with TestClient(application(cache), base_url="http://localhost") as busy:
+        until_ready(busy)
+        monkeypatch.setattr(cache, "run", then_full)
+        answer = busy.get("/api/v1/export", params={"phrase": "the queen", "format": "tsv"})
+    assert len(answer.text.splitlines()) == alice_index.count("the queen") + 1
+
+
 def test_no_answer_names_a_path(client, alice_index):
     folder = str(alice_index.path.parent)
     for name, arguments in ASKED.items():
@@ -1006,9 +1023,11 @@ def test_a_full_queue_refuses_and_an_answer_may_take_too_long():
         queue.seconds = 0.0
         with pytest.raises(TooLongError):
             await queue.run(lambda: 4)
-        assert queue.taken == 2  # what nobody waits for any more has its place until its turn
+        going_on = asyncio.ensure_future(queue.run(lambda: 5, goes_on=True))
+        await asyncio.sleep(0)
+        assert queue.taken == 3  # what nobody waits for any more has its place until its turn
         go.set()
-        assert await first
+        assert (await first, await going_on) == (True, 5)
         kept, made = KeptAnswers(1), []
 
         async def make():
