@@ -17,7 +17,14 @@ from distsim.cli.console import (
     visible,
 )
 from distsim.cli.options import AsIsOption, DocumentOptions, SetOption, chosen, grouped, split_names
-from distsim.cli.rows import lists_rows, prints_json, put_object, put_row, say_rest
+from distsim.cli.rows import (
+    field_value,
+    lists_rows,
+    prints_json,
+    put_object,
+    put_row,
+    say_rest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,7 +133,7 @@ def _fields_beside(
         return [{} for _ in ids]
     columns = {name: f"document.{name}" if name in _COLUMNS else name for name in names}
     rows = index.metadata.values(names, index.metadata.numbers(ids))
-    return [{columns[name]: value for name, value in row.items()} for row in rows]
+    return [{columns[name]: field_value(value) for name, value in row.items()} for row in rows]
 
 
 @lists_rows

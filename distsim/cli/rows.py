@@ -27,7 +27,8 @@ _SMALL = 1e-4  # numbers below it are printed with an exponent
 _GAP = "  "
 _ELLIPSIS = "…"
 NOTE = "note"  # the column that says what is special about a row; left out of a pipe where empty
-_IDENTIFIERS = {"value", "line", "number", "rank"}  # columns of numbers that are no quantities
+# Columns of numbers that are no quantities.
+_IDENTIFIERS = {"value", "second", "line", "number", "rank"}
 ALL_ROWS = 1 << 30  # how many rows `-k 0` asks for
 _LEFT, _NODE, _RIGHT = "left", "node", "right"  # columns of a concordance
 _PLACE = "place"  # file:line, of which the end says more
@@ -102,6 +103,15 @@ def prints_json() -> bool:
 def prints_csv() -> bool:
     """Return whether the running command prints CSV."""
     return _format.csv
+
+
+def field_value(value: object) -> object:
+    """Return the value of a field of documents as it is printed: a number with its own digits.
+
+    Arguments:
+        value: of the field.
+    """
+    return str(value) if isinstance(value, int | float) and not prints_json() else value
 
 
 def choose_format(as_json: bool, as_csv: bool, header: bool) -> None:

@@ -465,8 +465,9 @@ class IndexedText:
         if not mask.any():
             fields = dict.fromkeys(condition.partition("=")[0].strip() for condition in filters)
             described = "; ".join(filter(None, map(self.metadata.described, fields)))
+            of_part = "" if self.kept_documents is None else " of the selected part"
             raise ParameterError(
-                f"{self.path}: no document fits {', '.join(filters) or '`documents`'}"
+                f"{self.path}: no document{of_part} fits {', '.join(filters) or '`documents`'}"
                 f"{f' ({described})' * bool(described)}: choose others"
             )
         return self.whole._of_documents(mask)

@@ -234,6 +234,22 @@ def test_bars_on_a_terminal(tmp_path, run, monkeypatch):
     assert [row.split()[:3] for row in rows] == [["b", "1850", "1"], ["b", "1851", "2"]]
 
 
+def test_values_of_fields_have_their_own_digits(tmp_path, run, monkeypatch):
+    rows = [{"text": "a b", "year": 1850, "size": 1.5}, {"text": "a b", "year": 1851, "size": 2.0}]
+    index = CorpusIndex.from_texts(rows, tmp_path / "rows")
+    beside = ("kwic", tmp_path / "rows", "b", "--show", "year,size")
+    assert run(*beside)[0].splitlines()[0].split("\t")[-2:] == ["1850", "1.5"]
+    assert json.loads(run(*beside, "--json")[0].splitlines()[0])["size"] == 1.5
+    with pytest.raises(ParameterError, match="no document of the selected part fits year=1851"):
+        index.select(where="size=1.5").select(where="year=1851")
+    monkeypatch.setattr(type(sys.stdout), "isatty", lambda _: True)
+    assert [line.split()[-2] for line in run(*beside)[0].splitlines()[1:]] == ["1850", "1851"]
+    crossed, _ = run("count", tmp_path / "rows", "b", "--by", "1L,year")
+    assert [row.split()[:4] for row in crossed.splitlines()[1:]] == [
+        ["b", "a", "1850", "1"], ["b", "a", "1851", "1"]
+    ]  # fmt: skip
+
+
 def fields_of(tmp_path, rows, **options):
     texts = [f"text {number}" for number in range(len(rows))]
     return CorpusIndex.from_texts(
