@@ -1,4 +1,4 @@
-"""Forms of a word that occur in a corpus.
+"""Forms of a word that occur in a corpus, and vectors in which a word stands for all its forms.
 
 People name a substitute in its dictionary form while the sentence has another, and an index
 knows forms only. So a candidate is as fluent as all its forms together.
@@ -13,9 +13,13 @@ import numpy as np
 from distsim.base.arguments import Words
 from distsim.comparison.finder.lexicon import CountedWords
 from distsim.comparison.finder.space import PartSpace
+from distsim.comparison.measures import cosine
 from distsim.corpus.inflections import Inflections
+from distsim.signatures.table import StoredTable
 
 _CACHED_WORDS = 1 << 16
+_CACHED_VECTORS = 1 << 12  # 8 MB
+_FORM_POWER = 0.25  # of a form's count, its weight in the vector of its word
 _RAREST_BASE = 100  # a base occurs at least a hundredth as often as its form
 _RAREST_OF_FUNCTION = 0.005  # a form of a function word, of its occurrences: liked, not ins
 _RAREST_OF_MANY = 10  # the same by endings that are many and name no inflections
@@ -422,3 +426,79 @@ def crosses_edge(focal: Sequence[Any], candidate: Sequence[Any]) -> bool:
         (candidate[:n] == focal[-n:] or candidate[-n:] == focal[:n]) and focal[:n] != focal[-n:]
         for n in range(1, min(len(focal), len(candidate)) + 1)
     )
+
+
+class LemmaVectors:
+    """Unit vectors of phrases, in which a word stands for all its forms.
+
+    A base word's vector is the sum of its forms' vectors, each times the fourth root of its
+    count; that of another form is the mean of its own and its base's.
+
+    Arguments:
+        space: of the table's vectors.
+        forms: inflected forms.
+        lexicon: the words that occur.
+    """
+
+    def __init__(self, space: PartSpace, forms: Forms, lexicon: CountedWords) -> None:
+        self.space = space
+        self._forms = forms
+        self._lexicon = lexicon
+        self.of = lru_cache(_CACHED_VECTORS)(self._vector_of)
+
+    def _vector_of(self, words: Words) -> np.ndarray | None:
+        """Return a phrase's unit vector, float64; None where no word of it has one."""
+        if len(words) != 1:
+            return self.space.phrase(words)
+        word = words[0]
+        base = self._forms.base(word)
+        total = self._all_forms(base)
+        if base != word:
+            own = self.space.phrase(words)
+            total = total if own is None else unit(total) + own
+        return unit(total) if total.any() else None
+
+    def _all_forms(self, base: str) -> np.ndarray:
+        forms = self._forms.of_word(base)
+        weights = self._lexicon.counts(forms) ** _FORM_POWER
+        vector: np.ndarray = weights @ self.space.phrases([(form,) for form in forms])
+        return vector
+
+    def rows(self, phrases: Sequence[Words]) -> np.ndarray:
+        """Return the vectors of phrases, float64[n, n_dimensions], zeros where there is none.
+
+        Arguments:
+            phrases: the words of each.
+        """
+        rows = np.zeros((len(phrases), self.space.n_dimensions))
+        for row, words in zip(rows, phrases, strict=True):
+            vector = self.of(words)
+            if vector is not None:
+                row[:] = vector
+        return rows
+
+
+def likeness_by_bits(table: StoredTable, target: Words, candidates: Sequence[Words]) -> np.ndarray:
+    """Return the estimated cosine of the target and each candidate, 0 where there is none.
+
+    Arguments:
+        table: the signatures.
+        target: its words.
+        candidates: the words of each.
+    """
+    cosines = np.zeros(len(candidates))
+    with_words = [number for number, words in enumerate(candidates) if words]
+    pairs = [(" ".join(target), " ".join(candidates[n])) for n in with_words]
+    values = cosine(table, compose=False).similarities(pairs)
+    cosines[with_words] = [value or 0.0 for value in values]
+    return cosines
+
+
+def unit(vector: np.ndarray) -> np.ndarray:
+    """Return a vector scaled to length 1, a zero one as it is.
+
+    Arguments:
+        vector: float[n].
+    """
+    length = float(np.sqrt(vector @ vector))
+    return vector / length if length > 0.0 else vector

@@ -16,9 +16,8 @@ from distsim import storage
 from distsim.base.errors import ParameterError, counted
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.comparison.finder import kernels as kernel
-from distsim.comparison.finder.inflections import Forms, Lemmas
+from distsim.comparison.finder.inflections import Forms, Lemmas, LemmaVectors
 from distsim.comparison.finder.lexicon import CountedWords, Lexicon
-from distsim.comparison.finder.likeness import LemmaVectors
 from distsim.comparison.finder.profile_counts import (
     BLOCK_LEMMAS,
     CountedProfiles,

@@ -11,9 +11,8 @@ import numpy as np
 
 from distsim.base.arguments import Words, check_types, plain_number
 from distsim.base.errors import InputError, ParameterError, counted
-from distsim.comparison.finder.inflections import Forms, as_bases
+from distsim.comparison.finder.inflections import Forms, LemmaVectors, as_bases
 from distsim.comparison.finder.lexicon import Lexicon
-from distsim.comparison.finder.likeness import LemmaVectors
 from distsim.corpus.lines import read_line_blocks, split_lines
 from distsim.corpus.sources import file_label
 from distsim.grammar.fields import split_fields, tokens

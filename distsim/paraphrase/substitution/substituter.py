@@ -11,9 +11,8 @@ import numpy as np
 from distsim.base.arguments import AnyPath, Words, in_range, one_or_many_texts, whole_number
 from distsim.base.errors import ParameterError, counted
 from distsim.base.results import Results
-from distsim.comparison.finder.inflections import as_bases
+from distsim.comparison.finder.inflections import LemmaVectors, as_bases, likeness_by_bits
 from distsim.comparison.finder.lexicon import opposites_of
-from distsim.comparison.finder.likeness import LemmaVectors, likeness_by_bits
 from distsim.comparison.finder.word_finder import IN_SENTENCE, FinderWeights, LemmaPool, WordOptions
 from distsim.comparison.finder.word_substitutes import WordParts, WordSubstitutes
 from distsim.comparison.opposites.language import Language
