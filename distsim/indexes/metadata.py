@@ -442,7 +442,8 @@ class Metadata:
         starts = np.cumsum([0, *map(len, ways)])
         counts = np.append(0, np.cumsum(fits([text for texts in ways for text in texts])))
         of_values: np.ndarray = np.append(np.diff(counts[starts]) > 0, False)
-        return of_values[groups]
+        is_fitting: np.ndarray = of_values[groups]
+        return is_fitting
 
     def _part(self, field: str, part: str) -> Callable[[Any], Any]:
         """Return what makes the group of a value of a field."""

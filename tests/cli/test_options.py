@@ -8,9 +8,10 @@ from typing import get_args
 import pytest
 import typer
 
-from distsim.base.arguments import GrammarFormatName
+from distsim.base.arguments import FileFormat, GrammarFormatName
 from distsim.cli import console
 from distsim.cli.main import app
+from distsim.corpus.readers import READERS
 from distsim.grammar.formats import FORMATS
 from tests.conftest import PROJECT
 
@@ -99,8 +100,9 @@ def test_every_option_is_used_in_a_guide(path):
     assert not unused
 
 
-def test_grammar_formats_are_those_of_the_option():
+def test_formats_of_grammars_and_of_files_are_those_of_the_options():
     assert get_args(GrammarFormatName) == tuple(FORMATS)
+    assert get_args(FileFormat) == ("auto", "text", "lines", *READERS)
 
 
 def test_shared_options_are_used_in_guides():
