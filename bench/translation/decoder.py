@@ -16,7 +16,7 @@ from language_model import NOWHERE, LanguageModel, log_probability
 from search import CACHE, search
 
 from distsim.grammar.formats.moses import PHRASE_TABLE
-from distsim.paraphrase.augment import read_table
+from distsim.paraphrase.augment import read_phrase_table
 
 # The features that are before the table's scores.
 LM, WORDS, PHRASES, JUMP, COPIED, UNKNOWN = range(6)
@@ -60,7 +60,7 @@ class Table:
         }
         rules: dict[str, list[tuple[str, tuple[float, ...]]]] = {}
         self.n_scores = 0
-        for _, entry in read_table(path, PHRASE_TABLE.parse):
+        for _, entry in read_phrase_table(path, PHRASE_TABLE.parse):
             if entry is None:
                 continue
             self.n_scores = len(entry.scores)

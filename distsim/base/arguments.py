@@ -49,7 +49,7 @@ Labels = Literal["none", "thesis", "slashes", "constituents", "every"]
 LabelChoice = Literal["best", "average", "any"]
 Unlabelled = Literal["keep", "drop-gappy", "drop"]
 Chains = Literal["top", "bottom"]
-LexicalNames = Literal["plain", "ppdb"]
+FeatureNaming = Literal["plain", "ppdb"]  # of rules: ours, or those of the PPDB releases
 
 # Grammars.
 OnError = Literal["stop", "keep", "drop"]

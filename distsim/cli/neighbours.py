@@ -170,7 +170,7 @@ def neighbours(
             reason = (
                 "empty" if argument.empty else reason_without_signature(opened, argument.phrase)
             )
-            _put_nothing(argument, reason, several)
+            _put_without_neighbours(argument, reason, several)
             continue
         lists.append(near)
         groups = _groups(opened, near.neighbours) if senses else None
@@ -377,7 +377,7 @@ def _put_near(
                    **labels)  # fmt: skip
 
 
-def _put_nothing(argument: "PhraseArgument", reason: str, several: bool) -> None:
+def _put_without_neighbours(argument: "PhraseArgument", reason: str, several: bool) -> None:
     columns = dict.fromkeys(("rank", "answer", "similarity", "count"))
     put_answer(argument.phrase, several, columns, reason=reason)
     if not argument.empty:
@@ -403,7 +403,7 @@ def _put_gapped(
             near = gapped_neighbours(cosine, argument.phrase, k=k, min_matches=min_matches)
         if near is None:
             reason = "empty" if argument.empty else "not found in the index"
-            _put_nothing(argument, reason, several)
+            _put_without_neighbours(argument, reason, several)
             continue
         for rank, other in enumerate(near, 1):
             scores = {"similarity": other.similarity, "count": other.matches}
@@ -464,7 +464,7 @@ def _put_translations(
         )
         if translations is None:
             reason = "empty" if argument.empty else "not in the table, nor any of its words"
-            _put_nothing(argument, reason, several)
+            _put_without_neighbours(argument, reason, several)
             continue
         for rank, other in enumerate(translations, 1):
             scores = {"similarity": other.similarity, "count": other.strength}

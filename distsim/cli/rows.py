@@ -52,7 +52,7 @@ class _RowFormat:
     hidden: dict[str, None] = field(default_factory=dict)
 
 
-_format = _RowFormat()
+_row_format = _RowFormat()
 _ROW_OPTIONS = (  # name, flag and sentence of the options of all commands that print rows
     ("as_json", "--json", "One JSON object a line."),
     ("as_csv", "--csv", "Comma-separated, with a header."),
@@ -97,12 +97,12 @@ def lists_rows(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def prints_json() -> bool:
     """Return whether the running command prints JSON."""
-    return _format.json
+    return _row_format.json
 
 
 def prints_csv() -> bool:
     """Return whether the running command prints CSV."""
-    return _format.csv
+    return _row_format.csv
 
 
 def field_value(value: object) -> object:
@@ -127,10 +127,10 @@ def choose_format(as_json: bool, as_csv: bool, header: bool) -> None:
     """
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv exclude each other")
-    _format.json, _format.csv, _format.header = as_json, as_csv, header
-    _format.names, _format.widths, _format.has_written = None, None, False
-    _format.rows.clear()
-    _format.hidden.clear()
+    _row_format.json, _row_format.csv, _row_format.header = as_json, as_csv, header
+    _row_format.names, _row_format.widths, _row_format.has_written = None, None, False
+    _row_format.rows.clear()
+    _row_format.hidden.clear()
 
 
 def put_row(columns: Mapping[str, object], **more: object) -> None:
@@ -140,19 +140,19 @@ def put_row(columns: Mapping[str, object], **more: object) -> None:
         columns: its values by name; a float is a score, None is printed as NA.
         more: values that only JSON has.
     """
-    if _format.json:
+    if _row_format.json:
         shown = {name: value for name, value in columns.items() if name != NOTE}
         sys.stdout.write(visible_json(shown | more) + "\n")
         return
     names = tuple(columns)
-    if names != _format.names:
+    if names != _row_format.names:
         flush_rows()
-        _format.names, _format.widths = names, None
-        if _format.csv or (_format.header and not sys.stdout.isatty()):
+        _row_format.names, _row_format.widths = names, None
+        if _row_format.csv or (_row_format.header and not sys.stdout.isatty()):
             _write_line(list(names))
     if _is_table():
-        _format.rows.append(list(columns.values()))
-        if len(_format.rows) >= _BUFFERED_ROWS:
+        _row_format.rows.append(list(columns.values()))
+        if len(_row_format.rows) >= _BUFFERED_ROWS:
             flush_rows()
     else:
         _write_line([_full(value) for value in _without_empty_note(columns)])
@@ -167,7 +167,7 @@ def put_answer(phrase: str, several: bool, columns: Mapping[str, object], **more
         columns: of `put_row`.
         more: of `put_row`.
     """
-    asked = {"phrase": phrase} if several or _format.csv else {}
+    asked = {"phrase": phrase} if several or _row_format.csv else {}
     put_row({**asked, **columns}, **({} if asked else {"phrase": phrase}), **more)
 
 
@@ -178,33 +178,35 @@ def say_rest(n_shown: int, n_all: int | None) -> None:
         n_shown: rows printed.
         n_all: rows that there are; None: unknown.
     """
-    if n_all is not None and n_shown < n_all and _is_table() and not _format.json:
+    if n_all is not None and n_shown < n_all and _is_table() and not _row_format.json:
         say(f"{n_shown:,} of {n_all:,} (-k 0: all)")
 
 
 def flush_rows() -> None:
     """Print the rows that wait for the widths of their columns."""
-    if not _format.rows:
+    if not _row_format.rows:
         return
-    rows, names = list(_format.rows), _format.names or ()
-    _format.rows.clear()
-    is_first = _format.widths is None
-    lines, _format.widths = aligned_lines(
-        names, rows, _terminal_width(), _format.widths, _format.has_written
+    rows, names = list(_row_format.rows), _row_format.names or ()
+    _row_format.rows.clear()
+    is_first = _row_format.widths is None
+    lines, _row_format.widths = aligned_lines(
+        names, rows, _terminal_width(), _row_format.widths, _row_format.has_written
     )
-    _format.has_written = True
+    _row_format.has_written = True
     sys.stdout.write("".join(line + "\n" for line in lines))
     if is_first:
-        for name, size, column in zip(names, _format.widths, zip(*rows, strict=True), strict=True):
+        for name, size, column in zip(
+            names, _row_format.widths, zip(*rows, strict=True), strict=True
+        ):
             if not size and any(value != "" for value in column):
-                _format.hidden[name] = None
+                _row_format.hidden[name] = None
 
 
 def _say_hidden() -> None:
     """Print which columns had no room on the terminal."""
-    if _format.hidden:
-        say(f"no room for {', '.join(_format.hidden)}: --csv, or a wider terminal")
-        _format.hidden.clear()
+    if _row_format.hidden:
+        say(f"no room for {', '.join(_row_format.hidden)}: --csv, or a wider terminal")
+        _row_format.hidden.clear()
 
 
 before_message(flush_rows)
@@ -386,14 +388,14 @@ def _full(value: object) -> str:
 
 
 def _without_empty_note(columns: Mapping[str, object]) -> list[object]:
-    keep_note = _format.csv or _format.header
+    keep_note = _row_format.csv or _row_format.header
     rows = columns.items()
     return [value for name, value in rows if keep_note or name != NOTE or value]
 
 
 def _write_line(cells: Sequence[str]) -> None:
     stream: TextIO = sys.stdout
-    if _format.csv:
+    if _row_format.csv:
         line = io.StringIO()
         csv.writer(line, lineterminator="\n").writerow(cells)
         stream.write(line.getvalue())
@@ -402,7 +404,7 @@ def _write_line(cells: Sequence[str]) -> None:
 
 
 def _is_table() -> bool:
-    return sys.stdout.isatty() and not _format.csv
+    return sys.stdout.isatty() and not _row_format.csv
 
 
 def _terminal_width() -> int:

@@ -28,7 +28,7 @@ _LARGEST_SEED, _LARGEST = 2**63 - 1, 2**31 - 1
 
 
 @cache
-def read_table(name: str) -> dict[str, Any]:
+def read_command_table(name: str) -> dict[str, Any]:
     """Return a table of `distsim/data/cli`, as TOML has it.
 
     Arguments:
@@ -39,7 +39,7 @@ def read_table(name: str) -> dict[str, Any]:
 
 def overview() -> str:
     """Return what the program prints without arguments: the ten commands that most people need."""
-    jobs = read_table("overview")
+    jobs = read_command_table("overview")
     width = max(len(command) for commands in jobs.values() for command in commands)
     lines = ["distsim finds phrases that are used alike, from plain text alone.", ""]
     for job, commands in jobs.items():
@@ -106,7 +106,7 @@ class Grouped(TyperGroup):
 
     def __init__(self, *, inner: Commands | None = None, **settings: Any) -> None:
         super().__init__(**settings)
-        self._headings = {"Commands": inner.entries} if inner else read_table("commands")
+        self._headings = {"Commands": inner.entries} if inner else read_command_table("commands")
         entries = {name: entry for part in self._headings.values() for name, entry in part.items()}
         self.commands: Any = inner or Commands(entries)
 

@@ -87,7 +87,7 @@ class AnnotationJob:
         if not models.is_dir():
             with first_stays(models) as part:
                 shutil.copytree(annotator.models_folder, part, copy_function=shutil.copyfile)
-        return annotator.moved(str(models))
+        return annotator.with_models(str(models))
 
     def is_done(self, number: int) -> bool:
         """Return whether a task was done, by this run or an earlier one.

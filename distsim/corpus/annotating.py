@@ -71,7 +71,7 @@ class Annotator(Protocol):
     def models_folder(self) -> Path:
         """The folder of its models."""
 
-    def moved(self, models: str) -> "Annotator":
+    def with_models(self, models: str) -> "Annotator":
         """Return the annotator with its models in another folder.
 
         Arguments:

@@ -68,7 +68,7 @@ class SpacyAnnotator:
             "pretokenised": self.pretokenised,
         }
 
-    def moved(self, models: str) -> "SpacyAnnotator":
+    def with_models(self, models: str) -> "SpacyAnnotator":
         """Return the annotator with its models in another folder.
 
         Arguments:
@@ -253,7 +253,7 @@ class StanzaAnnotator:
             "models": models,
         }
 
-    def moved(self, models: str) -> "StanzaAnnotator":
+    def with_models(self, models: str) -> "StanzaAnnotator":
         """Return the annotator with its models in another folder.
 
         Arguments:

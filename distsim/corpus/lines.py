@@ -21,7 +21,7 @@ BLOCK_BYTES = 1 << 22
 LINE_BYTES = 4 << 20  # of a line of any format; readers hold several times as much
 TEXT_LINE_BYTES = 64 << 20  # of plain text, which may be a whole book in one line
 _SAMPLE_BYTES = 1 << 13  # on either side of a byte that is not UTF-8
-_SEPARATOR = re.compile(rb"[\x00-\x2f]")
+_NO_LETTER = re.compile(rb"[\x00-\x2f]")
 _PIECE_BYTES = 1 << 16  # so much at most of a damaged archive is not looked at
 
 
@@ -170,7 +170,7 @@ def decoded(text: bytes, label: str, line: int = 1) -> str:
         column = error.start - text.rfind(b"\n", 0, error.start)
         begin = max(0, error.start - _SAMPLE_BYTES)
         if begin:  # behind a blank or a mark, which is no part of a longer character
-            separator = _SEPARATOR.search(text, begin, error.start)
+            separator = _NO_LETTER.search(text, begin, error.start)
             begin = separator.end() if separator else error.start
         encoding = likely_encoding(text[begin : error.start + _SAMPLE_BYTES])
         raise InputError(

@@ -23,9 +23,9 @@ GoldRow = tuple[int, list[str]]  # line number, fields
 _MOST_LINES = 1_000_000
 _SEPARATORS = ("\t", ",", None)  # None: white space
 # What headers call the two phrases and the score; letters and digits alone are compared.
-_FIRST = {"term1", "word1", "phrase1", "w1", "term", "word", "phrase", "first", "a"}
-_SECOND = {"term2", "word2", "phrase2", "w2", "paraphrase", "second", "b"}
-_SCORE = {
+_FIRST_HEADERS = {"term1", "word1", "phrase1", "w1", "term", "word", "phrase", "first", "a"}
+_SECOND_HEADERS = {"term2", "word2", "phrase2", "w2", "paraphrase", "second", "b"}
+_SCORE_HEADERS = {
     "score", "similarity", "sim", "rating", "mean", "humanmean", "average", "judgement",
     "judgment", "relatedness", "simlex999", "gold", "value",
 }  # fmt: skip
@@ -133,7 +133,7 @@ def _named_columns(header: list[str]) -> tuple[int, int, int] | None:
     names = ["".join(c for c in field.lower() if c.isalnum()) for field in header]
     columns = [
         [n for n, name in enumerate(names, 1) if name in wanted]
-        for wanted in (_FIRST, _SECOND, _SCORE)
+        for wanted in (_FIRST_HEADERS, _SECOND_HEADERS, _SCORE_HEADERS)
     ]
     if any(len(places) != 1 for places in columns):
         return None

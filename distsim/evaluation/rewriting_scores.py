@@ -51,7 +51,7 @@ class SariCounts:
         references: tokens of each reference.
 
     >>> counts = SariCounts("a b c".split(), ["a c".split()])
-    >>> corpus_sari(counts.of("a c".split()))
+    >>> corpus_sari(counts.counts_of("a c".split()))
     (0.25, 0.25, 0.75)
     """
 
@@ -66,7 +66,7 @@ class SariCounts:
             self._parts.append((of_source, of_references))
         self._n = len(references)
 
-    def of(self, tokens: Sequence[str]) -> np.ndarray:
+    def counts_of(self, tokens: Sequence[str]) -> np.ndarray:
         """Return the counts of a rewriting, float64[24]; sums of them are counts of a corpus.
 
         For adding, keeping and deleting, and n = 1 to 4 of each: n-grams on which the rewriting

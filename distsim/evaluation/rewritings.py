@@ -313,7 +313,7 @@ class Evaluation:
         pairs = zip(self._sari, map(sari_tokens, sentences), strict=True)
         scored = zip(self._sentence_sari, tokens, strict=True)
         rows = {
-            "SARI": np.array([counts.of(sentence) for counts, sentence in pairs]),
+            "SARI": np.array([counts.counts_of(sentence) for counts, sentence in pairs]),
             "sentence-SARI": np.array([sari.score(sentence) for sari, sentence in scored]),
         }
         for name, metric in self._metrics.items():

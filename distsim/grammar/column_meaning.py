@@ -30,7 +30,7 @@ KINDS: tuple[str, ...] = get_args(Kind)
 
 _SLACK = 0.01  # so far from 1 a sum may be
 _MOST_OVER = 0.001  # so many sums may be above 1 for other reasons
-_LEAST_REACHED = 0.5
+_LEAST_SHARE_AT_1 = 0.5  # of the sums, that reach 1
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def _kind(
         f"({drawn}, LHS) reaches 1 for {reached:.0%} and exceeds it for {over:.1%}, within (LHS, "
         f"{side}) it reaches 1 for {reached_inside:.0%}"
     )
-    looks_joint = of_several.size > 0 and over <= _MOST_OVER and reached >= _LEAST_REACHED
+    looks_joint = of_several.size > 0 and over <= _MOST_OVER and reached >= _LEAST_SHARE_AT_1
     if wanted is not None:
         kind_of_numbers = wanted
         if wanted == "conditional" and looks_joint:
@@ -185,12 +185,12 @@ def _kind(
         kind_of_numbers = "conditional"
     elif looks_joint:
         kind_of_numbers = "joint"
-    elif over > _MOST_OVER and reached_alone >= max(_LEAST_REACHED, reached_inside):
+    elif over > _MOST_OVER and reached_alone >= max(_LEAST_SHARE_AT_1, reached_inside):
         raise ParameterError(
             f"{sums}; over the distinct {drawn} alone it reaches 1: it is p({drawn}|{side}), "
             f"labels summed out: name the feature that holds p({drawn}|{side},LHS)"
         )
-    elif over > _MOST_OVER and over_inside <= _MOST_OVER and reached_inside >= _LEAST_REACHED:
+    elif over > _MOST_OVER and over_inside <= _MOST_OVER and reached_inside >= _LEAST_SHARE_AT_1:
         kind_of_numbers = "conditional"
     else:
         raise ParameterError(

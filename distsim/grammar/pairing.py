@@ -10,8 +10,8 @@ import numpy as np
 
 from distsim.base.arguments import Columns as Kind
 from distsim.base.arguments import (
+    FeatureNaming,
     Identities,
-    LexicalNames,
     ParaphrasedSide,
     PivotEstimate,
     ProbabilityScale,
@@ -92,7 +92,7 @@ class PivotOptions:
     at_least: Mapping[str, float] = field(default_factory=dict)
     at_most: Mapping[str, float] = field(default_factory=dict)
     max_translations: int = 0
-    names: LexicalNames = "plain"
+    names: FeatureNaming = "plain"
     estimate: PivotEstimate = "pivot"
     side: ParaphrasedSide = "english"
 
@@ -105,7 +105,7 @@ class PivotOptions:
             ("columns", self.columns, KINDS),
             ("scale", self.scale, SCALES),
             ("identities", self.identities, get_args(Identities)),
-            ("names", self.names, get_args(LexicalNames)),
+            ("names", self.names, get_args(FeatureNaming)),
             ("estimate", self.estimate, get_args(PivotEstimate)),
             ("side", self.side, get_args(ParaphrasedSide)),
         ):

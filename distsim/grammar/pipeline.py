@@ -19,7 +19,7 @@ import numpy as np
 from distsim import storage
 from distsim.base.arguments import (
     Compression,
-    LexicalNames,
+    FeatureNaming,
     TextFormat,
     check_types,
     one_of,
@@ -95,7 +95,7 @@ class MakeOptions:
     min_sum: float = 0.0
     language: str = "en"
     inflections: str = ""
-    names: LexicalNames = "plain"
+    names: FeatureNaming = "plain"
     compose: bool = True
     sizes: tuple[str, ...] = ("S", "L", "XXXL")
     compression: Compression = "gz"

@@ -128,13 +128,13 @@ def bitext_terms(
         key=lambda scored_phrase: (-scored_phrase[0], scored_phrase[1]),
     )  # fmt: skip
     nested = _contained({phrase: places_of_phrases[phrase].size for _, phrase in ranked})
-    edges = _edge_words(bitext.other)
+    never_at_edges = _never_at_edges(bitext.other)
     terms: Results[Term] = Results()
     for score, phrase in ranked:
         if k is not None and len(terms) >= k:
             break
         if phrase not in nested and phrase.count(" ") + 1 >= shortest:
-            term = _term(bitext, phrase, places_of_phrases[phrase], score, edges)
+            term = _term(bitext, phrase, places_of_phrases[phrase], score, never_at_edges)
             if term is not None and term.p >= min_p:
                 terms.append(term)
     return terms
@@ -249,7 +249,7 @@ def _contained(counts: dict[str, int]) -> set[str]:
     return nested
 
 
-def _edge_words(side: Side) -> np.ndarray:
+def _never_at_edges(side: Side) -> np.ndarray:
     """Return which words do not stand at the edges of a translation, bool, by word id.
 
     Of a language whose function words are not known these are marks alone. A rare function word
@@ -267,7 +267,7 @@ def _edge_words(side: Side) -> np.ndarray:
 
 
 def _term(
-    bitext: Bitext, phrase: str, begins: np.ndarray, score: float, edges: np.ndarray
+    bitext: Bitext, phrase: str, begins: np.ndarray, score: float, never_at_edges: np.ndarray
 ) -> Term | None:
     """Return a phrase with its translations; None where no link leads to one."""
     length = phrase.count(" ") + 1
@@ -277,10 +277,10 @@ def _term(
     spans = []
     for begin, sentence in zip(sampled.tolist(), sentences.tolist(), strict=True):
         first = begin - int(bitext.english.starts[sentence])
-        span = _linked(bitext, sentence, first, first + length, edges)
+        span = _linked(bitext, sentence, first, first + length, never_at_edges)
         if span is not None:
             spans.append(span)
-    targets, places = _translations(bitext, spans, edges)
+    targets, places = _translations(bitext, spans, never_at_edges)
     if not targets:
         return None
     best, *others = sorted(
@@ -301,7 +301,7 @@ class _TargetSpan(NamedTuple):
 
 
 def _translations(
-    bitext: Bitext, spans: list[_TargetSpan], edges: np.ndarray
+    bitext: Bitext, spans: list[_TargetSpan], never_at_edges: np.ndarray
 ) -> tuple[Counter[str], dict[str, list[int]]]:
     """Return how often each translation occurs, and in which pairs, with the words that belong."""
     by_text: dict[str, list[_TargetSpan]] = defaultdict(list)
@@ -312,7 +312,7 @@ def _translations(
     for spans_of_text in by_text.values():
         same = spans_of_text
         for is_right in (True, False):
-            same = _with_what_belongs(bitext, same, edges, is_right)
+            same = _with_what_belongs(bitext, same, never_at_edges, is_right)
         for span in same:
             text = _text(bitext, span)
             counts[text] += 1
@@ -321,13 +321,13 @@ def _translations(
 
 
 def _with_what_belongs(
-    bitext: Bitext, spans: list[_TargetSpan], edges: np.ndarray, is_right: bool
+    bitext: Bitext, spans: list[_TargetSpan], never_at_edges: np.ndarray, is_right: bool
 ) -> list[_TargetSpan]:
     """Return spans of one text, longer by a word where most of them have the same beside them.
 
     A sentence that occurs twice counts once.
     """
-    longer = [_with_neighbour(bitext, span, edges, is_right) for span in spans]
+    longer = [_with_neighbour(bitext, span, never_at_edges, is_right) for span in spans]
     sentences = [_sentence(bitext, span.sentence)[0].tobytes() for span in spans]
     texts = ["" if span is None else _text(bitext, span) for span in longer]
     once = dict(zip(zip(sentences, texts, strict=True), texts, strict=True))
@@ -342,14 +342,14 @@ def _with_what_belongs(
 
 
 def _with_neighbour(
-    bitext: Bitext, span: _TargetSpan, edges: np.ndarray, is_right: bool
+    bitext: Bitext, span: _TargetSpan, never_at_edges: np.ndarray, is_right: bool
 ) -> _TargetSpan | None:
     """Return a span with the next content word, where all words up to it are linked to nothing."""
     ids, links = _sentence(bitext, span.sentence)
     linked = set(links[:, 1].tolist())
     place, step = (span.end, 1) if is_right else (span.begin - 1, -1)
     while 0 <= place < ids.size and place not in linked:
-        if not edges[ids[place]]:
+        if not never_at_edges[ids[place]]:
             return _TargetSpan(span.sentence, min(place, span.begin), max(place + 1, span.end))
         if not bitext.other.vocabulary.words(ids[place : place + 1])[0].isalpha():
             return None
@@ -370,7 +370,7 @@ def _text(bitext: Bitext, span: _TargetSpan) -> str:
 
 
 def _linked(
-    bitext: Bitext, sentence: int, first: int, stop: int, edges: np.ndarray
+    bitext: Bitext, sentence: int, first: int, stop: int, never_at_edges: np.ndarray
 ) -> _TargetSpan | None:
     """Return the other side's words linked to the tokens first..stop, None where others are too."""
     ids, links = _sentence(bitext, sentence)
@@ -381,7 +381,7 @@ def _linked(
     within = (links[:, 1] >= begin) & (links[:, 1] < end)
     if np.any(within & ~inside):
         return None
-    content = np.flatnonzero(~edges[ids[begin:end]])
+    content = np.flatnonzero(~never_at_edges[ids[begin:end]])
     if content.size:
         begin, end = begin + int(content[0]), begin + int(content[-1]) + 1
     span = _TargetSpan(sentence, begin, end)

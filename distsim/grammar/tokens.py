@@ -105,10 +105,10 @@ class TokenForms:
         Arguments:
             block: of rules. words: those of the block.
         """
-        words = self._in_context(block, words)
+        words = self._cut_as_in_table(block, words)
         return LookedUpWords(words, self.forms(words.texts))
 
-    def _in_context(self, block: RuleBlock, words: BlockWords) -> BlockWords:
+    def _cut_as_in_table(self, block: RuleBlock, words: BlockWords) -> BlockWords:
         """Return the words of a block, pairs that are one word cut as the table's text is.
 
         `do n't` is `don 't` in a table of running text, `don &apos;t` is `do n't` in one of the

@@ -67,7 +67,7 @@ _MAY_FILTER = re.compile(
 _NEAR = re.compile(r"near\(")
 _NAME = re.compile(r"\w+")
 _NAMED = re.compile(r"(\w+)\s*\.\s*(\w+)")
-_NOT_CQL = re.compile(r"meet|union")
+_UNSUPPORTED_IN_CQL = re.compile(r"meet|union")
 
 
 class Regex(NamedTuple):
@@ -409,7 +409,7 @@ class QueryParser:
         begin = self._at + self._blanks
         before = self._query[begin - 1 : begin]
         word = self._take(_WORD)
-        if word is None or (self._is_cql and _NOT_CQL.fullmatch(word[0])):
+        if word is None or (self._is_cql and _UNSUPPORTED_IN_CQL.fullmatch(word[0])):
             self._refuse(at=begin)
         text = word[0]
         if "," in closed_by and "," in text:  # the commas of near( )

@@ -76,7 +76,7 @@ def _as_in_lines(source: bytes) -> bytes:
     return source + b" ||| "
 
 
-def read_table(
+def read_phrase_table(
     path: str | Path,
     parse: Callable[[bytes], RuleLine],
     n_scores: Callable[[RuleLine], int] = lambda entry: 0,
@@ -471,7 +471,7 @@ class _Augmenter:
 def _entries(
     path: str | Path, faulty: InvalidLines, progress: tuple[Progress, str]
 ) -> Iterator[tuple[bytes, RuleLine | None]]:
-    return read_table(
+    return read_phrase_table(
         path, PHRASE_TABLE.parse, lambda entry: len(entry.numbers()), faulty, progress
     )
 

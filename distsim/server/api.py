@@ -22,7 +22,7 @@ from distsim.server.answers import Health
 from distsim.server.artifact_cache import ArtifactCache, DamagedError
 from distsim.server.corpus_questions import lines, width_of
 from distsim.server.endpoints import ENDPOINTS, EXPORT, PREFIX, Endpoint
-from distsim.server.session import NotThereError
+from distsim.server.session import NotServedError
 from distsim.server.worker_queues import LIMITS, BusyError, TooLongError
 
 FAULTS = {
@@ -233,7 +233,7 @@ def fault_of(error: Exception) -> tuple[int, str, str]:
         code = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "refused")
         messages = {404: "There is no such page.", 405: "Only GET and HEAD are answered."}
         return error.status_code, code, messages.get(error.status_code, str(error.detail))
-    if isinstance(error, NotThereError):
+    if isinstance(error, NotServedError):
         return 422, "not-there", _sentence(str(error))
     if isinstance(error, ParameterError):
         return 400, "bad-argument", _sentence(str(error))

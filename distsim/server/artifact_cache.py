@@ -14,7 +14,7 @@ from distsim.base.parallel import available_cores, trim
 from distsim.kernels.compiled import compiled_kernels, uncached_kernels
 from distsim.server import jit_warm_up
 from distsim.server.endpoints import Endpoint
-from distsim.server.session import NotThereError, Opened, Places
+from distsim.server.session import NotServedError, Opened, Places
 from distsim.server.worker_queues import (
     LIMITS,
     BusyError,
@@ -150,7 +150,7 @@ class ArtifactCache:
             _LOG.error("%s", error)
             raise DamagedError(DAMAGED) from None
         except DistsimError as error:
-            raise NotThereError(self.without_paths(str(error))) from None
+            raise NotServedError(self.without_paths(str(error))) from None
 
     async def warm_up(self) -> None:
         """Prepare data for first questions, and compile kernels that are not cached.

@@ -39,7 +39,7 @@ from distsim.server.answers import (
     Sketch,
     SketchPair,
 )
-from distsim.server.session import NotThereError, Opened
+from distsim.server.session import NotServedError, Opened
 from distsim.server.worker_queues import LIMITS, shortened
 
 _BEFORE, _AFTER = 3, 4  # sentences
@@ -382,12 +382,12 @@ def keywords(
         where: filter of documents by their fields; "" takes all documents.
 
     Raises:
-        NotThereError: no reference corpus is served and `where` selects no documents.
+        NotServedError: no reference corpus is served and `where` selects no documents.
     """
     index = opened.documents(where)
     reference = opened.reference if index is opened.index else index.other_documents()
     if reference is None:
-        raise NotThereError(
+        raise NotServedError(
             "no reference corpus is served: name one with serve --against INDEX, or documents "
             "that are compared with the others"
         )

@@ -59,7 +59,7 @@ from distsim.server.answers import (
 )
 from distsim.server.corpus_questions import asked, count_of, shown_phrase
 from distsim.server.corpus_questions import passage as passage_at
-from distsim.server.session import MAIN, SYNTAX, NotThereError, Opened
+from distsim.server.session import MAIN, SYNTAX, NotServedError, Opened
 from distsim.server.suggestions import suggestions
 from distsim.server.worker_queues import LIMITS, shortened
 
@@ -527,7 +527,7 @@ def _keeps_less_than_vectors(opened: Opened) -> bool:
 
 def _grammar(opened: Opened) -> "GrammarIndex":
     if opened.rules is None:
-        raise NotThereError("no grammar is served: name packs with distsim serve --grammar FOLDER")
+        raise NotServedError("no grammar is served: name packs with distsim serve --grammar FOLDER")
     return opened.rules
 
 

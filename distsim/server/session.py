@@ -171,7 +171,7 @@ def _state(file: Path) -> tuple[int, int, int] | None:
     return status.st_ino, status.st_mtime_ns, status.st_size
 
 
-class NotThereError(ParameterError):
+class NotServedError(ParameterError):
     """A question needs a table or a grammar that is not served."""
 
 
@@ -258,10 +258,10 @@ class Opened:
             name: name of a table that is served.
 
         Raises:
-            NotThereError: there is none of this name.
+            NotServedError: there is none of this name.
         """
         if name not in self.tables:
-            raise NotThereError(
+            raise NotServedError(
                 "the index was not signed: distsim sign INDEX makes the signatures that this needs"
                 if name == MAIN
                 else f"no table of {name} is served: name one with distsim serve --syntax TABLE"
@@ -280,11 +280,11 @@ class Opened:
         """Return the usual table.
 
         Raises:
-            NotThereError: it was signed before the index grew.
+            NotServedError: it was signed before the index grew.
         """
         table = self.table()
         if not self.is_current():
-            raise NotThereError(
+            raise NotServedError(
                 "the signatures are older than the text: distsim sign INDEX brings them up to date"
             )
         return table
@@ -401,11 +401,11 @@ class Opened:
             aim: `simplify` or `shorten`.
 
         Raises:
-            NotThereError: no grammar is served.
+            NotServedError: no grammar is served.
         """
         pack = self.rules
         if pack is None:
-            raise NotThereError(
+            raise NotServedError(
                 "rewriting needs a packed grammar: name a folder of distsim make-grammar or pack "
                 "with distsim serve --grammar"
             )

@@ -24,7 +24,7 @@ _RAREST_BASE = 100  # a base word occurs at least a hundredth as often as its fo
 _LEAST_ALIKE = 0.2  # the cosine of a base word and its form
 _LEAST_COHESION = 4.0
 _NEARLY_ALL = 0.8  # of a phrase's occurrences, in a longer one
-_STEPS = 3  # from a form to its base word: buildings, building, build
+_MAX_FORM_STEPS = 3  # from a form to its base word: buildings, building, build
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ class DistinctiveWords:
 
     def _base_hashes(self, tokens: list[str]) -> np.ndarray:
         """Return the hash of each token's base word, uint64."""
-        for _ in range(_STEPS if self._inflections is not None else 0):
+        for _ in range(_MAX_FORM_STEPS if self._inflections is not None else 0):
             self._learn_bases(dict.fromkeys(tokens))
             tokens = [self._bases[token] for token in tokens]
         return hash_texts([token.encode() for token in tokens])

@@ -6,9 +6,11 @@ import sys
 import pytest
 from typer import Context
 
-from distsim.cli.usage import Commands, read_table
+from distsim.cli.usage import Commands, read_command_table
 
-ENTRIES = {name: one for part in read_table("commands").values() for name, one in part.items()}
+ENTRIES = {
+    name: one for part in read_command_table("commands").values() for name, one in part.items()
+}
 VALUES = {
     "count": {
         "index": ["x", "", "é", "a b"],

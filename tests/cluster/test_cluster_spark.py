@@ -150,7 +150,7 @@ class Words:
     def settings(self):
         return {"tag": (self.models_folder / "tag").read_text()}
 
-    def moved(self, models):
+    def with_models(self, models):
         return Words(models)
 
     def load(self):

@@ -57,7 +57,8 @@ def test_corpus_sari_is_that_of_the_definition(seed):
     source, system = ([sentence() for _ in range(n)] for _ in range(2))
     people = [[sentence() for _ in range(n)] for _ in range(draw.choice((1, 3)))]
     each = [
-        SariCounts(one, [some[k] for some in people]).of(system[k]) for k, one in enumerate(source)
+        SariCounts(one, [some[k] for some in people]).counts_of(system[k])
+        for k, one in enumerate(source)
     ]
     counts = np.sum(each, axis=0)
     assert corpus_sari(counts) == pytest.approx(naive_sari(source, system, people))

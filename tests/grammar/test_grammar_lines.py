@@ -19,7 +19,7 @@ from distsim.grammar.fields import (
     split_fields,
 )
 from distsim.grammar.formats.moses import PHRASE_TABLE
-from distsim.paraphrase.augment import read_table
+from distsim.paraphrase.augment import read_phrase_table
 from distsim.storage.files import open_output
 from tests.conftest import SHARED
 
@@ -52,7 +52,7 @@ def test_a_shipped_grammar_is_copied_byte_for_byte(name, tmp_path):
 
 
 def entries_of(path, faulty=None):
-    return read_table(path, PHRASE_TABLE.parse, faulty=faulty)
+    return read_phrase_table(path, PHRASE_TABLE.parse, faulty=faulty)
 
 
 @needs_grammars

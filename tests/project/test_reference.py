@@ -21,10 +21,10 @@ def test_the_reference_of_commands_and_settings_is_current():
 
 
 def test_every_command_is_in_the_reference():
-    from distsim.cli.usage import read_table
+    from distsim.cli.usage import read_command_table
 
     text = (PROJECT / "docs" / "reference" / "cli.md").read_text("utf-8")
-    for commands in read_table("commands").values():
+    for commands in read_command_table("commands").values():
         for name, entry in commands.items():
             assert f"## distsim {name}\n" in text
             assert all(f"## distsim {name} {one}\n" in text for one in entry.get("commands", ()))

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim.base.arguments import LexicalNames as Names
-from distsim.base.arguments import TargetText, one_of
+from distsim.base.arguments import FeatureNaming, TargetText, one_of
 from distsim.base.errors import ParameterError
 from distsim.corpus.normaliser import escape_separators
 from distsim.grammar.arrays import texts_of
@@ -52,7 +51,7 @@ class FeatureChoice:
     """
 
     chosen: tuple[str, ...] | None = None
-    names: Names = "plain"
+    names: FeatureNaming = "plain"
 
     def __post_init__(self) -> None:
         one_of(self.names, ("plain", "ppdb"), "names")

@@ -188,7 +188,9 @@ def counts_of(example: Example, options: TuneOptions) -> Count:
     if options.objective == "sari":
         people = [sari_tokens(reference) for reference in example.references]
         sari, bleu = SariCounts(sari_tokens(example.source), people), Bleu(references)
-        return lambda text: np.concatenate([sari.of(sari_tokens(text)), bleu.counts(text.split())])
+        return lambda text: np.concatenate(
+            [sari.counts_of(sari_tokens(text)), bleu.counts(text.split())]
+        )
     scorer: Bleu | Precis = Bleu(references)
     if options.objective == "precis":
         source = example.source.split()

@@ -28,7 +28,7 @@ from distsim.grammar.formats.grammar_format import RuleLine
 from distsim.grammar.formats.moses import PHRASE_TABLE
 from distsim.grammar.formats.rules import RULES
 from distsim.grammar.translations import E_GIVEN_F
-from distsim.paraphrase.augment import TableOrder, read_table, write_merged
+from distsim.paraphrase.augment import TableOrder, read_phrase_table, write_merged
 from distsim.paraphrase.unknown_words.similar_spelling import has_letters
 from distsim.paraphrase.unknown_words.translation_candidates import (
     FEATURES,
@@ -357,7 +357,7 @@ class _TranslationTable:
         self, n_scores: Callable[[RuleLine], int], faulty: InvalidLines, stage: str
     ) -> Iterator[tuple[bytes, RuleLine | None]]:
         parse = (RULES if self.of_grammar else PHRASE_TABLE).parse
-        return read_table(self._path, parse, n_scores, faulty, (self._progress, stage))
+        return read_phrase_table(self._path, parse, n_scores, faulty, (self._progress, stage))
 
 
 def _n_scores(entry: RuleLine) -> int:

@@ -22,7 +22,7 @@ from distsim.grammar.formats.grammar_format import RuleLine
 from distsim.grammar.formats.moses import PHRASE_TABLE
 from distsim.grammar.formats.rules import gap_of
 from distsim.grammar.translations import E_GIVEN_F, F_GIVEN_E, LEX_E_GIVEN_F
-from distsim.paraphrase.augment import read_table
+from distsim.paraphrase.augment import read_phrase_table
 from distsim.paraphrase.paraphrasing_options import LONGEST_PHRASE
 from distsim.paraphrase.unknown_words.similar_spelling import (
     common_prefix,
@@ -97,7 +97,7 @@ def known_phrases(path: str | Path) -> Iterator[str]:
             )
         if b" ||| " in first[1]:
             previous = b""
-            for _, entry in read_table(copy, PHRASE_TABLE.parse, faulty=InvalidLines(path)):
+            for _, entry in read_phrase_table(copy, PHRASE_TABLE.parse, faulty=InvalidLines(path)):
                 if entry is not None and entry.source != previous:
                     previous = entry.source
                     yield " ".join(previous.decode().split())
