@@ -103,16 +103,22 @@ def _pieces(source: Source, lines: partial[Iterator[str]]) -> Iterator[Document]
 
 
 def _column_lines(source: Source, mine: str, against: str) -> Iterator[str]:
-    """Yield one column of each line."""
+    """Yield one column of each line; columns are numbers, or names of the first line."""
+    rows = (
+        (number, decoded(data, source.label, number).rstrip("\r\n").split("\t"))
+        for number, data in read_lines(source)
+    )
     columns = [plain_count(column) for column in (mine, against)]
+    if columns == [None, None]:
+        names = [name.strip() for name in next(rows, (1, [""]))[1]]
+        columns = [names.index(name) + 1 if name in names else None for name in (mine, against)]
     if None in columns or 0 in columns:
         raise InputError(
-            f"{source.label}: {mine} and {against}: name columns by numbers from 1: "
-            f"{source.path}:1 and {source.path}:2"
+            f"{source.label}: {mine} and {against}: name columns by numbers from 1, as "
+            f"{source.path}:1 and {source.path}:2, or both as its first line does"
         )
     wanted = max(column or 0 for column in columns)
-    for number, data in read_lines(source):
-        cells = decoded(data, source.label, number).rstrip("\r\n").split("\t")
+    for number, cells in rows:
         if cells == [""]:
             continue
         if len(cells) < wanted:

@@ -1,20 +1,25 @@
 """`distsim ngrams`, `keywords` and `terms`: lists of phrases of an index or a bitext."""
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from distsim.base.arguments import KeywordMeasure
+from distsim.base.errors import counted
 from distsim.cli.console import (
     LayerOption,
     SpreadOption,
     WordsOnlyOption,
     lengths_range,
     read_lines,
+    say,
 )
 from distsim.cli.options import DocumentOptions, grouped, split_names
 from distsim.cli.rows import lists_rows, put_row, say_rest
+
+if TYPE_CHECKING:
+    from distsim.indexes.corpus_index import CorpusIndex
 
 
 @lists_rows
@@ -116,6 +121,8 @@ def keywords(
     other = DocumentOptions(against_where, against_in)
     if against is not None or other.given():
         reference = other.opened(against or index)
+        if against is None:
+            _say_shared(here, reference)
     else:
         reference = here.other_documents()
     here, reference = here.of_layer(by), reference.of_layer(by)
@@ -132,6 +139,13 @@ def keywords(
         of_word = dict(zip(row._fields[3:], row[3:], strict=True))
         put_row({"answer": row.word, **counts, **of_word, **rates})
     say_rest(len(rows), rows.total)
+
+
+def _say_shared(here: "CorpusIndex", reference: "CorpusIndex") -> None:
+    """Say how many documents two parts of an index share."""
+    is_here, is_there = here.kept_documents, reference.kept_documents
+    if is_here is not None and is_there is not None and (shared := int((is_here & is_there).sum())):
+        say(f"{counted(shared, 'document')} in both parts: their words count on both sides")
 
 
 @lists_rows

@@ -54,6 +54,13 @@ def test_columns_between_tabs_are_pairs(tmp_path):
     assert pairs == [("the house", "das haus"), ("the cat", "die katze")]
 
 
+def test_columns_have_the_names_of_the_first_line(tmp_path):
+    path = tmp_path / "p.tsv"
+    path.write_bytes(b"\xef\xbb\xbfen\tid\t de\r\nthe house\t7\tdas haus\r\n")
+    pairs, counts = _texts(f"{path}:en", f"{path}:de")
+    assert pairs == [("the house", "das haus")] and counts.pairs == 1
+
+
 def test_many_units_stay_in_step(tmp_path):
     path = tmp_path / "p.tsv"
     path.write_text("".join(f"w{n}\tv{n}\n" if n % 7 else f"w{n}\t\n" for n in range(12_000)))
@@ -70,6 +77,7 @@ def test_many_units_stay_in_step(tmp_path):
         ("m.tmx:en", "p.tsv:1", "give two sides of one file"),
         ("m.tmx:en", "p.tsv", "give two sides of one file"),
         ("p.tsv:en", "p.tsv:2", "name columns by numbers from 1"),
+        ("p.tsv:a", "p.tsv:c", "or both as its first line does"),
         ("p.tsv:0", "p.tsv:2", "name columns by numbers from 1"),
         ("p.tsv:1", "p.tsv:3", "p.tsv, line 1: 2 columns, wanted 3 separated by tabs"),
         ("bad.tmx:en", "bad.tmx:de", "bad.tmx, line 1: is no well-formed XML"),

@@ -544,6 +544,14 @@ def test_a_name_with_its_comma_and_a_title_without_its_note(tmp_path):
     assert document.fields == {"title": "Cranford", "author": "Gaskell, Elizabeth"}
 
 
+def test_a_vertical_file_whose_first_line_names_its_columns(tmp_path):
+    rows = "word\tid\tLemma\tpos\nThe\t1\tthe\tDT\nword\t2\tword\tNN\n"
+    for text in (rows, f"<text>\n{rows}</text>\n"):
+        (document,) = read(written(tmp_path, "a.vrt", text), "vertical")
+        assert document.text == "The word"
+        assert document.annotations == [("the", "DT"), ("word", "NN")]
+
+
 @pytest.mark.extra
 @pytest.mark.parametrize("mark", ["<w:cr/>", "<w:cr></w:cr>", '<w:ptab w:alignment="left"/>'])
 def test_docx_has_a_blank_for_each_break(tmp_path, mark):

@@ -140,6 +140,9 @@ def test_two_tables_of_one_index(index, run, tmp_path):
     assert "tea" not in run("neighbours", tables[1], "wine", "-k", "99")[0]
     out, _ = run("keywords", path, "--in", "early", "--against-in", "late", "--min-count", "1")
     assert out.splitlines()[0].startswith("tea\t3\t0")
+    one_part = ("keywords", path, "--in", "late", "--min-count", "1")
+    assert "1 document in both parts" in run(*one_part, "--against-in", "late")[1]
+    assert "in both parts" not in run(*one_part, "--against-in", "early")[1]
     _, err = run("sign", path, "--from", "annotated", "--in", "early", "-o", tables[0], status=2)
     assert "--in selects documents of an index" in err
 

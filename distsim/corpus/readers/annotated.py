@@ -140,6 +140,7 @@ _PARTS = frozenset([*_SENTENCES, *_OTHER_PARTS.split()])
 _STRUCTURES = _PARTS.union(_DOCUMENTS)
 _ENDS = re.compile(r"(?:\s*</[A-Za-z_][\w.:-]*\s*>)+\s*")
 _STOPS = frozenset(".!?…。！？؟۔।։።") | {"..."}
+_WORD_NAMES = ("word", "form", "token")
 _TAG_NAMES = ("tag", "pos", "xpos", "msd", "upos", "ttpos")
 _LEMMA_NAMES = ("lemma", "base", "baseform", "lempos")
 _UNKNOWN = ("<unknown>", "_", "", "@card@")
@@ -149,7 +150,7 @@ class Layout(NamedTuple):
     """What a vertical file has.
 
     n_columns: of a token. tag, lemma: their columns, None where there is none. document, sentence:
-    names of structures; "" where there is none.
+    names of structures; "" where there is none. has_header: the first token's line names columns.
     """
 
     n_columns: int
@@ -157,6 +158,7 @@ class Layout(NamedTuple):
     lemma: int | None
     document: str
     sentence: str
+    has_header: bool = False
 
 
 def layout_of(head: bytes, columns: str | None, document: str | None) -> Layout:
@@ -168,7 +170,7 @@ def layout_of(head: bytes, columns: str | None, document: str | None) -> Layout:
         document: the structure that is a document; guessed where None.
 
     >>> layout_of(b"<s>\\nThe\\tDT\\tthe\\nkings\\tNNS\\tking\\n</s>\\n", None, None)
-    Layout(n_columns=3, tag=1, lemma=2, document='', sentence='s')
+    Layout(n_columns=3, tag=1, lemma=2, document='', sentence='s', has_header=False)
     """
     lines = head.decode(errors="replace").split("\n")[:-1] or [head.decode(errors="replace")]
     parts = [_tags_before(line.rstrip("\r"), _STRUCTURES) for line in lines if line.strip()]
@@ -181,7 +183,11 @@ def layout_of(head: bytes, columns: str | None, document: str | None) -> Layout:
     widths = [len(row) for row in rows]
     n_columns = max(set(widths), key=widths.count) if widths else len(names)
     rows = [row for row in rows if len(row) == n_columns]
-    if columns or named:
+    has_header = bool(rows) and _names_columns(rows[0])
+    if has_header:
+        names = names if columns or named else [name.strip().lower() for name in rows[0]]
+        rows = rows[1:]
+    if columns or named or has_header:
         tag = next((names.index(name) for name in _TAG_NAMES if name in names), None)
         lemma = next((names.index(name) for name in _LEMMA_NAMES if name in names), None)
     else:
@@ -194,7 +200,13 @@ def layout_of(head: bytes, columns: str | None, document: str | None) -> Layout:
     if not guess and of_attributes:
         guess = _innermost(tags_of_file, set(of_attributes))
     sentence = next((name for name in _SENTENCES if name in opened), "")
-    return Layout(n_columns, tag, lemma, document or guess, sentence)
+    return Layout(n_columns, tag, lemma, document or guess, sentence, has_header)
+
+
+def _names_columns(row: Sequence[str]) -> bool:
+    """Return whether a line names the columns: the word's first, and one of a tag or a lemma."""
+    first, *others = (name.strip().lower() for name in row)
+    return first in _WORD_NAMES and not {*_TAG_NAMES, *_LEMMA_NAMES}.isdisjoint(others)
 
 
 def _tags_before(line: str, names: Container[str]) -> tuple[list[re.Match[str]], str]:
@@ -279,6 +291,7 @@ class _VerticalDocuments:
         self._paragraph: int | None = None  # its line, 0 before its first sentence
         self._ids: dict[str, int] = {}  # how often each is given
         self.names = _STRUCTURES | {layout.document}
+        self.is_at_start = True  # no line of a token was read
         self._new_document("" if layout.document else source.name)
 
     def _new_document(self, name: str) -> None:
@@ -404,7 +417,9 @@ def _read_vertical(source: Source, options: ReadOptions) -> Iterator[Document]:
                 )
             )
             continue
-        yield from reading.token(row, number)
+        if not (layout.has_header and reading.is_at_start):
+            yield from reading.token(row, number)
+        reading.is_at_start = False
         for tag in ends:
             yield from reading.tag(tag, place)
     reading.end_sentence()
