@@ -36,6 +36,7 @@ Tool = Literal["stanza", "spacy"]
 ModelName = Literal["ngram", "syntax"]
 SignPreset = Literal["learned", "thesis", "syntax", "syntax-learned", "vectors"]
 SourceKind = Literal["index", "counts", "annotated", "vectors"]
+MIN_COUNT, MAX_LENGTH = 5, 4  # of the phrases that are signed, where nothing else is asked
 EstimateName = Literal["bits", "restored"]
 ExportFormat = Literal["w2v", "w2v-bin", "parquet", "csv"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from distsim.base.arguments import SignPreset, SourceKind, TextFormat
+from distsim.base.arguments import MAX_LENGTH, MIN_COUNT, SignPreset, SourceKind, TextFormat
 from distsim.base.errors import counted
 from distsim.cli.console import (
     ForceOption,
@@ -196,7 +196,9 @@ PresetOption = Annotated[
         "vectors: vectors]"
     ),
 ]
-MinCountOption = Annotated[int | None, typer.Option(help="Leave out rarer phrases.  [default: 5]")]
+MinCountOption = Annotated[
+    int | None, typer.Option(help=f"Leave out rarer phrases.  [default: {MIN_COUNT}]")
+]
 
 
 _SETTINGS_OF: dict[str, tuple[Any, ...]] = {  # of --set, by --from
@@ -224,7 +226,7 @@ def sign(
     settings: SetOption = None,
     min_count: MinCountOption = None,
     max_length: Annotated[
-        int | None, typer.Option(help="Longest phrases, in tokens.  [default: 4]")
+        int | None, typer.Option(help=f"Longest phrases, in tokens.  [default: {MAX_LENGTH}]")
     ] = None,
     projection: Annotated[
         str | None,

@@ -37,7 +37,7 @@ from distsim.cluster.shuffled_source import (
     write_packets,
 )
 from distsim.cluster.words import CorpusWords, sum_words
-from distsim.contexts.ngram import NgramCounter, neighbour_slots
+from distsim.contexts.ngram import WIDEST_SIDES, NgramCounter, neighbour_slots
 from distsim.contexts.phrase_store import MOST_WORDS
 from distsim.contexts.sources.index import limits_of_words, word_pieces
 from distsim.contexts.sources.source import Work
@@ -54,7 +54,6 @@ from distsim.signatures.signing import Signing, SignOptions
 Packets = Iterator[tuple[int, bytes]]
 _CHUNK_ROWS = 1 << 19
 _FEWEST_BYTES = 1 << 20
-_WIDEST = 10
 _MOST_FEATURES = 1 << 32
 
 
@@ -160,12 +159,12 @@ def count_part(job: Job, part: int, tally: dict[str, Any]) -> Packets:
     """
     index = index_part(job, part)
     if index is None:
-        tally.update(tokens=0, sentences=0, slots=[0] * _WIDEST)
+        tally.update(tokens=0, sentences=0, slots=[0] * WIDEST_SIDES)
         return
     counts = index.parameters["counts"]
     tally.update(
         tokens=counts["tokens"], sentences=counts["sentences"],
-        slots=neighbour_slots(index, _WIDEST), dropped_lines=counts["dropped_lines"],
+        slots=neighbour_slots(index, WIDEST_SIDES), dropped_lines=counts["dropped_lines"],
     )  # fmt: skip
     vocabulary, longest = index.vocabulary, job.plan.selection.max_length
     words = vocabulary.word_hashes()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim.base.arguments import check_types, in_range
+from distsim.base.arguments import MAX_LENGTH, MIN_COUNT, check_types, in_range
 from distsim.base.errors import InputError, ParameterError
 from distsim.contexts.kernels.ngram_counts import WORD_BITS, read_spellings, spell_phrases
 from distsim.contexts.triples import Partition, TripleStore
@@ -32,8 +32,8 @@ class Selection:
     Selection(min_count=2, max_length=4, max_phrases=None)
     """
 
-    min_count: int = 5
-    max_length: int = 4
+    min_count: int = MIN_COUNT
+    max_length: int = MAX_LENGTH
     max_phrases: int | None = None
 
     def __post_init__(self) -> None:
