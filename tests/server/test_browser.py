@@ -382,7 +382,8 @@ def test_documents_are_filtered_by_fields(chromium, tmp_path, width):
     from selenium.webdriver.common.keys import Keys
 
     texts_by_year = {1850: "tea and tea for the queen .", 1851: "wine for the queen ."}
-    rows = [{"text": text, "year": year} for year, text in texts_by_year.items()]
+    url = "https://example.org/" + "letters" * 20
+    rows = [{"text": text, "year": year, "url": url} for year, text in texts_by_year.items()]
     index = CorpusIndex.from_texts(rows, tmp_path / "index")
     screen(chromium, width)
     with served(index.path, "--no-log") as (address, _):
@@ -398,6 +399,7 @@ def test_documents_are_filtered_by_fields(chromium, tmp_path, width):
         assert axe_complaints(chromium) == []
         click(chromium, "#concordance .place a")
         assert "year: 1851" in one(chromium, ".lead").text
+        assert chromium.execute_script("return document.documentElement.scrollWidth") <= width
     screen(chromium, 1280)
 
 
