@@ -290,10 +290,26 @@ def _word_end(text, start, classes, abbreviations):
         longest_part = letters
     if i < text.size and text[i] == 46 and _class_at(text, i + 1, classes) != PERIOD:
         if longest_part == 1 and _is_letter(previous) and n_apostrophes == 0:
-            i += 1  # an initial or letters between periods: `j.`, `u.s.`
+            # An initial or letters between periods: `j.`, `u.s.`, but not the end of `km/h.`
+            i += not _is_behind_sign(text, start, classes)
         elif n_periods == 0:
             i += _in_sorted(abbreviations, finish(extend(START, text, start, i)))
     return i, n_apostrophes
+
+
+@compiled
+def _is_behind_sign(text, start, classes):
+    """Return whether a word and one of `/`, `&`, `|` stand right before byte `start`: `R&D`.
+
+    Arguments:
+        text: uint8, UTF-8.
+        start: first byte of a word.
+        classes: uint8, by code point.
+    """
+    if start < 2 or text[start - 1] not in (47, 38, 124):
+        return False
+    before = text[start - 2]
+    return before >= 128 or _is_word(np.int64(classes[before]))
 
 
 @compiled

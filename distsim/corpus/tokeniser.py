@@ -81,7 +81,7 @@ def variants() -> dict[int, str]:
             letters = unicodedata.normalize("NFKC", chr(code))
             if letters.isalpha():  # some are marks on a space
                 folded[code] = letters
-    folded[0x149] = "'n"
+    folded |= {0x149: "'n", 0x13F: "L·", 0x140: "l·"}  # the last two: Catalan
     folded |= {ord(character): "'" for character in APOSTROPHES[1:]}
     return folded | {ord(character): '"' for character in QUOTES[1:]}
 

@@ -246,6 +246,7 @@ def test_a_word_that_was_cut_in_several_ways_is_found_in_all():
         ("❤\ufe0f", "❤"),
         ("\u200d", "\u200d"),  # nothing else is left
         ("GROẞ", "groß"),
+        ("paraŀlel", "paral·lel"),
     ],
 )
 def test_variants_of_a_sign_are_one(written, form):
@@ -256,6 +257,18 @@ def test_variants_of_a_sign_are_one(written, form):
         "lower": True, "fold_numbers": False, "drop_punctuation": False, "drop_digits": False,
     }  # fmt: skip
     assert earlier.token("O’Brien") == "o’brien"
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("50 km/h. The", "50 km / h . The"),
+        ("our R&D. É/h. So", "our R & D . É / h . So"),
+        ("J. S. Bach, &c. in U.S./U.K. tests", "J. S. Bach , & c. in U.S. / U.K. tests"),
+    ],
+)
+def test_a_letter_behind_a_sign_ends_a_sentence(text, tokens):
+    assert " ".join(tokens_of(text, "text")) == tokens
 
 
 @pytest.mark.parametrize("first", PACKED)
