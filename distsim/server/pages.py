@@ -1,8 +1,8 @@
 """The web pages; every panel is a table that works without JavaScript."""
 
 import asyncio
+import math
 import re
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -37,7 +37,7 @@ from distsim.server.endpoints import (
 )
 from distsim.server.session import MAIN, SYNTAX
 from distsim.server.suggestions import as_found
-from distsim.server.worker_queues import LIMITS, BusyError, TooLongError
+from distsim.server.worker_queues import LIMITS, BusyError, KeptAnswers, TooLongError
 
 HTML = "text/html"
 Handler = Callable[[Request], Awaitable[Response]]
@@ -171,14 +171,20 @@ def as_page(cache: ArtifactCache, request: Request, error: Exception) -> Respons
                          title=_FAULT_TITLES.get(code, "Cannot be answered"))  # fmt: skip
 
 
+def _is_lasting(page: Response) -> bool:
+    """Return whether a page is an answer, without a fault that may be over in a moment."""
+    return page.status_code == 200 and b" data-passes>" not in bytes(page.body)
+
+
 class _Site:
     """Renders pages from a cache's answers."""
 
     def __init__(self, cache: ArtifactCache) -> None:
         self._cache = cache
         self._begun: set[asyncio.Future[Response]] = set()
-        self._kept: OrderedDict[Any, Response] = OrderedDict()
-        self._kept_bytes = 0
+        self._kept = KeptAnswers(
+            math.inf, _KEPT_PAGE_BYTES, lambda page: len(page.body), _is_lasting
+        )
 
     def soon(self, page: Handler) -> Handler:
         """Return a handler that returns the page, or during warm-up a page that asks to wait.
@@ -207,18 +213,11 @@ class _Site:
     async def _kept_or(self, page: Handler, request: Request) -> Response:
         """Return the page as it was answered before, where nothing has changed since."""
         self._cache.look()
+        if self._cache.fault is not None:
+            return await page(request)
         key = self._cache.times_opened, request.scope["path"], request.scope["query_string"]
-        if self._cache.fault is None and key in self._kept:
-            self._kept.move_to_end(key)
-            return self._kept[key]
-        answer = await page(request)
-        passes = b" data-passes>" in answer.body  # a fault that may be over in a moment
-        if answer.status_code == 200 and not passes and key not in self._kept:
-            self._kept[key] = answer
-            self._kept_bytes += len(answer.body)
-            while self._kept_bytes > _KEPT_PAGE_BYTES:
-                self._kept_bytes -= len(self._kept.popitem(last=False)[1].body)
-        return answer
+        kept_page: Response = await self._kept.of(key, lambda: page(request))
+        return kept_page
 
     def _ended(self, begun: asyncio.Future[Response]) -> None:
         self._begun.discard(begun)

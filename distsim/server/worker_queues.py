@@ -162,20 +162,22 @@ class KeptAnswers:
     """A cache of the last answers by question; an answer in progress is not made twice.
 
     Arguments:
-        largest: rows of the largest answer that is kept.
+        largest: the sizes of all that are kept come to no more, in rows or bytes as `size` counts.
         max_answers: so many are kept, fewer where their sizes come to more than `largest`.
         size: of an answer.
+        is_lasting: whether an answer may be kept.
     """
 
     def __init__(
         self,
-        max_answers: int,
+        max_answers: float,
         largest: float = math.inf,
         size: Callable[[Any], int] = lambda answer: 1,
+        is_lasting: Callable[[Any], bool] = lambda answer: True,
     ) -> None:
         self._max_answers = max_answers
         self._largest = largest
-        self._size_of = size
+        self._size_of, self._is_lasting = size, is_lasting
         self._size = 0
         self._done: OrderedDict[Any, Any] = OrderedDict()
         self._making: dict[Any, asyncio.Task[Any]] = {}
@@ -201,7 +203,7 @@ class KeptAnswers:
 
     def _keep(self, key: Any, done: "asyncio.Task[Any]") -> None:
         del self._making[key]
-        if done.cancelled() or done.exception() is not None:
+        if done.cancelled() or done.exception() or not self._is_lasting(done.result()):
             return
         self._done[key] = done.result()
         self._size += self._size_of(done.result())

@@ -98,8 +98,8 @@ class DistinctiveWords:
         plain = np.zeros(rows.size, bool)
         if rows.size:
             plain = np.bitwise_or.reduceat(is_distinctive, starts[:-1]) == 0
-        edges = starts, is_word, of_tokens
-        fragments = self._are_fragments(rows, strengths, edges, text, begins, ends)
+        tokens = starts, is_word, of_tokens
+        fragments = self._are_fragments(rows, strengths, tokens, text, begins, ends)
         return Cores(*map(frozen, (*arrays, strengths, n_tokens, plain, fragments)))
 
     def _are_fragments(
@@ -125,9 +125,9 @@ class DistinctiveWords:
         first, last = starts[several], starts[several + 1] - 1
         head, behind, before, tail = (of_tokens[at] for at in (first, last, first, last))
         longer = np.flatnonzero(last - first > 1)
-        parts = begins[first[longer] + 1], ends[last[longer]]  # without the first token
-        parts += begins[first[longer]], ends[last[longer] - 1]  # without the last one
-        behind[longer], before[longer] = self._rows_of(text, *parts)
+        without_first = begins[first[longer] + 1], ends[last[longer]]
+        without_last = begins[first[longer]], ends[last[longer] - 1]
+        behind[longer], before[longer] = self._rows_of(text, *without_first, *without_last)
         pieces = np.stack([head, behind, before, tail])
         counts = np.where(pieces < 0, 0, self._table.strengths[pieces]).astype(np.float64)
         own = strengths[several]

@@ -1038,6 +1038,9 @@ def test_a_full_queue_refuses_and_an_answer_may_take_too_long():
         assert [await kept.of("b", make), await kept.of("b", make), await kept.of("a", make)] == [
             2, 2, 3,
         ]  # fmt: skip
+        even = KeptAnswers(9, is_lasting=lambda answer: answer % 2 == 0)
+        assert [await even.of("a", make) for _ in range(2)] == [4, 4]
+        assert [await even.of("b", make) for _ in range(3)] == [5, 6, 6]
 
     asyncio.run(scene())
 
