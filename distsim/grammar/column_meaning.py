@@ -49,7 +49,7 @@ class Numbered:
     pair: np.ndarray
     n_labels: int
 
-    def within(self, side: np.ndarray) -> np.ndarray:
+    def with_label(self, side: np.ndarray) -> np.ndarray:
         """Return a number for each combination of label and side, int64[n].
 
         Arguments:
@@ -96,7 +96,7 @@ def settle(
         (E_GIVEN_F_LHS, E_GIVEN_F, LHS_GIVEN_F, rules.source, rules.source, "e"),
         (F_GIVEN_E_LHS, F_GIVEN_E, LHS_GIVEN_E, rules.target, rules.written, "f"),
     ):
-        within = rules.within(owner)
+        within = rules.with_label(owner)
         name = own if own in columns else free_name
         lhs = columns.get(lhs_name)
         joint: np.ndarray | None = None
@@ -155,7 +155,7 @@ def _kind(
     side = "f" if drawn == "e" else "e"
     if rules.n_labels == 1:
         return "conditional", _note_of_one_label(values, owner, drawn, side, called)
-    within = rules.within(owner)
+    within = rules.with_label(owner)
     over_labels = np.bincount(owner, values)
     inside = np.bincount(within, values)
     side_of = np.zeros(inside.size, np.int64)

@@ -204,7 +204,7 @@ class GrammarIndex:
             ParameterError: there is no such size.
         """
         one_of(size, SIZES, "size")
-        rules = np.arange(*self._of(source))
+        rules = np.arange(*self._rule_range(source))
         with self._read():
             rules = rules[self._size[rules] <= SIZES.index(size)]
             if label is not None:
@@ -219,7 +219,7 @@ class GrammarIndex:
         Arguments:
             source: the side, as in the rules.
         """
-        first, stop = self._of(source)
+        first, stop = self._rule_range(source)
         return stop - first
 
     def containing(self, text: str, *, pair_kind: str = "") -> np.ndarray:
@@ -255,7 +255,7 @@ class GrammarIndex:
             has[np.searchsorted(self._target_starts, of_target, "right") - 1] = True
         return has
 
-    def _of(self, source: str) -> tuple[int, int]:
+    def _rule_range(self, source: str) -> tuple[int, int]:
         """Return the numbers of the rules with a source side, half-open."""
         for side in self._written(" ".join(source.split())):
             key = np.uint64(hash_text(utf8_phrase(side)))

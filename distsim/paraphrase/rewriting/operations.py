@@ -142,7 +142,7 @@ def operations(words: Sequence[str], tree: Tree | None) -> Iterator[Operation]:
         yield from _plainer(words, i)
     yield from _splits(words)
     if tree is not None:
-        yield from _of_tree(words, tree)
+        yield from _tree_operations(words, tree)
 
 
 def _linkers(words: Sequence[str], i: int) -> Iterator[Operation]:
@@ -228,7 +228,7 @@ def _is_whole(left: Sequence[str]) -> bool:
     return closed and len(left) >= _SHORTEST and ":" not in left and left[0] not in _SUBORDINATE
 
 
-def _of_tree(words: Sequence[str], tree: Tree) -> Iterator[Operation]:
+def _tree_operations(words: Sequence[str], tree: Tree) -> Iterator[Operation]:
     """Yield described names, `the film , a comedy ,`, and splits between whole clauses."""
     spans = {(start, stop, label) for start, stop, label in tree.nodes}
     end = len(words) - (words[-1] in ENDS)
