@@ -86,9 +86,10 @@ class LookedUpWords(NamedTuple):
 class TokenForms:
     """Cache of the normal forms of rule tokens in a table.
 
-    A token that the table knows is kept as it is. Otherwise the escapes of Moses and the Penn
-    Treebank are undone first. A token that the table's tokeniser would split is looked up as its
-    parts, and remains one symbol of the rule. A token may have no normal form.
+    A token that the table knows is kept as it is, but for an escape of Moses or the Penn Treebank
+    that stands for what the table has more often. Otherwise escapes are undone first. A token that
+    the table's tokeniser would split is looked up as its parts, and remains one symbol of the rule.
+    A token may have no normal form.
 
     Arguments:
         table: the table in which rule sides are looked up.
@@ -159,11 +160,21 @@ class TokenForms:
         changes = np.array([change for _, change in forms], np.uint8)
         return WordForms(np.frombuffer(text, np.uint8), offsets, changes)
 
+    def _counts(self, forms: list[str]) -> np.ndarray:
+        """Return how often the table has seen words, int64, at least 1 for those that it has."""
+        rows = self._table.find_normal(forms)
+        counts: np.ndarray = np.zeros(len(forms), np.int64)
+        counts[rows >= 0] = np.maximum(1, self._table.strengths[rows[rows >= 0]])
+        return counts
+
     def _find(self, words: list[bytes]) -> dict[bytes, tuple[bytes, int]]:
         table, normaliser = self._table, self._table.normaliser
         tokens = [word.decode() for word in words]
         plain = [normaliser.characters(token) for token in tokens]
-        stands = (table.find_normal(plain) >= 0).tolist()
+        bare = [normaliser.characters(unescape(token)) for token in tokens]
+        counts, counts_bare = self._counts(plain), self._counts(bare)
+        is_escape = np.array([a != b for a, b in zip(plain, bare, strict=True)], bool)
+        stands = ((counts > 0) & ~(is_escape & (counts_bare > counts))).tolist()
         forms_of_words = {}
         for word, token, characters, is_known in zip(words, tokens, plain, stands, strict=True):
             if is_known and not normaliser.drops:

@@ -139,6 +139,17 @@ def test_tokens_meet_the_table(table):
     assert forms.forms(words).changes.tolist() == found.changes.tolist()  # from what is kept
 
 
+def test_an_escape_stands_for_what_the_table_has_more_often(tmp_path):
+    (tmp_path / "t").write_text(('the king said " yes " .\n' * 9 + "a '' b c .\n") * 30)
+    built = CorpusIndex.build([tmp_path / "t"], tmp_path / "i", options=IndexOptions("text"))
+    table = SignatureTable.build(built, recipe=Recipe())
+    assert table.find_normal(["''"])[0] >= 0
+    forms = TokenForms(table).forms([b"``", b"''", b"&quot;"])
+    assert forms.text.tobytes() == b'"""' and forms.changes.tolist() == [1, 1, 1]
+    scores = RuleScorer([("s", table)]).score("`` the king ''", '" the king "')
+    assert scores[0][0] == pytest.approx(1)
+
+
 def test_a_token_that_vanishes_leaves_its_pair_unscored(tmp_path):
     (tmp_path / "t").write_text("the city , the town , the city . the town .\n" * 6)
     options = IndexOptions("lines", normaliser=Normaliser(drop_punctuation=True))
