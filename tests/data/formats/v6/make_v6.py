@@ -2,9 +2,9 @@
 
     python PATH/make_v6.py [TARGET]
 
-Once, by the version that introduced words' vectors of 8 bits and shares of own
-contexts; they are never written again: when a later change alters bytes, a folder v7 joins this
-one.
+By the version that introduced words' vectors of 8 bits and shares of own contexts; `learned` again
+when contexts of phrases of less than 200 occurrences came to count less. Once that version is
+released they are never written again: when a later change alters bytes, a folder v7 joins this one.
 """
 
 import random
