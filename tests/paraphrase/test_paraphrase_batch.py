@@ -119,7 +119,7 @@ def test_command_line_columns(index, capsys):
     code, out, _ = run("paraphrase", index.path, "w1", "-k", 1, "--json", capsys=capsys)
     values = json.loads(out)
     assert values["phrase"] == "w1" and values["rank"] == 1
-    assert {"phrase", "score", "count", "evidence", "origin", "contexts"} <= values.keys()
+    assert {"phrase", "score", "count", "shared_contexts", "origin", "contexts"} <= values.keys()
 
 
 @pytest.mark.parametrize("preset", ["default", "thorough", "marton"])
