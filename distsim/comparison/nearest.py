@@ -472,7 +472,8 @@ class NeighbourSearch:
             cores: those of the rows, then others.
         """
         left_out = np.zeros(rows.size, bool)
-        if not self._part.distinctive.cores(focal.rows[focal.rows >= 0]).fragments.any():
+        own = focal.rows[focal.rows >= 0]
+        if " " not in focal.normal or not self._part.distinctive.cores(own).fragments.any():
             left_out |= cores.fragments[: rows.size]
         shares = self._table.own_shares
         if shares is not None:

@@ -10,6 +10,7 @@ from distsim.base.arguments import MAX_LENGTH, MIN_COUNT, check_types, in_range
 from distsim.base.errors import InputError, ParameterError
 from distsim.contexts.kernels.ngram_counts import WORD_BITS, read_spellings, spell_phrases
 from distsim.contexts.triples import Partition, TripleStore
+from distsim.kernels.arrays import places_of_ranges
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 
@@ -188,7 +189,7 @@ class PhraseStore:
         begins = np.zeros(is_known.size, np.int64)
         begins[is_known] = contexts.starts[rows[is_known]]
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        entries = np.arange(starts[-1]) + np.repeat(begins - starts[:-1], sizes)
+        entries = places_of_ranges(begins, sizes)
         return CountedPhrases(*block, starts, contexts.features[entries], contexts.counts[entries])
 
 

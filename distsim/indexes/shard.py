@@ -16,6 +16,7 @@ from distsim.indexes.queries import CompiledQuery
 from distsim.indexes.written import ARRAYS as WRITTEN
 from distsim.indexes.written import WrittenText
 from distsim.kernels import suffixes as kernel
+from distsim.kernels.arrays import places_of_ranges
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import count_beside, count_beside_words
 from distsim.kernels.suffixes import pack_tokens, unpack_suffixes
@@ -261,8 +262,7 @@ class Shard:
         lows, highs = self.intervals(ids, stops)
         sizes = highs - lows
         owners = np.repeat(np.arange(stops.size), sizes)
-        places = np.arange(owners.size) + np.repeat(lows + sizes - np.cumsum(sizes), sizes)
-        return self.suffixes[places].astype(np.int64), owners
+        return self.suffixes[places_of_ranges(lows, sizes)].astype(np.int64), owners
 
     def neighbourhoods(
         self, suffixes: np.ndarray, before: int, after: int, n_words: int

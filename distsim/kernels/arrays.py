@@ -1,4 +1,4 @@
-"""Arrays in kernels: copies into larger ones, heap sort of rows, prefetching."""
+"""Arrays in kernels: copies into larger ones, heap sort of rows, prefetching, ranges of places."""
 
 from collections.abc import Callable
 from typing import Any
@@ -87,6 +87,20 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
         return context.get_dummy_value()
 
     return signature, generate
+
+
+def places_of_ranges(begins: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return begins[i], begins[i] + 1, ... of each range, end to end, int64[sum of sizes].
+
+    Arguments:
+        begins, sizes: int64[n], of each range.
+
+    >>> places_of_ranges(np.array([7, 2]), np.array([2, 3])).tolist()
+    [7, 8, 2, 3, 4]
+    """
+    stops = np.cumsum(sizes)
+    places: np.ndarray = np.arange(int(sizes.sum())) + np.repeat(begins + sizes - stops, sizes)
+    return places
 
 
 @compiled

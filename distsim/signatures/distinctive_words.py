@@ -15,6 +15,7 @@ import numpy as np
 
 from distsim.corpus.inflections import NONE, Inflections
 from distsim.corpus.vocabulary import GrowingArray, HashNumbering, hash_texts
+from distsim.kernels.arrays import places_of_ranges
 from distsim.kernels.compiled import frozen
 from distsim.signatures.kernels import distinctive_words as kernel
 from distsim.signatures.table import StoredTable
@@ -149,7 +150,7 @@ class DistinctiveWords:
         """
         begins, ends = np.concatenate(edges[::2]), np.concatenate(edges[1::2])
         offsets = np.concatenate([[0], np.cumsum(ends - begins)])
-        at = np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], ends - begins)
+        at = places_of_ranges(begins, ends - begins)
         rows = self._table.find_rendered(frozen(text[at]), frozen(offsets))
         return rows.reshape(len(edges) // 2, -1)
 

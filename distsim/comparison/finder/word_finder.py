@@ -25,6 +25,7 @@ from distsim.comparison.opposites.language import Contrasts, Language
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import Shard, nth_of
+from distsim.kernels.arrays import places_of_ranges
 from distsim.kernels.compiled import frozen
 from distsim.signatures.table import StoredTable
 
@@ -257,9 +258,7 @@ class WordFinder:
             lemmas: int64[n], numbers of lemmas.
         """
         starts, sizes = self._starts[lemmas], self._starts[lemmas + 1] - self._starts[lemmas]
-        first = np.cumsum(sizes) - sizes
-        places = np.arange(int(sizes.sum())) + np.repeat(starts - first, sizes)
-        return self.all_forms[places], first
+        return self.all_forms[places_of_ranges(starts, sizes)], np.cumsum(sizes) - sizes
 
     def fit(self, lemmas: np.ndarray, slot: np.ndarray) -> np.ndarray:
         """Return the cosine of lemmas with a slot's unit vector, float64[n].

@@ -24,6 +24,7 @@ from distsim.contexts.weights import ContextCounts, FeatureSpace, MarginalCounts
 from distsim.corpus.annotation import NORMALISER, AnnotatedSentence
 from distsim.corpus.kernels import render_phrases
 from distsim.corpus.query import Lookup
+from distsim.kernels.arrays import places_of_ranges
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import bucket_starts, find_in_buckets
 from distsim.storage import scratch_folder
@@ -210,8 +211,7 @@ class FeatureCounter:
         positions = (first >> kernel.LENGTH_SHIFT).astype(np.int64)
         lengths = (first & kernel.LENGTH_MASK).astype(np.int64) + 1
         starts = np.cumsum(lengths) - lengths
-        places = np.repeat(positions - starts, lengths) + np.arange(int(lengths.sum()))
-        words = self._corpus.sentences.texts[places, kernel.LEX]
+        words = self._corpus.sentences.texts[places_of_ranges(positions, lengths), kernel.LEX]
         rendered: tuple[np.ndarray, np.ndarray] = render_phrases(
             frozen(words), frozen(starts), frozen(lengths), self._corpus.text, self._corpus.offsets
         )
