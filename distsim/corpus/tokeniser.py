@@ -28,6 +28,8 @@ _IDEOGRAPHS = (
 )  # fmt: skip
 # Planes 4 to 13 are not assigned, and those for private use are of no class, as a test holds.
 _ASSIGNED = ((0, 0x40000), (0xE0000, 0xE1000))
+_BASIC_PLANE = 0x10000  # code points of at most three bytes in UTF-8
+_FIRST_OF_FOUR_BYTES = 0xF0
 _CATEGORY_CLASS = {
     "Ll": kernel.LOWER, "Lu": kernel.UPPER, "Lt": kernel.UPPER,
     "Lo": kernel.LETTER, "Lm": kernel.LETTER, "Pc": kernel.LETTER,
@@ -36,6 +38,7 @@ _CATEGORY_CLASS = {
     "Cc": kernel.SPACE, "Zs": kernel.SPACE, "Zl": kernel.SPACE, "Zp": kernel.SPACE,
     "Pe": kernel.CLOSE, "Pf": kernel.CLOSE, "Ps": kernel.OPEN, "Pi": kernel.OPEN,
 }  # fmt: skip
+_OTHER_CATEGORIES = ("Cn", "Co", "Cs", "Pd", "Po", "Sc", "Sk", "Sm", "So")
 _CHARACTER_CLASS = {
     # Curly, reversed, acute and grave ones, of full width, the Armenian one. Letters that look like
     # them (U+02BB, U+02BC) are letters.
@@ -103,21 +106,31 @@ def white_space_classes() -> np.ndarray:
 
 
 @cache
-def running_text_classes() -> np.ndarray:
-    """Return uint8[0x110000]: the class of every code point by its Unicode category."""
+def running_text_classes(n_code_points: int = N_CODE_POINTS) -> np.ndarray:
+    """Return uint8[0x110000]: the class of every code point by its Unicode category.
+
+    Arguments:
+        n_code_points: those that a text can have; the others are OTHER.
+    """
     classes = np.full(N_CODE_POINTS, kernel.OTHER, np.uint8)
+    of_category = _CATEGORY_CLASS | dict.fromkeys(_OTHER_CATEGORIES, kernel.OTHER)
     for first, stop in _ASSIGNED:
-        categories = map(unicodedata.category, map(chr, range(first, stop)))
-        classes[first:stop] = [
-            _CATEGORY_CLASS.get(category, kernel.OTHER) for category in categories
-        ]
+        characters = map(chr, range(first, min(stop, n_code_points)))
+        kinds = bytes(map(of_category.__getitem__, map(unicodedata.category, characters)))
+        classes[first : first + len(kinds)] = np.frombuffer(kinds, np.uint8)
     for first, stop in _IDEOGRAPHS:
         block = classes[first:stop]
         block[block == kernel.LETTER] = kernel.IDEOGRAPH
-    for kind, characters in _CHARACTER_CLASS.items():
-        classes[[ord(c) for c in characters]] = kind
+    for kind, marks in _CHARACTER_CLASS.items():
+        classes[[ord(c) for c in marks]] = kind
     classes.flags.writeable = False
     return classes
+
+
+def _classes_in(text: np.ndarray) -> np.ndarray:
+    """Return `running_text_classes` of what a text can have: those of all take .07 s to look up."""
+    begins_higher = text.size and text.max() >= _FIRST_OF_FOUR_BYTES
+    return running_text_classes(N_CODE_POINTS if begins_higher else _BASIC_PLANE)
 
 
 TEXT_FORMATS: tuple[str, ...] = get_args(TextFormat)
@@ -165,7 +178,7 @@ def cut(text: bytes, text_format: TextFormat) -> Cut:
     data = frozen(np.frombuffer(text, np.uint8))
     if text_format == "lines":
         return Cut(*kernel.cut_white_space(data, white_space_classes()))
-    return Cut(*kernel.cut_running_text(data, running_text_classes(), _abbreviations()))
+    return Cut(*kernel.cut_running_text(data, _classes_in(data), _abbreviations()))
 
 
 def is_abbreviation(word: str) -> bool:

@@ -17,6 +17,7 @@ from distsim.corpus.tokeniser import (
     WHITE_SPACE,
     cut,
     running_text_classes,
+    tokens_of,
 )
 from distsim.corpus.vocabulary import DROPPED, HashNumbering, hash_texts
 from distsim.indexes.phrase_walk import PhraseChunk
@@ -94,6 +95,17 @@ class TestText:
         looked_at = {c for first, stop in _ASSIGNED for c in range(first, stop)}
         for code in set(range(0x110000)) - looked_at:
             assert unicodedata.category(chr(code)) in ("Cn", "Co", "Cs")
+
+    def test_every_code_point_has_the_class_of_its_category(self):
+        codes = [c for first, stop in _ASSIGNED for c in range(first, stop)]
+        expected = [naive.kind_of(chr(c)).upper().replace(" ", "_") for c in codes]
+        assert running_text_classes()[codes].tolist() == [getattr(text, k) for k in expected]
+        three_bytes = running_text_classes(0x10000)
+        assert (three_bytes[:0x10000] == running_text_classes()[:0x10000]).all()
+
+    def test_letters_of_four_bytes_are_cut_after_a_text_without_them(self):
+        cuts = [tokens_of(written, "text") for written in ("aé ’。", "a𐌰𐌱. 𠀀𠀁 \U0010ffff")]
+        assert cuts == [["aé", "’", "。"], ["a𐌰𐌱", ".", "𠀀", "𠀁", "\U0010ffff"]]
 
     @few
     @given(

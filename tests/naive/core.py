@@ -40,7 +40,7 @@ def cut_lines(text: str) -> list[list[str]]:
     return [line.split() for line in lines_of(text)]
 
 
-def _kind(character: str) -> str:
+def kind_of(character: str) -> str:
     code = ord(character)
     category = unicodedata.category(character)
     special = {
@@ -57,7 +57,7 @@ def _kind(character: str) -> str:
         return "stop"
     if character in "。！？｡။។៕":
         return "wide stop"
-    if category == "Lo" and (
+    if category in ("Lo", "Lm") and (
         0x0E00 <= code < 0x0F00 or 0x1000 <= code < 0x10A0 or 0x1780 <= code < 0x1800
         or 0x3041 <= code < 0x30A0 or 0x3400 <= code < 0x4DC0 or 0x4E00 <= code < 0xA000
         or 0xF900 <= code < 0xFB00 or 0x20000 <= code < 0x323B0
@@ -86,7 +86,7 @@ def _word(line: str, start: int, abbreviations: set[str]) -> tuple[int, list[str
     """The word at start: where it ends and the tokens it makes."""
 
     def kind(i):
-        return _kind(line[i]) if i < len(line) else "newline"
+        return kind_of(line[i]) if i < len(line) else "newline"
 
     parts, joints = [""], []
     i = start
@@ -100,7 +100,7 @@ def _word(line: str, start: int, abbreviations: set[str]) -> tuple[int, list[str
             parts[-1] += line[i]
             i += 1
             continue
-        kinds = [_kind(c) for c in parts[-1]]
+        kinds = [kind_of(c) for c in parts[-1]]
         solid = [k for k in kinds if k != "mark"] or kinds
         last, after = solid[-1] if solid else "", kind(i + 1)
         joins = {
@@ -117,7 +117,7 @@ def _word(line: str, start: int, abbreviations: set[str]) -> tuple[int, list[str
         parts.append("")
         i += 1
     word = line[start:i]
-    solid = [k for k in map(_kind, parts[-1]) if k != "mark"] or [_kind(parts[-1][-1])]
+    solid = [k for k in map(kind_of, parts[-1]) if k != "mark"] or [kind_of(parts[-1][-1])]
     apostrophes = [at for name, at in joints if name == "apostrophe"]
     periods = [at for name, at in joints if name == "period"]
     if i < len(line) and line[i] == "." and kind(i + 1) != "period":
@@ -129,7 +129,7 @@ def _word(line: str, start: int, abbreviations: set[str]) -> tuple[int, list[str
     around = [start - 1, *apostrophes, i]
     for first, at, stop in zip(around, apostrophes, around[2:], strict=False):
         before, after = (
-            sum(_kind(c) in _WORD and _kind(c) != "mark" for c in line[a + 1 : b])
+            sum(kind_of(c) in _WORD and kind_of(c) != "mark" for c in line[a + 1 : b])
             for a, b in ((first, at), (at, stop))
         )
         if after <= 2:
@@ -145,17 +145,17 @@ def cut_running_line(line: str, abbreviations: set[str]) -> list[list[str]]:
     ends = ends_here = False
     i = 0
     while i < len(line):
-        kind = _kind(line[i])
+        kind = kind_of(line[i])
         stopping = kind in ("period", "stop", "wide stop")
         closing = kind in ("close", "quote", "apostrophe")
         if kind == "space":
             if ends:
                 rest = i
-                while rest < len(line) and _kind(line[rest]) in (
+                while rest < len(line) and kind_of(line[rest]) in (
                     "space", "open", "quote", "apostrophe",
                 ):  # fmt: skip
                     rest += 1
-                if rest < len(line) and _kind(line[rest]) in (
+                if rest < len(line) and kind_of(line[rest]) in (
                     "upper", "letter", "digit", "ideograph",
                 ):  # fmt: skip
                     sentences.append([])
@@ -174,7 +174,7 @@ def cut_running_line(line: str, abbreviations: set[str]) -> list[list[str]]:
         if kind not in ("close", "open", "ideograph"):
             while run < len(line) and line[run] == line[i]:
                 run += 1
-        while run < len(line) and _kind(line[run]) == "mark":
+        while run < len(line) and kind_of(line[run]) == "mark":
             run += 1
         sentences[-1].append(line[i:run])
         if kind == "ideograph":
