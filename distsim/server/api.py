@@ -20,7 +20,7 @@ from starlette.routing import Route
 from distsim.base.errors import ParameterError, program_version
 from distsim.server.answers import Health
 from distsim.server.artifact_cache import ArtifactCache, DamagedError
-from distsim.server.corpus_questions import lines, width_of
+from distsim.server.corpus_questions import LineContents, lines
 from distsim.server.endpoints import ENDPOINTS, EXPORT, PREFIX, Endpoint
 from distsim.server.session import NotServedError
 from distsim.server.worker_queues import LIMITS, BusyError, TooLongError
@@ -191,10 +191,11 @@ def _exporting(cache: ArtifactCache) -> Any:
         if under_way.locked():
             raise BusyError
         opened, values = cache.opened, EXPORT.values(texts)
+        contents: LineContents = {"width": values["width"], "fields": values["fields"]}
         spans = await cache.run(lambda: EXPORT.question(opened, **values))
 
         def block(first: int) -> bytes:
-            rows = lines(opened, spans[first : first + _BLOCK], width_of(values["width"]))
+            rows = lines(opened, spans[first : first + _BLOCK], **contents)
             if shape == "json":
                 text = ",\n".join(as_json(plain(row)).decode() for row in rows)
                 return ((",\n" if first else "[\n") + text).encode(errors="replace")

@@ -4,12 +4,13 @@
 """
 
 import re
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
 from distsim.base.arguments import AssociationMeasure, KeywordMeasure, Layer
 from distsim.base.errors import ParameterError, counted
+from distsim.corpus.documents import ID_FIELD
 from distsim.indexes.collocation import Documents
 from distsim.indexes.collocation import collocates as found_collocates
 from distsim.indexes.concordance import Sample, parse_context
@@ -144,6 +145,17 @@ _LONGEST_SIDE = 5_000  # characters of a paragraph on one side
 _MOST_FIELDS = 20
 
 
+class LineContents(TypedDict):
+    """What a concordance line has beside the occurrence.
+
+    width: tokens on either side within the sentence; or across sentences `s`, `p`, `5:10`. fields:
+    names of fields of documents, `author,year`; "" takes all, `-` none.
+    """
+
+    width: str
+    fields: str
+
+
 class Asked(NamedTuple):
     """A phrase or query as it is looked up.
 
@@ -228,9 +240,9 @@ def concordance(
     order: str,
     k: int,
     skip: int,
-    width: str,
     sample: str,
     where: str,
+    **contents: Unpack[LineContents],
 ) -> Concordance:
     """Return concordance lines of a phrase or query.
 
@@ -240,13 +252,14 @@ def concordance(
         order: `corpus`, `left`, `right`, or up to three places such as 1L,2L.
         k: maximum number of lines.
         skip: number of lines that are left out at the beginning.
-        width: tokens on either side within the sentence; or across sentences `s`, `p`, `5:10`.
         sample: number of evenly spaced occurrences that are taken, `50:7` random ones by the seed
             7; 0 takes all, or where they are sorted as many as the server's limit.
         where: filter of documents by their fields; "" takes all documents.
+        contents: of a line.
     """
     index, question = opened.documents(where), asked(opened.index, phrase)
     _require_order(order)
+    fields_of(opened, contents["fields"])
     total = count_of(index, question)
     n, seed = _sample(sample)
     among = min(total, n or LIMITS.sorted_occurrences)
@@ -254,7 +267,7 @@ def concordance(
         among = total
     taken = Sample(among, seed) if 0 < among < total else None
     positions = spans(index, question, order, skip + k, taken)
-    rows = lines(opened, positions[skip:], width_of(width))
+    rows = lines(opened, positions[skip:], **contents)
     return Concordance(shown_phrase(opened, question), total, order, among, skip, rows)
 
 
@@ -283,20 +296,41 @@ def width_of(text: str) -> int | str:
     return text
 
 
-def lines(opened: Opened, places: np.ndarray, width: int | str) -> tuple[Line, ...]:
+def fields_of(opened: Opened, text: str) -> tuple[str, ...]:
+    """Return the fields that lines have beside them: those in a list, or all.
+
+    Raises:
+        ParameterError: documents have no field of a name, or there are too many names.
+    """
+    if not text.strip():
+        return opened.fields[:_MOST_FIELDS]
+    names = dict.fromkeys(name.strip() for name in text.split(",") if name.strip(" -"))
+    for name in names:
+        if name not in (ID_FIELD, *opened.fields):
+            known = ", ".join((ID_FIELD, *opened.fields))
+            raise ParameterError(f"`fields` {name[:40]!r}: choose among {known}, or - for none")
+    if len(names) > _MOST_FIELDS:
+        raise ParameterError(
+            f"`fields` has {counted(len(names), 'name')}: give {_MOST_FIELDS} at most"
+        )
+    return tuple(names)
+
+
+def lines(opened: Opened, places: np.ndarray, **contents: Unpack[LineContents]) -> tuple[Line, ...]:
     """Return the concordance lines of spans of tokens.
 
     Arguments:
         opened: the artifacts that are served.
         places: int64[n, 2], half-open spans of positions in the corpus.
-        width: as in `CorpusIndex.concordance`.
+        contents: of a line.
     """
-    index = opened.index
+    index, width = opened.index, width_of(contents["width"])
     shown = index.lines(places, width=width)
     fields: list[dict[str, Any]] = [{} for _ in shown]
-    if opened.fields and shown:
+    names = fields_of(opened, contents["fields"])
+    if names and shown:
         documents = np.searchsorted(index.document_edges, places[:, 0], "right") - 1
-        fields = index.metadata.values(opened.fields[:_MOST_FIELDS], documents)
+        fields = index.metadata.values(names, documents)
     max_characters = 300 if isinstance(width, int) else _LONGEST_SIDE
     return tuple(
         Line(
@@ -308,7 +342,7 @@ def lines(opened: Opened, places: np.ndarray, width: int | str) -> tuple[Line, .
 
 
 def whole_concordance(
-    opened: Opened, phrase: str, order: str, width: str, where: str
+    opened: Opened, phrase: str, order: str, where: str, **contents: Unpack[LineContents]
 ) -> np.ndarray:
     """Return the spans of all occurrences of a phrase or query, int64[n, 2], half-open, sorted.
 
@@ -316,15 +350,16 @@ def whole_concordance(
         opened: the artifacts that are served.
         phrase: words separated by spaces, or a query in the query language.
         order: `corpus`, `left`, `right`, or up to three places such as 1L,2L.
-        width: checked here, of the lines.
         where: filter of documents by their fields; "" takes all documents.
+        contents: of the lines, checked here.
 
     Raises:
         ParameterError: there are more occurrences than the server exports.
     """
     index, question = opened.documents(where), asked(opened.index, phrase)
     _require_order(order)
-    width_of(width)
+    width_of(contents["width"])
+    fields_of(opened, contents["fields"])
     total = count_of(index, question)
     if total > LIMITS.exported_lines:
         raise ParameterError(

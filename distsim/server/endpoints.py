@@ -199,6 +199,12 @@ _WHERE = TextField(
     "only documents that fit, such as year=1850..1900; genre=novel; or the name of a subcorpus",
     "",
 )
+_WIDTH = TextField(
+    "width", "words on either side in the sentence; or s, p, 5:10 across sentences", "10", 20
+)
+_FIELDS = TextField(
+    "fields", "fields of documents beside each line: author,year,id; all by default, - for none", ""
+)
 _LENGTHS = TextField("lengths", "only phrases of this many words: 2, or 1-3", "", 7)
 _MIN_COUNT = WholeField(
     "min_count", "only phrases at least this frequent; 0: by the size of the corpus",
@@ -223,9 +229,7 @@ ENDPOINTS = {
                  answers.Spellings, (_PHRASE, _k(5, 50))),
         Endpoint("concordance", "Occurrences in their sentences.", corpus_questions.concordance,
                  answers.Concordance,
-                 (_ASKED, _ORDER, _k(20), _SKIP,
-                  TextField("width", "words on either side in the sentence; or s, p, 5:10 across "
-                            "sentences", "10", 20),
+                 (_ASKED, _ORDER, _k(20), _SKIP, _WIDTH, _FIELDS,
                   TextField("sample", "take this many evenly spaced occurrences; 0: all; 50:7 "
                             "draws 50 by the seed 7", "0", 20), _WHERE)),
         Endpoint("collocates", "Words in the windows of a phrase, by association.",
@@ -302,5 +306,5 @@ ENDPOINTS = {
 EXPORT = Endpoint(
     "export", "All lines of a concordance, as TSV, CSV or JSON.",
     corpus_questions.whole_concordance, tuple[answers.Line, ...],
-    (_ASKED, _ORDER, TextField("width", "as of the concordance", "10", 20), _WHERE), rows=(),
+    (_ASKED, _ORDER, _WIDTH, _FIELDS, _WHERE), rows=(),
 )  # fmt: skip

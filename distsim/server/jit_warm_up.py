@@ -52,7 +52,9 @@ def _phrase_page(opened: Opened) -> None:
         questions.count(opened, (phrase, f"{phrase} _ {phrase}"))
         questions.complete(opened, f"{phrase} ", 1)
         for order in ("corpus", "left"):
-            lines = corpus_questions.concordance(opened, phrase, order, 1, 0, "10", "0", "")
+            lines = corpus_questions.concordance(
+                opened, phrase, order, 1, 0, "0", "", width="10", fields=""
+            )
         for line in lines.rows:
             questions.passage(opened, line.at, 1)
         questions.contexts(opened, phrase, 1, "log-llr", 1)

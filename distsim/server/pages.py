@@ -129,6 +129,7 @@ _SETTINGS = {
     "show": {"concordance": "k"},
     "skip": {"concordance": "skip"},
     "text": {"concordance": "width"},
+    "fields": {"concordance": "fields"},
     "sample": {"concordance": "sample"},
     "lengths": _NEIGHBOURS,
     "window": {"contexts": "window"},

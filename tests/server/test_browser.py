@@ -395,6 +395,16 @@ def test_documents_are_filtered_by_fields(chromium, tmp_path, width):
         press(chromium, "year=1851..", Keys.ENTER)
         wait(chromium, lambda b: texts(b, ".facts dd")[0] == "1")
         assert "wine" in one(chromium, "#concordance tbody").text
+        click(chromium, "#concordance summary")
+        click(chromium, "#concordance a[data-set='fields=year']")
+        wait(chromium, lambda b: texts(b, "#concordance td.field") == ["1851"])
+        click(chromium, "#concordance a[data-set='fields=year,url']")
+        wait(chromium, lambda b: len(texts(b, "#concordance td.field")) == 2)
+        assert "fields=year%2Curl" in chromium.current_url and "where=year" in chromium.current_url
+        chromium.back()
+        wait(chromium, lambda b: texts(b, "#concordance td.field") == ["1851"])
+        link = one(chromium, "#concordance .place a").rect
+        assert link["x"] + link["width"] <= width
         assert texts(chromium, "#frequency tbody th") == ["1851"]
         assert axe_complaints(chromium) == []
         click(chromium, "#concordance .place a")

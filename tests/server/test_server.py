@@ -712,6 +712,31 @@ def test_subcorpora_are_asked_by_name_without_a_restart(dated):
     assert answer.status_code == 400 and "no subcorpus" in answer.json()["error"]["message"]
 
 
+def test_fields_beside_lines_are_chosen(dated):
+    client, index = dated
+    for text, names in (("genre, id", ["genre", "id"]), ("-", []), ("", ["year", "genre"])):
+        asked = {"phrase": "wine", "fields": text}
+        rows = ask(client, "concordance", **asked, k=2)["rows"]
+        assert [list(row["fields"]) for row in rows] == [names] * 2, text
+        export = client.get("/api/v1/export", params=asked | {"format": "csv"}).text
+        head, *lines = csv.reader(io.StringIO(export))
+        assert [name for name in head if name[:7] == "fields."] == [f"fields.{n}" for n in names]
+        assert len(lines) == index.count("wine")
+    assert client.get("/api/v1/concordance", params=asked | {"fields": "id", "k": 1}).json()[
+        "rows"
+    ][0]["fields"] == {"id": "2"}
+    for endpoint in ("concordance", "export"):
+        wrong = client.get(f"/api/v1/{endpoint}", params=asked | {"fields": "year,colour"})
+        assert wrong.status_code == 400
+        assert "choose among id, year, genre" in wrong.json()["error"]["message"]
+    page = client.get("/", params={"q": "wine", "fields": "genre,year", "order": "left"}).text
+    assert '<td class="field faint" data-name="genre" title="novel">novel</td>' in page
+    assert re.search(r"/api/v1/export\?format=csv&amp;[^\"]*fields=genre%2Cyear", page)
+    assert re.search(r'href="[^"]*order=left&amp;fields=year#[^"]*"[^>]*class="on">genre', page)
+    none = client.get("/", params={"q": "wine", "fields": "-"}).text
+    assert 'class="field' not in none and "Fields beside: none" in none
+
+
 def test_each_line_of_the_page_has_three_fields_cut_to_a_width(tmp_path):
     kinds = {"a": None, "b": "x" * 99, "c": "play", "d": "late", "e": "unseen"}
     rows = [{"text": f"Tea {n}.", **kinds} for n in range(5)]
@@ -720,7 +745,7 @@ def test_each_line_of_the_page_has_three_fields_cut_to_a_width(tmp_path):
     save_subcorpus(index, "plays", where="c=play")
     with TestClient(application(ArtifactCache(Places(str(index.path)), 2, PATIENT))) as client:
         page = client.get("/", params={"q": "tea"}).text
-        shown = re.findall('class="fields faint">([^<]*)<', page)
+        shown = re.findall('<td class="fields faint">([^<]*)<', page)
         long = "x" * 39 + "…"
         assert shown == [f"kind {long} play "] + [f"{long} play late "] * 4
         assert "Subcorpora, by their names: plays." in page

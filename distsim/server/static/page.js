@@ -113,8 +113,8 @@ function prepare(within) {
     link.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
       const names = link.dataset.panels.split(" ");
-      const [key, value] = link.dataset.set.split("=");
-      changeAndFocus(event, address(names, key, value), names);
+      const [key, ...value] = link.dataset.set.split("=");
+      changeAndFocus(event, address(names, key, value.join("=")), names);
     });
   }
   for (const form of within.querySelectorAll("form[data-panels]")) {
