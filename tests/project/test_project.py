@@ -2,6 +2,7 @@
 
 import ast
 import email
+import json
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ from typing import get_args
 import pytest
 
 from distsim.base.errors import DISTRIBUTION
+from distsim.cli import demo
 from tests.conftest import PROJECT, run_program
 
 GUIDES = sorted((PROJECT / "docs" / "guides").glob("*.md"))
@@ -168,6 +170,17 @@ def test_readme_python_examples_run(workplace):
             [sys.executable, "-c", block], cwd=workplace, capture_output=True, text=True
         )
         assert result.returncode == 0, result.stderr
+
+
+def test_demo_tells_how_much_of_its_failure_is_made_of_words(workplace, capsys):
+    if not (workplace / "novels.index").exists():  # when this test is run alone
+        run_program("demo", "-o", workplace)
+    capsys.readouterr()
+    index = workplace / "novels.index"
+    run_program("similarity", index, "in spite of", "despite", "--why", "--json")
+    why = json.loads(capsys.readouterr().out)["why"]["a"]
+    assert f"its {why['occurrences']} occurrences" in demo._FAILURE
+    assert f"so {1 - why['own_share']:.0%} of its vector" in demo._FAILURE
 
 
 def test_named_presets_are_those_that_there_are():
