@@ -175,6 +175,7 @@ def continuations(
     say(f"{phrase}: {counted(after_suffix.total, 'occurrence')} of the last {suffix}")
     for word in after_suffix.words:
         put_row({"answer": word.word, "count": word.times, "share": word.share})
+    say_rest(len(after_suffix.words), after_suffix.words.total)
 
 
 @lists_rows

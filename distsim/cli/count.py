@@ -13,7 +13,7 @@ from distsim.cli.console import (
     asked_phrases,
 )
 from distsim.cli.options import DocumentOptions, SetOption, chosen, grouped
-from distsim.cli.rows import lists_rows, prints_json, put_row, say_rest
+from distsim.cli.rows import leave_out_question, lists_rows, prints_json, put_row, say_rest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,6 +92,7 @@ def count(
 
 def _print_by(phrases: "Mapping[str, Sequence[GroupCount]]", is_crossed: bool, limit: int) -> None:
     """Print the counts of phrases by groups."""
+    leave_out_question("phrase", len(phrases))
     highest = max((row.per_million for rows in phrases.values() for row in rows), default=0) or 1
     for phrase, rows in phrases.items():
         shown = rows[: limit or None]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from distsim.base.errors import InputError
+from distsim.base.results import Results
 from distsim.cli.console import (
     InputOption,
     QueryOption,
@@ -197,6 +198,9 @@ def trace(
         typer.Option(metavar="FIELD", help="Each line is a JSON object with a text in FIELD."),
     ] = None,
     min_tokens: Annotated[int, typer.Option(min=1, help="Leave out shorter spans.")] = 6,
+    limit: Annotated[
+        int, typer.Option("--limit", "-k", min=0, help="The longest spans of each text; 0: all.")
+    ] = 0,
     as_is: AsIsOption = False,
 ) -> None:
     """Find the longest spans of texts that occur in an index.
@@ -211,6 +215,11 @@ def trace(
     opened = part.opened(index)
     for place, text in enumerate(_texts(texts, jsonl, as_is), 1):
         traced_text = traced(opened, text, min_tokens=min_tokens)
+        n_spans = len(traced_text.spans)
+        longest = sorted(traced_text.spans, key=lambda span: -span.n_tokens)[: limit or None]
+        traced_text = traced_text._replace(
+            spans=Results(sorted(longest, key=lambda span: span.first))
+        )
         if prints_json():
             spans = [span._asdict() for span in traced_text.spans]
             for span in spans:
@@ -225,6 +234,7 @@ def trace(
             extent = {"row": "span", "first": traced_span.first, "tokens": traced_span.n_tokens}
             columns = {"count": traced_span.times, "text": traced_span.text, "places": places}
             put_row({**extent, **columns, "as": mark})
+        say_rest(len(longest), n_spans)
 
 
 def _texts(path: str, field: str | None, as_is: bool) -> Iterator[str]:

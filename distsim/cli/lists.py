@@ -188,8 +188,9 @@ def terms(
         lengths=lengths_range(lengths),
         min_count=min_count,
         min_p=min_p,
-        k=limit or None,
+        k=limit + 1 if limit else None,
     )
+    n_listed, rows = len(rows), rows[: limit or None]
     for row in rows:
         others = "; ".join(f"{text} ({p:.2f})" for text, p in row.alternatives)
         put_row(
@@ -199,6 +200,7 @@ def terms(
                 "source_example": row.source_example, "target_example": row.target_example,
             },
         )  # fmt: skip
+    say_rest(len(rows), None, has_more=n_listed > len(rows))
     if tbx is not None:
         with open_output(tbx) as file:
             for line in tbx_lines(rows, languages=codes):

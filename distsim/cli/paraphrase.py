@@ -30,7 +30,15 @@ from distsim.cli.options import (
     chosen,
     grouped,
 )
-from distsim.cli.rows import ALL_ROWS, NOTE, lists_rows, prints_csv, put_object, put_row
+from distsim.cli.rows import (
+    ALL_ROWS,
+    NOTE,
+    leave_out_question,
+    lists_rows,
+    prints_csv,
+    put_object,
+    put_row,
+)
 
 if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
@@ -161,6 +169,7 @@ def paraphrase(
     if rules.tree is not None and rules.grammar is None:
         raise typer.BadParameter("--tree chooses among rules: give --grammar PACKS too")
     paraphraser = _opened(index, part, table, options, rules.grammar)
+    leave_out_question("phrase", len(asked))
     _put_answers(paraphraser, asked, answers, jobs, rules.tree)
 
 

@@ -32,7 +32,7 @@ from distsim.cli.options import (
     one_of,
     split_names,
 )
-from distsim.cli.rows import lists_rows, prints_json, put_row
+from distsim.cli.rows import leave_out_question, lists_rows, prints_json, put_row, say_rest
 from distsim.corpus.sources import printable
 from distsim.grammar.pair_features import PAIR_KINDS
 
@@ -268,7 +268,9 @@ def rules(
         typer.Option(help="Of these labels the best, their average, or any.  [default: best]"),
     ] = None,
     size: Annotated[str, typer.Option(help="Only of this pack: S to XXXL.")] = "XXXL",
-    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rules of each at most.")] = 20,
+    limit: Annotated[
+        int, typer.Option("--limit", "-k", min=0, help="Of each at most; 0: all.")
+    ] = 20,
     why: Annotated[
         str | None,
         typer.Option(
@@ -296,15 +298,18 @@ def rules(
         table = SignatureTable.open(why)
         options = ScoreOptions(compose=table.parts is not None)
         scorer = RuleScorer([("sim_ngram", table)], options=options, rule=True)
-    for asked in asked_phrases(sources, batch):
+    all_asked = asked_phrases(sources, batch)
+    leave_out_question("source", len(all_asked) if why is None else 0)
+    for asked in all_asked:
         if tree is None and by is None:
-            listed_rules = index.rules(asked.phrase, label=label, size=size, k=limit)
+            listed_rules = index.rules(asked.phrase, label=label, size=size, k=limit or None)
         else:
-            listed_rules = labelled_rules(index, asked.phrase, tree, by or "best", size=size)[
-                :limit
-            ]
+            all_rules = labelled_rules(index, asked.phrase, tree, by or "best", size=size)
+            listed_rules = all_rules[: limit or None]
+            listed_rules.total = len(all_rules)
         for rule in listed_rules:
             _put_rule(rule, scorer)
+        say_rest(len(listed_rules), listed_rules.total)
         if not listed_rules and not asked.empty:
             say(f"{asked.phrase}: {_why_none(index, asked.phrase)}")
 

@@ -31,7 +31,8 @@ NOTE = "note"  # the column that says what is special about a row; left out of a
 _IDENTIFIERS = {"value", "second", "line", "number", "rank"}
 ALL_ROWS = 1 << 30  # how many rows `-k 0` asks for
 _LEFT, _NODE, _RIGHT = "left", "node", "right"  # columns of a concordance
-_PLACE = "place"  # file:line, of which the end says more
+# Places (file:line) and the keys of `info`, of which the end says more.
+_TAILS = {"place", "places", "name"}
 
 
 @dataclass
@@ -39,7 +40,8 @@ class _RowFormat:
     """How the running command prints its rows.
 
     json, csv: as asked. header: also in a pipe. names, widths: of the columns of the rows above.
-    rows: those that wait. has_written: rows stand above. hidden: columns without room.
+    rows: those that wait. has_written: rows stand above. hidden: columns without room. unshown: a
+    column that a terminal does not get.
     """
 
     json: bool = False
@@ -50,6 +52,7 @@ class _RowFormat:
     widths: list[int] | None = None
     has_written: bool = False
     hidden: dict[str, None] = field(default_factory=dict)
+    unshown: str | None = None
 
 
 _row_format = _RowFormat()
@@ -129,6 +132,7 @@ def choose_format(as_json: bool, as_csv: bool, header: bool) -> None:
         raise typer.BadParameter("--json and --csv exclude each other")
     _row_format.json, _row_format.csv, _row_format.header = as_json, as_csv, header
     _row_format.names, _row_format.widths, _row_format.has_written = None, None, False
+    _row_format.unshown = None
     _row_format.rows.clear()
     _row_format.hidden.clear()
 
@@ -144,6 +148,8 @@ def put_row(columns: Mapping[str, object], **more: object) -> None:
         shown = {name: value for name, value in columns.items() if name != NOTE}
         sys.stdout.write(visible_json(shown | more) + "\n")
         return
+    if _row_format.unshown is not None and _is_table():
+        columns = {name: columns[name] for name in columns if name != _row_format.unshown}
     names = tuple(columns)
     if names != _row_format.names:
         flush_rows()
@@ -156,6 +162,16 @@ def put_row(columns: Mapping[str, object], **more: object) -> None:
             flush_rows()
     else:
         _write_line([_full(value) for value in _without_empty_note(columns)])
+
+
+def leave_out_question(column: str, n_asked: int) -> None:
+    """Leave out on a terminal the column that repeats the question, where there is one.
+
+    Arguments:
+        column: its name.
+        n_asked: questions of the command.
+    """
+    _row_format.unshown = column if n_asked == 1 else None
 
 
 def put_answer(phrase: str, several: bool, columns: Mapping[str, object], **more: object) -> None:
@@ -171,15 +187,20 @@ def put_answer(phrase: str, several: bool, columns: Mapping[str, object], **more
     put_row({**asked, **columns}, **({} if asked else {"phrase": phrase}), **more)
 
 
-def say_rest(n_shown: int, n_all: int | None) -> None:
+def say_rest(n_shown: int, n_all: int | None, has_more: bool = False) -> None:
     """Print on a terminal how many rows of how many are shown, where some are not.
 
     Arguments:
         n_shown: rows printed.
         n_all: rows that there are; None: unknown.
+        has_more: there are more than are printed, of an unknown number.
     """
-    if n_all is not None and n_shown < n_all and _is_table() and not _row_format.json:
+    if _row_format.json or not _is_table():
+        return
+    if n_all is not None and n_shown < n_all:
         say(f"{n_shown:,} of {n_all:,} (-k 0: all)")
+    elif has_more:
+        say(f"the first {n_shown:,} (-k 0: all)")
 
 
 def flush_rows() -> None:
@@ -305,7 +326,7 @@ def _side(name: str, values: Sequence[object]) -> str:
 
     Numbers and left contexts stand on the right; of these and of places the end is kept.
     """
-    if name in (_LEFT, _PLACE):
+    if name == _LEFT or name in _TAILS:
         return "end" if name == _LEFT else "tail"
     numbers = [value for value in values if value is not None]
     is_number = all(

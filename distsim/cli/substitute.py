@@ -17,7 +17,7 @@ from distsim.cli.console import (
     say_shares,
 )
 from distsim.cli.options import DocumentOptions, OptionGroup, SetOption, chosen, grouped
-from distsim.cli.rows import NOTE, lists_rows, put_row
+from distsim.cli.rows import NOTE, leave_out_question, lists_rows, put_row
 
 if TYPE_CHECKING:
     from distsim.base.results import Results
@@ -119,6 +119,7 @@ def substitute(
     _require_targets(opened, tasks, file or "the sentence")
     substituter = _substituter(opened, index, candidate_options, tasks, mixes)
     answers = ordered_map(partial(_answer, substituter, k), tasks, jobs)
+    leave_out_question("line", len(tasks))
     n_below = n_cut = 0
     labels: list[str] = []
     for task, substitutes in zip(tasks, answers, strict=True):

@@ -230,6 +230,6 @@ def continuations(
     best = np.lexsort((following_words, -counts))[:k]
     total = int(after.size)
     listed = zip(opened.vocabulary.words(following_words[best]), counts[best].tolist(), strict=True)
-    return Continuations(
-        len(words), total, Results(Continuation(word, n, n / total) for word, n in listed)
-    )
+    following = Results(Continuation(word, n, n / total) for word, n in listed)
+    following.total = following_words.size
+    return Continuations(len(words), total, following)

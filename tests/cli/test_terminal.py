@@ -30,7 +30,7 @@ LISTS = {
     "collocates": "collocates IN king --min-count 1 -k 10",
     "contexts": "contexts IN king -k 3",
     "keywords": "keywords IN --where author=Ann --max-p 1 -k 10",
-    "trace": "trace IN TEXT",
+    "trace": "trace IN TEXT --min-tokens 1 -k 2",
     "continuations": "continuations IN the -k 2",
     "compare": "compare IN king queen",
     "similarity": "similarity IN king queen",
@@ -38,7 +38,7 @@ LISTS = {
     "paraphrase": "paraphrase IN king -k 3",
     "info": "info IN",
     "subcorpus list": "subcorpus list IN",
-    "rules": "rules PACKS a -k 2",
+    "rules": "rules PACKS a -k 1",
 }
 ENDS = re.compile(r"[\d,]+ of [\d,]+ \(-k 0: all\)")
 
@@ -123,6 +123,9 @@ def test_a_concordance_is_aligned_on_its_node(screens, command, columns):
 
 def test_the_rest_is_told(screens):
     assert screens["kwic", 80][-1] == "10 of 96 (-k 0: all)"
+    assert screens["continuations", 80][-1] == "2 of 6 (-k 0: all)"
+    assert screens["trace", 80][-1].startswith("2 of ")
+    assert screens["rules", 80][-1].startswith("1 of ")
     for command in ("ngrams", "collocates", "contexts"):
         assert any(ENDS.fullmatch(line) for line in screens[command, 80]), command
     assert any(line.startswith("no room for ") for line in screens["ngrams --spread", 40])
@@ -143,6 +146,35 @@ def test_a_pipe_gets_all_digits_under_the_same_names(commands, run, command):
         return  # one object for several tables
     known = set().union(*objects) | {"note"}
     assert set(names) <= known, set(names) - known
+
+
+def test_the_one_question_is_not_repeated_on_a_terminal(commands, screens, run):
+    for name, column in (("paraphrase", "phrase"), ("count --by", "phrase"), ("rules", "source")):
+        words = shlex.split(commands[1][name])
+        is_one = name != "count --by"
+        assert (screens[name, 80][0].split()[0] != column) == is_one, screens[name, 80]
+        assert run(*words, "--header")[0].split()[0] == column  # a pipe always has it
+
+
+def test_keys_keep_their_ends_and_places_their_lines():
+    rows = [(f"signatures.fingerprint.weights.{end}", "a" * 30) for end in ("shift", "least")]
+    lines = aligned_lines(("name", "value"), rows, 40)[0]
+    assert [line.split()[0][-13:] for line in lines[1:]] == ["weights.shift", "weights.least"]
+
+
+def test_all_rules_are_shown_for_k_0(commands, run):
+    words = shlex.split(commands[1]["rules"])[:-2]
+    every, best = run(*words, "-k", 0)[0].splitlines(), run(*words, "-k", 1)[0].splitlines()
+    assert every[:1] == best and len(every) > 1
+
+
+def test_the_longest_spans_are_traced(commands, run):
+    words = shlex.split(commands[1]["trace"])[:-2]
+    (full,) = [json.loads(line)["spans"] for line in run(*words, "--json")[0].splitlines()]
+    (cut,) = [json.loads(line)["spans"] for line in run(*words, "--json", "-k", 3)[0].splitlines()]
+    assert len(cut) == 3 < len(full) and [span for span in full if span in cut] == cut
+    rest = [span["n_tokens"] for span in full if span not in cut]
+    assert min(span["n_tokens"] for span in cut) >= max(rest)
 
 
 def test_a_number_is_never_cut():

@@ -12,6 +12,7 @@ from distsim import CorpusIndex, ParameterError
 from distsim.bitext.bitext_builder import Given, build_bitext
 from distsim.grammar.terms import bitext_terms, tbx_lines
 from distsim.indexes.collocation import log_likelihood_2
+from tests.cli.terminal import on_a_terminal
 
 EN = ["the tool bar <opens>", "open the tool bar", "a tool bar & a menu", "the menu opens",
       "close the tool bar"]  # fmt: skip
@@ -89,6 +90,14 @@ def test_the_command_writes_csv_and_tbx(made, run, tmp_path):
     _, err = run("terms", bitext.artifact.path, "--against", reference.path, "--languages", "en",
                  status=2)  # fmt: skip
     assert "give two codes" in err
+
+
+def test_a_terminal_says_that_there_are_more(made):
+    bitext, reference = made
+    asked = "terms", bitext.artifact.path, "--against", reference.path, "--min-count", 2, "-k"
+    n_terms = len(bitext_terms(bitext, reference, min_count=2))
+    assert on_a_terminal(80, *asked, n_terms - 1)[-1] == f"the first {n_terms - 1} (-k 0: all)"
+    assert on_a_terminal(80, *asked, n_terms)[-1] == on_a_terminal(80, *asked, 0)[-1]
 
 
 def test_terms_are_noun_phrases_and_translations_begin_and_end_with_content(made, tmp_path):

@@ -211,7 +211,9 @@ class GrammarIndex:
                 if label[:1] == "[" and label[-1:] == "]":
                     label = label[1:-1]
                 rules = rules[[self._labels[number] == label for number in self._label[rules]]]
-        return self.at(rules[:k])
+        listed_rules = self.at(rules[:k])
+        listed_rules.total = rules.size
+        return listed_rules
 
     def count(self, source: str) -> int:
         """Return the number of rules with a source side, without reading them.
