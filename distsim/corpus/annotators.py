@@ -129,10 +129,13 @@ def _rows(sentence: Any) -> list[str]:
     rows = []
     for number, (token, head) in enumerate(zip(tokens, heads, strict=True), 1):
         name = f"ner={token.ent_iob_}-{token.ent_type_}" if token.ent_type_ else "ner=O"
+        misc = [name] if token.ent_iob else []
+        if not token.whitespace_ and token.i + 1 in place:
+            misc.append("SpaceAfter=No")
         columns = (
             str(number), token.text, token.lemma_, token.pos_, token.tag_, str(token.morph),
             str(head + 1) if parsed else "", token.dep_ if parsed else "", "",
-            name if token.ent_iob else "",
+            "|".join(misc),
         )  # fmt: skip
         rows.append("\t".join(" ".join(column.split()) or "_" for column in columns))
     return rows

@@ -20,6 +20,7 @@ _FILE_COLUMNS = ("file", "filename", "path")
 _SHOWN = 3
 
 NO_ID = "-"  # in place of the name of a field: documents are numbered
+NO_SPACE = "\x1f"  # between two tokens of annotated text that are written without a space
 ID_FIELD = "id"  # the usual field of an id; a name of every document's own
 
 
@@ -31,7 +32,8 @@ class Document(NamedTuple):
     document is in its file, from 1, shown with every place in it, or where each line of the
     text is; where None, lines are counted as in a file of all documents with a blank line
     behind each. annotations: lemma and tag of each token of a tokenised text; where the reader
-    has dependencies also its coarse tag, its relation, and how many tokens behind it its head is.
+    has dependencies also its coarse tag, its relation, and how many tokens behind it its head is;
+    such tokens are separated by NO_SPACE where the reader knows that no space does.
     continues: the text goes on where that of the document before ended.
 
     >>> Document("Hello, Alice.", "letter-1", {"year": 1865}).fields["year"]

@@ -3,6 +3,7 @@
 The text of a sentence reaches to the beginning of the next one in the same frame.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.arguments import TextFormat
+from distsim.corpus.documents import NO_SPACE
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.tokeniser import cut
 
@@ -194,6 +196,8 @@ def find_words(
 ) -> tuple[str, list[tuple[int, int]]] | None:
     """Return (the text; where the first words of a sentence are in it); None if they are not there.
 
+    Tokens of annotated text stand together where the file has them so.
+
     Arguments:
         text: UTF-8 that begins with the sentence.
 
@@ -201,9 +205,16 @@ def find_words(
         ValueError: the text is no UTF-8.
     """
     written = text.decode()
-    spans = _walk(written, words, options.normaliser)
-    if spans is not None:
-        return written, spans
+    spans = _walk(written, words, options.normaliser) or _cut_words(text, words, options)
+    if spans is None or options.text_format != "lines" or NO_SPACE not in written:
+        return None if spans is None else (written, spans)
+    marks = [at for at, sign in enumerate(written) if sign == NO_SPACE]
+    moved = [(a - bisect_left(marks, a), b - bisect_left(marks, b)) for a, b in spans]
+    return written.replace(NO_SPACE, ""), moved
+
+
+def _cut_words(text: bytes, words: Sequence[str], options: Cutting) -> list[tuple[int, int]] | None:
+    """Return where words stand in a text that is cut as that of the index."""
     pieces = cut(text, options.text_format)
     of_bytes = zip(pieces.starts.tolist(), pieces.stops.tolist(), strict=True)
     tokens = [text[a:b] for a, b in of_bytes]
@@ -212,7 +223,7 @@ def find_words(
     if [normal[number].decode() for number in kept] != list(words):
         return None
     ends = [len(text[:stop].decode()) for stop in pieces.stops[kept].tolist()]
-    return written, [
+    return [
         (end - len(tokens[number].decode()), end) for number, end in zip(kept, ends, strict=True)
     ]
 

@@ -5,6 +5,7 @@ import io
 import random
 import zipfile
 
+import numpy as np
 import pytest
 
 from distsim import CorpusIndex, IndexOptions, InputError
@@ -114,7 +115,7 @@ def test_tei_whose_words_are_elements_has_lemmas_and_tags(tmp_path):
     path = written(tmp_path, "a.xml", TEI_WORDS)
     assert settle_format([path]) == ("tei", "lines")
     (document,) = read(path, text_format="lines")
-    assert document.text == "The kings ,\nran so now" and document.id == "a.xml"
+    assert document.text == "The kings\x1f,\nran so now" and document.id == "a.xml"
     assert document.annotations == [
         ("the", "DT"), ("king", "NNS"), (",", "_"), ("run", "VVD"), ("so", "ADV"), ("now", "_"),
     ]  # fmt: skip
@@ -122,6 +123,44 @@ def test_tei_whose_words_are_elements_has_lemmas_and_tags(tmp_path):
     assert index.count("kings , ") == 1 and len(index.spans('[lemma="king"]', query=True)) == 1
     (document,) = read(path, text_format="text")
     assert document.text == "The kings,\nran so now"
+
+
+JOINED = {
+    "a.conllu": "".join(
+        f"{n}\t{form}\t_\tX\t_\t_\t_\t_\t_\t{misc}\n"
+        for n, form, misc in (
+            ("1", "“", "SpaceAfter=No"), ("2-3", "Cannot", "_"), ("2", "Can", "_"),
+            ("3", "not", "_"), ("4", "go", "A=b|SpaceAfter=No"), ("5", ",", "_"),
+            ("6-7", "du", "SpaceAfter=No"),
+            ("6", "de", "SpaceAfter=No"), ("7", "le", "_"), ("8", "!", "SpaceAfter=No"),
+            ("8.1", "-", "_"), ("9", "”", "SpaceAfter=No"),
+        )
+    ) + "\n",
+    "a.vrt": "<s>\n<g/>\n“\n<g/>\nCan\n<g/>\nnot\ngo\n<g>\n</g>\n,\nde\nle\n<g/>\n!\n<g/>\n”\n",
+    "a.xml": """<TEI><text><body><s><pc join="right">“</pc><w lemma="can">Can</w>
+<w join="left">not</w>
+<w>go</w><pc>,</pc> <w>de</w><w join="right">le</w>!
+<pc join="left">”</pc></s></body></text></TEI>""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_tokens_are_written_together_where_the_file_has_them_so(tmp_path, run, name):
+    index = built(written(tmp_path, name, JOINED[name]), tmp_path / "i")
+    assert index.words("Can not go") == ["can", "not", "go"]
+    for width, left, right in (
+        (10, "“Cannot go,", "le!”"), (1, ",", "le"), ("s", "“Cannot go,", "le!”"),
+        ("2:3", "go,", "le!”"),
+    ):  # fmt: skip
+        (line,) = index.concordance("de", width=width)
+        assert (line.left, line.node, line.right) == (left, "de", right), width
+    (line,) = index.concordance("not go ,")
+    assert (line.left, line.node, line.right) == ("“Can", "not go,", "de le!”")
+    (line,) = index.concordance('"le" "!" []', query=True)
+    assert line.node == "le!”"
+    document = index.documents_at(np.array([0]))[0]
+    assert run("document", index.path, document)[0] == "“Cannot go, de le!”\n"
+    run("verify", index.path)
 
 
 def test_a_corpus_of_tei_is_a_document_each(tmp_path):
@@ -184,7 +223,7 @@ def test_vertical_files_have_layers_sentences_and_fields(tmp_path):
         first, second = read(path, "vertical")
         assert (first.id, second.id) == ("t1", "t2") and first.line == [4]
         assert first.fields == {"year": "1850", "title": "A & B"}
-        assert first.text == "The kings , she <" and second.text == "They ran"
+        assert first.text == "The kings\x1f, she <" and second.text == "They ran"
         assert first.annotations == [
             ("the", "DT"), ("king", "NNS"), (",", ","), ("she", "PRP"), ("<", "SYM"),
         ]  # fmt: skip

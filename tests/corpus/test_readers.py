@@ -131,7 +131,7 @@ def test_conllu(tmp_path):
     path = write(tmp_path, "x.conllu", CONLLU)
     documents, _ = read(path, "conllu")
     assert [(one.id, one.text, one.line) for one in documents] == [
-        ("a", "Kings ran .", [4]), ("b", "New_York", [10])
+        ("a", "Kings ran\x1f.", [4]), ("b", "New_York", [10])
     ]  # fmt: skip
     assert documents[0].fields == {"year": "1850"}
 

@@ -441,3 +441,6 @@ def test_dependencies_of_spacy():
         ("1", "a", "2", "x"), ("2", "b", "0", "ROOT"), ("3", "c", "2", "y"),
     ]  # fmt: skip
     assert {row[6] for row in rows([0, 2, 2, 2])} == {"_"}
+    glued = Doc(vocab, words=["do", "n't", "\n", "go"], spaces=[False, False, False, False])
+    misc = [row.split("\t")[9] for row in annotators._rows(glued[:])]
+    assert misc == ["SpaceAfter=No", "_", "_"]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from distsim.base.arguments import plain_count
 from distsim.base.errors import InputError, counted
 from distsim.corpus.conllu import word_rows
-from distsim.corpus.documents import Document
+from distsim.corpus.documents import NO_SPACE, Document
 from distsim.corpus.lines import LINE_BYTES, decoded, decoded_line, read_lines
 from distsim.corpus.plain_text import TAG_LINE
 from distsim.corpus.readers.reader import Reader, ReadOptions
@@ -19,6 +19,7 @@ _NEW_DOCUMENT = re.compile(r"#\s*newdoc\b(?:\s+id\s*=\s*(.*))?")
 _NEW_PARAGRAPH = re.compile(r"#\s*newpar\b")
 _FIELD = re.compile(r"#\s*meta::(\S+)\s*=\s*(.*)")
 _BLANKS = re.compile(r"\s+")
+_NO_SPACE_AFTER = "SpaceAfter=No"
 
 
 class _SentenceRun:
@@ -32,11 +33,17 @@ class _SentenceRun:
         self._lines: list[int] = []
         self.annotations: list[tuple[Any, ...]] = []
 
-    def add(self, rows: list[list[str]], line: int, distances: list[int]) -> None:
-        """Add a sentence that begins in a line, or whose paragraph does; distances: from each token
-        to its head."""
-        forms = (_BLANKS.sub("_", row[1].strip()) or "_" for row in rows)
-        self._sentences.append(" ".join(forms))
+    def add(self, rows: list[list[str]], line: int, distances: list[int], joined: set[int]) -> None:
+        """Add a sentence.
+
+        Arguments:
+            rows: its tokens.
+            line: where it begins, or its paragraph.
+            distances: from each token to its head.
+            joined: numbers, from 1, of the tokens behind which no space stands.
+        """
+        forms = [_BLANKS.sub("_", row[1].strip()) or "_" for row in rows]
+        self._sentences.append(_line(forms, joined))
         self._lines.append(line)
         self.annotations += [
             (row[2], row[3] if row[4] == "_" else row[4], row[3], row[7], distance)
@@ -53,6 +60,18 @@ class _SentenceRun:
     def rest(self) -> "_SentenceRun":
         """Return the next piece of the same document."""
         return _SentenceRun(self.id, self.fields, continues=True)
+
+
+def _line(forms: Sequence[str], joined: set[int]) -> str:
+    """Return the tokens of a sentence, separated by blanks, or NO_SPACE behind some.
+
+    Arguments:
+        joined: numbers, from 1, of these.
+    """
+    if not joined:
+        return " ".join(forms)
+    ends = (NO_SPACE if number in joined else " " for number in range(1, len(forms) + 1))
+    return "".join(map(str.__add__, forms, ends)).rstrip(f" {NO_SPACE}")
 
 
 def _read_conllu(source: Source, options: ReadOptions) -> Iterator[Document]:
@@ -72,13 +91,14 @@ def _read_conllu(source: Source, options: ReadOptions) -> Iterator[Document]:
         if not at:
             continue
         try:
-            rows, at, _ = word_rows([lines[n - first].split("\t") for n in at], at, source.label)
+            cells = [lines[n - first].split("\t") for n in at]
+            rows, at, _ = word_rows(cells, at, source.label)
             distances = _distances(rows, at, source.label)
         except InputError as error:
             options.skip(error)
             continue
         paragraph = at[0] if paragraph == 0 else paragraph
-        piece.add(rows, paragraph or at[0], distances)
+        piece.add(rows, paragraph or at[0], distances, _joined(cells, rows))
         if len(piece.annotations) >= _PIECE_TOKENS:
             yield piece.document()
             piece = piece.rest()
@@ -98,6 +118,27 @@ def _distances(rows: list[list[str]], at: list[int], file: str) -> list[int]:
             )
         distances.append(head - number if head else 0)
     return distances
+
+
+def _joined(cells: list[list[str]], words: list[list[str]]) -> set[int]:
+    """Return the numbers, from 1, of the words behind which no space stands.
+
+    Words of a multiword token are joined where they make up its form (*can*, *not*), not where
+    they are others (*de*, *le* of *du*).
+
+    Arguments:
+        cells: the columns of each line. words: of each word.
+    """
+    joined = {number for number, row in enumerate(words, 1) if _NO_SPACE_AFTER in row[9]}
+    for row in cells if len(cells) > len(words) else ():
+        first, last = map(plain_count, row[0].partition("-")[::2])
+        if first and last and first <= last <= len(words):
+            form = "".join(word[1] for word in words[first - 1 : last])
+            is_whole = form.casefold() == row[1].casefold()
+            joined -= set(range(first, last + 1))
+            joined.update(range(first, last) if is_whole else ())
+            joined.update([last] if _NO_SPACE_AFTER in row[9] else ())
+    return joined
 
 
 def _sentences(source: Source) -> Iterator[tuple[list[str], int]]:
@@ -299,6 +340,7 @@ class _VerticalDocuments:
         self._lines: list[int] = []
         self._annotations: list[tuple[str, str]] = []
         self._forms: list[str] = []
+        self._joined: set[int] = set()  # numbers of the forms behind which no space stands
         self._first = 0
         self._begun = False
         self._fields = {}
@@ -336,10 +378,10 @@ class _VerticalDocuments:
     def end_sentence(self) -> None:
         """End the sentence."""
         if self._forms:
-            self._sentences.append(" ".join(self._forms))
+            self._sentences.append(_line(self._forms, self._joined))
             self._paragraph = self._first if self._paragraph == 0 else self._paragraph
             self._lines.append(self._paragraph or self._first)
-        self._forms, self._first = [], 0
+        self._forms, self._joined, self._first = [], set(), 0
 
     def document(self) -> Iterator[Document]:
         """Yield the sentences since the last piece, as a document or a piece of it."""
@@ -357,6 +399,8 @@ class _VerticalDocuments:
     def tag(self, match: re.Match[str], place: str) -> Iterator[Document]:
         """Take a structure that begins or ends."""
         ends, name, attributes, is_empty = match.groups()
+        if name == "g" and not ends:
+            self._joined.add(len(self._forms))
         if name == "g" or is_empty:
             return
         self.end_sentence()

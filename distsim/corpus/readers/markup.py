@@ -15,7 +15,7 @@ from xml.parsers import expat
 
 from distsim.base.arguments import TextFormat
 from distsim.base.errors import InputError
-from distsim.corpus.documents import Document
+from distsim.corpus.documents import NO_SPACE, Document
 from distsim.corpus.lines import TEXT_LINE_BYTES
 from distsim.corpus.readers.reader import Reader, ReadOptions
 from distsim.corpus.sources import Source, open_source
@@ -152,7 +152,7 @@ _PIECE_CHARACTERS = 1 << 20  # a longer document comes in pieces
 _LONGEST_FIELD = 1 << 16  # characters
 _LOOKED_AT = 5_000  # elements of a text, whether its words are elements
 _WORD = ("lemma", "hw", "pos", "msd", "c5", "ana")  # attributes of words
-_BLANKS = re.compile(r"\s+")
+_BLANKS = re.compile(rf"[^\S{NO_SPACE}]+")
 # Marks of breaks of lines, columns and pages in a text: noncharacters, which XML has not.
 _BREAK, _GOES_ON = "\ufffe", "\uffff"
 _CUT = re.compile(rf"\w[-\u00ad\u2010¬⸗]\s*[{_BREAK}]+$")
@@ -239,6 +239,7 @@ _TELLING = (*_FIELD_OF, "date", "pubdate")
 _NAME_PARTS = ("persName", "name", "forename", "surname", "addName", "roleName", "nameLink")
 _PEOPLE = frozenset(("author", "editor", "respStmt", "person", "change"))
 _TAGS = ("pos", "msd", "c5", "ana", "type")
+_CLOSING = frozenset([*".,;:!?…)]}", "..."])  # stand at the word before where nothing else is said
 
 
 class _MarkupLines:
@@ -267,9 +268,9 @@ class _MarkupLines:
         self._pieces.append(text)
         self._n_characters += len(text)
 
-    def add_token(self, form: str, lemma: str, tag: str) -> None:
-        """Add a token of annotated text to the line."""
-        self.add(f" {form}")
+    def add_token(self, form: str, lemma: str, tag: str, is_joined: bool = False) -> None:
+        """Add a token of annotated text to the line, joined to the one before it or not."""
+        self.add(f"{NO_SPACE if is_joined else ' '}{form}")
         self._annotations.append((lemma, tag))
 
     def joined(self, text: str) -> str:
@@ -380,6 +381,7 @@ class _MarkupDocument:
         self._in_word = False
         self._word_attributes: Mapping[str, str] = {}
         self._after_word = False
+        self._joins = False  # the word before is to be joined to the next one
         # In ALTO, of a hyphenated word: its first part told all of it; its block ended within it.
         self._is_whole = False
         self._goes_on = False
@@ -466,7 +468,8 @@ class _MarkupDocument:
         """Make tokens of the text outside of words."""
         if self._loose:
             for form in self._lines.joined("".join(self._loose)).split():
-                self._lines.add_token(form, form, "_")
+                self._lines.add_token(form, form, "_", self._joins or form in _CLOSING)
+                self._joins = False
             self._loose = []
 
     def _has_text(self, text: str) -> None:
@@ -509,7 +512,9 @@ class _MarkupDocument:
             lemma = of.get("lemma") or of.get("hw") or form
             tag = next((of[name] for name in _TAGS if of.get(name)), "_")
             tag = tag.removeprefix("UPosTag=").partition("|")[0].lstrip("#")
-            self._lines.add_token(form, lemma, tag or "_")
+            ends = of.get("join") in ("left", "both") or form in _CLOSING
+            self._lines.add_token(form, lemma, tag or "_", ends or self._joins)
+            self._joins = of.get("join") in ("right", "both")
         self._word = None
 
     def _alto(self, name: str, attributes: Mapping[str, str]) -> None:
