@@ -26,6 +26,11 @@ def set_memory_limit(n_bytes: int) -> None:
     _limit = n_bytes
 
 
+def memory_limit() -> int | None:
+    """Return the limit that was set, in bytes; None where none was."""
+    return _limit
+
+
 def half_of_free() -> int:
     """Return half of the memory that is free, in bytes; 2 GB where the system does not tell.
 

@@ -15,7 +15,14 @@ from distsim.cli.console import (
     WordsOnlyOption,
     say,
 )
-from distsim.cli.options import DocumentOptions, RecipeOption, SetOption, chosen, grouped
+from distsim.cli.options import (
+    AnswerMemoryOption,
+    DocumentOptions,
+    RecipeOption,
+    SetOption,
+    chosen,
+    grouped,
+)
 from distsim.cli.rows import lists_rows, prints_json, put_object, put_row, say_rest
 
 if TYPE_CHECKING:
@@ -44,6 +51,7 @@ def collocates(
         int, typer.Option("--limit", "-k", min=0, help="Collocates at most; 0: all.")
     ] = 20,
     settings: SetOption = None,
+    memory: AnswerMemoryOption = None,
 ) -> None:
     """List the collocates of a phrase.
 

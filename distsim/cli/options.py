@@ -365,6 +365,25 @@ HeldMemoryOption = Annotated[
         help="For copies and caches that answer sooner.  [default: half of what is free]",
     ),
 ]
+_OF_PROGRAM = 112 << 20  # bytes of the interpreter and the compiled loops
+
+
+def _set_memory_beside_program(n_bytes: int | None) -> None:
+    if n_bytes is not None and n_bytes < _OF_PROGRAM:
+        raise typer.BadParameter(f"the program alone takes {_OF_PROGRAM / 1e6:.0f}M: give more")
+    _set_memory_limit(None if n_bytes is None else n_bytes - _OF_PROGRAM)
+
+
+AnswerMemoryOption = Annotated[
+    int | None,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        parser=memory_bytes,
+        callback=_set_memory_beside_program,
+        help="Such as 800M or 4G; what takes more, mapped files aside, is refused.",
+    ),
+]
 
 
 def _set_unpack_limit(n_bytes: int | None) -> None:

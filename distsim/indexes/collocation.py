@@ -1,12 +1,13 @@
 """Collocates of a phrase; measures of association, of keywords too, and of dispersion."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, get_args
 
 import numpy as np
 
 from distsim.base.arguments import AnyPath, AssociationMeasure, Matching, whole_number
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
+from distsim.base.parallel import memory_limit
 from distsim.base.results import Results
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
@@ -181,6 +182,7 @@ def adjusted_p(scores: np.ndarray) -> np.ndarray:
     return adjusted
 
 
+_PAIRS_AT_ONCE = 1 << 20  # of a phrase and a document, before those that are equal are summed
 Measured = Callable[[np.ndarray, float, np.ndarray, float], np.ndarray]
 TABLE_MEASURES: dict[str, Measured] = {
     "llr": log_likelihood,
@@ -207,6 +209,13 @@ class Spread(NamedTuple):
     dp_norm: float | None
 
 
+def _summed(keys: list[np.ndarray], counts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return (distinct keys, ascending; sum of the counts of each), int64."""
+    distinct, places = np.unique(np.concatenate(keys), return_inverse=True)
+    sums = np.bincount(places, np.concatenate(counts), minlength=distinct.size)
+    return distinct, sums.astype(np.int64)
+
+
 class Documents:
     """The documents of an index: where each begins, and its share of all tokens.
 
@@ -230,7 +239,7 @@ class Documents:
         Arguments:
             positions: int64, positions of the occurrences in the corpus.
         """
-        return self._spreads(positions, np.zeros(positions.size, np.int64), 1)[0]
+        return self.of_numbered([(positions, np.zeros(positions.size, np.int64))], 1)[0]
 
     def of_phrases(self, phrases: Sequence[np.ndarray]) -> list[Spread]:
         """Return the spread of each phrase, given as its word ids.
@@ -239,20 +248,44 @@ class Documents:
         """
         ids = np.concatenate([np.empty(0, np.int64), *phrases]).astype(np.int64)
         stops = np.cumsum([phrase.size for phrase in phrases], dtype=np.int64)
-        places_of_shards, owners = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for shard in self._index.shards:
-            positions, numbers = shard.occurrences(ids, stops)
-            places_of_shards.append(positions + shard.first_position)
-            owners.append(numbers)
-        return self._spreads(np.concatenate(places_of_shards), np.concatenate(owners), len(phrases))
+        parts = (
+            (positions + shard.first_position, numbers)
+            for shard in self._index.shards
+            for positions, numbers in shard.occurrences(ids, stops)
+        )
+        return self.of_numbered(parts, len(phrases))
 
-    def _spreads(self, positions: np.ndarray, owners: np.ndarray, n: int) -> list[Spread]:
-        documents = np.searchsorted(self._begins, positions, "right") - 1
-        if self._kept is not None:
-            documents = self._numbers[documents]
-        keys, counts = np.unique(owners * self.shares.size + documents, return_counts=True)
+    def of_numbered(self, parts: Iterable[tuple[np.ndarray, np.ndarray]], n: int) -> list[Spread]:
+        """Return the spread of each of n phrases.
+
+        Arguments:
+            parts: (positions, number of the phrase of each), int64; read once.
+            n: phrases.
+        """
+        keys, counts = np.empty((2, 0), np.int64)
+        new_keys, new_counts = [keys], [counts]
+        for positions, numbers in parts:
+            documents = np.searchsorted(self._begins, positions, "right") - 1
+            if self._kept is not None:
+                documents = self._numbers[documents]
+            of_part = np.unique(numbers * self.shares.size + documents, return_counts=True)
+            new_keys.append(of_part[0])
+            new_counts.append(of_part[1])
+            if sum(map(len, new_keys)) > max(_PAIRS_AT_ONCE, 2 * keys.size):
+                keys, counts = _summed(new_keys, new_counts)
+                new_keys, new_counts = [keys], [counts]
+        return self._spreads(*_summed(new_keys, new_counts), n)
+
+    def _spreads(self, keys: np.ndarray, counts: np.ndarray, n: int) -> list[Spread]:
+        """Return the spread of n phrases by occurrences in documents that have any.
+
+        Arguments:
+            keys: int64, the number of the phrase times documents, and the document.
+            counts: int64, occurrences.
+            n: phrases.
+        """
         phrases, documents = np.divmod(keys, self.shares.size)
-        totals = np.bincount(owners, minlength=n)
+        totals = np.bincount(phrases, counts, minlength=n)
         shares = self.shares[documents]
         differences = np.abs(counts / totals[phrases] - shares) - shares
         dp = (1 + np.bincount(phrases, differences, minlength=n)) / 2
@@ -267,6 +300,13 @@ class Documents:
 
 
 _WIDEST = 100
+_SPANS_AT_ONCE = 1 << 20  # of a query that are copied
+_BYTES_AT_ONCE = 1 << 17  # of bits, eight tokens each
+_OCCURRENCES_AT_ONCE = 1 << 22  # of collocates whose documents are counted
+_MAX_READINGS = 16  # of all bits, for collocates that are more frequent together
+_BYTES_A_MATCH = 32  # bytes of a query's match: the span, and the place of its rarest word
+_BYTES_A_ROW = 1000  # bytes of a collocate that is listed, with its spread
+_BYTES_A_WORD = 64  # bytes by word id: counts here and in the corpus, and scores
 
 
 class Collocate(NamedTuple):
@@ -319,7 +359,8 @@ def collocates(
         k: maximum number of results; None: all.
 
     Raises:
-        ParameterError: there is no such measure, a number is out of range.
+        ParameterError: there is no such measure, a number is out of range, or the words take more
+            memory than the process may.
 
     >>> [one.word for one in collocates(index, "mock", k=2)]
     ['turtle', 'said']
@@ -332,9 +373,9 @@ def collocates(
     whole_number(min_count, "`min_count`", 1)
     if k is not None:
         whole_number(k, "`k`", 0)
-    matching: Matching = query if isinstance(query, str) else "shortest"
-    spans = index.worded.spans(phrase, query=bool(query), matching=matching)
-    together, in_windows = window_counts(index, spans, window)
+    _require_memory(index)
+    windows = _Windows.of(index, phrase, window, query)
+    together, in_windows = windows.counts, int(windows.counts.sum())
     words = np.flatnonzero(together >= min_count)
     if words_only:
         texts = index.vocabulary.words(words)
@@ -343,14 +384,14 @@ def collocates(
     counts = index.word_counts()[words].astype(np.float64)
     chances = expected(both, in_windows, counts, index.n_tokens)
     if measure == "log-dice":
-        if np.any(spans[1:, 0] < spans[:-1, 1]):  # occurrences that overlap share their windows
-            both_of_node = np.minimum(both, len(spans))
-        else:
-            both_of_node = both
-        scores = log_dice(both_of_node, len(spans), counts)
+        both_of_node = both
+        if windows.are_of_overlapping:  # occurrences that overlap share their windows
+            both_of_node = np.minimum(both, windows.n_nodes)
+        scores = log_dice(both_of_node, windows.n_nodes, counts)
     else:
         scores = TABLE_MEASURES[measure](both, in_windows, counts, index.n_tokens)
     best = np.lexsort((words, -scores))[:k]
+    _require_memory(index, n_rows=best.size)
     listed = Results(
         Collocate(word, int(both[i]), int(counts[i]), float(chances[i]), float(scores[i]))
         for i, word in zip(best.tolist(), index.vocabulary.words(words[best]), strict=True)
@@ -376,34 +417,104 @@ def collocate_spreads(
     >>> collocate_spreads(index, "mock", ["turtle"])[0].documents
     1
     """
-    matching: Matching = query if isinstance(query, str) else "shortest"
-    spans = index.worded.spans(phrase, query=bool(query), matching=matching)
-    left, right = index.around(spans, window)
-    steps = np.arange(window)
-    places = np.concatenate(
-        [(spans[:, :1] - window + steps).ravel(), (spans[:, 1:] + steps).ravel()]
-    )
-    beside = np.concatenate([left.ravel(), right.ravel()])
+    windows = _Windows.of(index, phrase, window, query)
     ids = index.vocabulary.find(hash_texts([word.encode() for word in words]))
     documents = Documents(index)
-    return [
-        documents.of_positions(np.unique(places[beside == word_id])) for word_id in ids.tolist()
-    ]
+    room = max(_OCCURRENCES_AT_ONCE, index.n_tokens // _MAX_READINGS)
+    groups = np.cumsum(windows.counts[ids]) // room
+    spreads: list[Spread] = []
+    for group in np.unique(groups).tolist():
+        mine = ids[groups == group]
+        number_of_id = np.full(index.n_words, -1, np.int64)
+        number_of_id[mine] = np.arange(mine.size)
+        spreads += documents.of_numbered(_numbered(index, windows, number_of_id), mine.size)
+    return spreads
 
 
-def window_counts(index: CorpusIndex, spans: np.ndarray, window: int) -> tuple[np.ndarray, int]:
-    """Return (how often each word is in windows of spans, int64 by id; tokens in windows).
+def _numbered(
+    index: CorpusIndex, windows: "_Windows", number_of_id: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield (positions, numbers) of the words in windows that have a number, int64, in parts.
 
     Arguments:
         index: the corpus.
-        spans: int64[m, 2], half-open positions.
-        window: tokens on either side.
+        windows: in its shards.
+        number_of_id: int64 by word id; -1 for a word without one.
     """
-    counts = np.zeros(index.n_words, np.int64)
-    for shard in index.shards:
-        inside = spans - shard.first_position
-        inside = inside[(inside[:, 0] >= 0) & (inside[:, 0] < shard.n_positions)]
-        seen = np.zeros(shard.n_positions // 8 + 1, np.uint8)
-        if count_windows(shard.tokens, frozen(inside), window, seen, counts) == DAMAGED:
-            raise damaged(index.path)
-    return counts, int(counts.sum())
+    for shard, bits in zip(index.shards, windows.bits, strict=True):
+        for first in range(0, bits.size, _BYTES_AT_ONCE):
+            inside = np.unpackbits(bits[first : first + _BYTES_AT_ONCE], bitorder="little")
+            places = np.flatnonzero(inside) + first * 8
+            numbers = number_of_id[shard.tokens[places]]
+            is_numbered = numbers >= 0
+            yield places[is_numbered] + shard.first_position, numbers[is_numbered]
+
+
+class _Windows(NamedTuple):
+    """The windows of a phrase.
+
+    counts: int64 by word id, how often each is in them, a token in two of them once.
+    bits: for each shard uint8, a bit for each token, lowest first: whether it is in one.
+    n_nodes: occurrences of the phrase. are_of_overlapping: whether any two of these overlap.
+    """
+
+    counts: np.ndarray
+    bits: list[np.ndarray]
+    n_nodes: int
+    are_of_overlapping: bool
+
+    @classmethod
+    def of(cls, index: CorpusIndex, phrase: str, window: int, query: bool | Matching) -> "_Windows":
+        """Return the windows of a phrase in an index, or in its layer of lemmas or tags.
+
+        Arguments:
+            index, phrase, window, query: as in `collocates`.
+        """
+        if query:
+            matching: Matching = query if isinstance(query, str) else "shortest"
+            spans = index.worded.query(phrase, matching=matching)
+            _require_memory(index, n_matches=len(spans))
+            blocks = _by_shard(index, spans)
+            overlap = bool(np.any(spans[1:, 0] < spans[:-1, 1]))
+        else:
+            blocks = index.worded.span_blocks(phrase)
+            overlap = index.worded.overlaps_itself(phrase)
+        counts = np.zeros(index.n_words, np.int64)
+        bits = [np.zeros(shard.n_positions // 8 + 1, np.uint8) for shard in index.shards]
+        n_nodes = 0
+        for number, inside in blocks:
+            n_nodes += len(inside)
+            tokens = index.shards[number].tokens
+            if count_windows(tokens, frozen(inside), window, bits[number], counts) == DAMAGED:
+                raise damaged(index.path)
+        return cls(counts, bits, n_nodes, overlap)
+
+
+def _by_shard(index: CorpusIndex, spans: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield (number of the shard, spans in it) of the matches of a query, a part at a time."""
+    firsts = [shard.first_position for shard in index.shards]
+    edges = [*np.searchsorted(spans[:, 0], firsts).tolist(), len(spans)]
+    for number, first_position in enumerate(firsts):
+        for first in range(edges[number], edges[number + 1], _SPANS_AT_ONCE):
+            stop = min(first + _SPANS_AT_ONCE, edges[number + 1])
+            yield number, spans[first:stop] - first_position
+
+
+def _require_memory(index: CorpusIndex, *, n_matches: int = 0, n_rows: int = 0) -> None:
+    """Refuse what exceeds the limit of the process: words by id, a bit a token and what is held.
+
+    Arguments:
+        index: the corpus.
+        n_matches: of a query.
+        n_rows: collocates that are listed.
+    """
+    limit = memory_limit()
+    n_bytes = _BYTES_A_WORD * index.n_words + index.n_tokens // 8
+    n_bytes += _BYTES_A_MATCH * n_matches + _BYTES_A_ROW * n_rows
+    if limit is not None and limit < n_bytes:
+        matches = f", {counted(n_matches, 'match', 'matches')}" if n_matches else ""
+        rows = f", {counted(n_rows, 'collocate')}" if n_rows else ""
+        raise ParameterError(
+            f"`memory`: {counted(index.n_words, 'word')}{matches}{rows} and a bit for each token "
+            f"take {n_bytes / 1e6:,.1f}M, {limit / 1e6:,.1f}M are left: give as much more"
+        )

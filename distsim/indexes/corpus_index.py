@@ -810,7 +810,11 @@ class CorpusIndex(IndexedText):
             is_before[ids[:last]] = True
             first.append(tied[is_before[words]])
             k -= first[-1].size
-            tied = tied[words == ids[min(last, ids.size - 1)]]
+            tied_word = ids[min(last, ids.size - 1)]
+            tied = tied[words == tied_word]
+            if tied_word == 0 and _is_one_way(places):  # beyond a sentence's edge is nothing
+                tied = tied[:k]
+                break
         else:
             tied = tied[:k]
         chosen: np.ndarray = spans[np.sort(np.concatenate([*first, tied]))]
@@ -844,6 +848,11 @@ def _each(texts: Texts, answer: Callable[[str], T], argument: str = "phrase") ->
     """Return the answer for one text, or a list of answers for many."""
     answers = [answer(text) for text in one_or_many_texts(texts, argument)]
     return answers[0] if isinstance(texts, str) else answers
+
+
+def _is_one_way(places: Sequence[int]) -> bool:
+    """Return whether each place is farther from a span than those before, on the same side."""
+    return all(abs(b) > abs(a) and (a > 0) == (b > 0) for a, b in pairwise(places))
 
 
 def sort_places(order: str) -> list[int] | None:

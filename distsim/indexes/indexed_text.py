@@ -3,9 +3,10 @@
 `CorpusIndex` is such a text and asks it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self
@@ -684,13 +685,50 @@ class IndexedText:
                 begins = shard.positions(ids)
                 if first is not None and first - n < begins.size:
                     begins = np.partition(begins, first - n)[: first - n]
-                spans_of_shards.append(np.column_stack([begins, begins + ids.size]))
-            of_shard = np.concatenate(spans_of_shards)
-            of_shard = of_shard[np.argsort(of_shard[:, 0], kind="stable")]
+                begins.sort()
+                spans_of_shards.append(np.empty((begins.size, 2), np.int64))
+                for edge in range(2):
+                    spans_of_shards[-1][:, edge] = begins + (edge * ids.size + shard.first_position)
+            if len(readings) == 1:
+                of_shard = spans_of_shards[-1]
+            else:
+                of_shard = np.concatenate(spans_of_shards)
+                of_shard = of_shard[np.argsort(of_shard[:, 0], kind="stable")]
             of_shard = of_shard[: None if first is None else first - n]
             n += len(of_shard)
-            spans.append(of_shard + shard.first_position)
-        return np.concatenate(spans)
+            spans.append(of_shard)
+        return spans[1] if len(spans) == 2 else np.concatenate(spans)
+
+    def span_blocks(self, phrase: str) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield (number of the shard, spans in it, int64[m, 2]) of a phrase, a part at a time.
+
+        Arguments:
+            phrase: words separated by spaces.
+
+        Raises:
+            ParameterError: the phrase is empty.
+        """
+        readings = self._id_readings(phrase)
+        for number, shard in enumerate(self.shards):
+            for ids in readings:
+                for positions, _ in shard.occurrences(ids, np.array([ids.size])):
+                    begins = np.sort(positions)
+                    yield number, np.column_stack([begins, begins + ids.size])
+
+    def overlaps_itself(self, phrase: str) -> bool:
+        """Return whether an occurrence of a phrase begins within another one.
+
+        Arguments:
+            phrase: words separated by spaces.
+        """
+        readings = [ids.tolist() for ids in self._id_readings(phrase)]
+        joined = [
+            np.array(first + second[len(first) - shift :], np.int64)
+            for first, second in product(readings, repeat=2)
+            for shift in range(1 if first is second else 0, len(first))
+            if first[shift:][: len(second)] == second[: len(first) - shift]
+        ]
+        return bool(self._counts_of(joined).any())
 
 
 def _line_ends(index: IndexedText, shard: Shard) -> np.ndarray:

@@ -1,5 +1,6 @@
 """A shard of which some documents count, asked as a shard of them alone."""
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -147,11 +148,13 @@ class SelectedShard(Shard):
         inside: np.ndarray = everywhere[self._keeps(everywhere)]
         return inside
 
-    def occurrences(self, ids: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (positions of many phrases end to end, number of the phrase of each), int64."""
-        everywhere, owners = self._whole.occurrences(ids, stops)
-        is_inside = self._keeps(everywhere)
-        return everywhere[is_inside], owners[is_inside]
+    def occurrences(
+        self, ids: np.ndarray, stops: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield (positions of many phrases, number of the phrase of each), int64, in parts."""
+        for positions, numbers in self._whole.occurrences(ids, stops):
+            is_inside = self._keeps(positions)
+            yield positions[is_inside], numbers[is_inside]
 
     def query(
         self, query: CompiledQuery, which: int, max_spans: int, steps: int

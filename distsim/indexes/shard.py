@@ -58,6 +58,7 @@ def build_suffix_array(tokens: np.ndarray) -> np.ndarray:
 
 LAST_WORD = 1 << 32  # above every id
 _WORTH_SORTING = 256  # occurrences
+_POSITIONS_AT_ONCE = 1 << 20  # that are copied of a frequent phrase
 _MANY_WORDS = 4096  # whose occurrences are found faster by reading all text
 # Phrases or places that are looked up without a kernel: avoids importing numba.
 _MAX_WITHOUT_KERNEL = 64
@@ -252,17 +253,30 @@ class Shard:
             parts.append(self.suffixes[lows[0] : highs[0]])
         return np.sort(np.concatenate(parts))
 
-    def occurrences(self, ids: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (positions of many phrases end to end, number of the phrase of each), int64.
+    def occurrences(
+        self, ids: np.ndarray, stops: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield (positions of many phrases end to end, number of the phrase of each), int64.
+
+        They come in parts of up to a million, in the order of the phrases.
 
         Arguments:
             ids: integers, word ids of all phrases end to end.
             stops: int64, where each phrase ends.
         """
         lows, highs = self.intervals(ids, stops)
-        sizes = highs - lows
-        owners = np.repeat(np.arange(stops.size), sizes)
-        return self.suffixes[places_of_ranges(lows, sizes)].astype(np.int64), owners
+        ends = np.cumsum(highs - lows)
+        n_all = int(ends[-1]) if ends.size else 0
+        for first in range(0, n_all, _POSITIONS_AT_ONCE):
+            last = min(first + _POSITIONS_AT_ONCE, n_all)
+            begin = int(np.searchsorted(ends, first, "right"))
+            stop = int(np.searchsorted(ends, last)) + 1
+            of_part = slice(begin, stop)
+            skipped = np.maximum(first - ends[of_part] + highs[of_part] - lows[of_part], 0)
+            starts = lows[of_part] + skipped
+            sizes = highs[of_part] - np.maximum(ends[of_part] - last, 0) - starts
+            positions = self.suffixes[places_of_ranges(starts, sizes)].astype(np.int64)
+            yield positions, np.repeat(np.arange(begin, stop), sizes)
 
     def neighbourhoods(
         self, suffixes: np.ndarray, before: int, after: int, n_words: int

@@ -1,6 +1,7 @@
 """Collocates and their measures: tables worked by hand, scipy, and a plain count of windows."""
 
 import random
+import tracemalloc
 from collections import Counter
 from math import log, log2, sqrt
 from typing import get_args
@@ -154,3 +155,61 @@ def test_windows_are_those_of_a_naive_count(tmp_path, window):
     )  # fmt: skip
     found = collocates(index, "a b", window=window, min_count=1, k=None)
     assert {one.word: one.together for one in found} == dict(wanted)
+
+
+@pytest.mark.parametrize("phrase", ["a", "a a", "a b", "a b a"])
+def test_parts_of_any_size_give_the_same_windows_and_spreads(tmp_path, monkeypatch, phrase):
+    rng = random.Random(5)
+    blocks = [[" ".join(rng.choices("abc", k=9)) for _ in range(6)] for _ in range(9)]
+    text = "\n\n".join("\n".join(block) for block in blocks) + "\n"
+    (tmp_path / "text.txt").write_text(text)
+    options = IndexOptions("lines", shard_tokens=100)
+    index = CorpusIndex.build([tmp_path / "text.txt"], tmp_path / "index", options=options)
+    part = index.select(documents=index.documents_at(index.document_edges[:-1][2:7]))
+    cql = " ".join(f'[word="{word}"]' for word in phrase.split())
+    for text_asked in (index, part):
+        words = collocates(text_asked, phrase, window=2, min_count=1, k=None)
+        spreads = collocate_spreads(text_asked, phrase, list("abc"), window=2)
+        assert words == collocates(text_asked, cql, window=2, min_count=1, k=None, query=True)
+        with monkeypatch.context() as patch:
+            patch.setattr("distsim.indexes.shard._POSITIONS_AT_ONCE", 3)
+            for name in ("SPANS", "BYTES", "OCCURRENCES", "PAIRS"):
+                patch.setattr(f"distsim.indexes.collocation._{name}_AT_ONCE", 2)
+            assert collocates(text_asked, phrase, window=2, min_count=1, k=None) == words
+            by_query = collocates(text_asked, cql, window=2, min_count=1, k=None, query=True)
+            assert by_query == words
+            assert collocate_spreads(text_asked, phrase, list("abc"), window=2) == spreads
+
+
+def test_spreads_within_wide_windows_hold_no_row_of_words_for_each_occurrence(tmp_path):
+    (tmp_path / "text.txt").write_text(("a b c d " * 50 + "\n") * 400)
+    index = CorpusIndex.build(
+        [tmp_path / "text.txt"], tmp_path / "index", options=IndexOptions("lines")
+    )
+    collocate_spreads(index, "a", ["b"], window=100)  # loads what it needs
+    tracemalloc.start()
+    (spread,) = collocate_spreads(index, "a", ["b"], window=100)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert spread.documents == 1
+    assert (
+        peak < 20_000 * 200 * 4
+    )  # 20,000 occurrences, 200 words beside each; it took 4 times this
+
+
+def test_memory_that_does_not_do_is_refused(run, small_index, monkeypatch):
+    monkeypatch.setattr("distsim.base.parallel._limit", None)
+    out, _ = run("collocates", small_index.path, "a0", "-k", "1", "--memory", "200M")
+    assert out == run("collocates", small_index.path, "a0", "-k", "1")[0]
+    _, err = run("collocates", small_index.path, "a0", "--memory", "100M", status=2)
+    assert "the program alone takes 117M: give more" in err
+    needed = 64 * small_index.n_words + small_index.n_tokens // 8
+    monkeypatch.setattr("distsim.base.parallel._limit", needed - 1)
+    with pytest.raises(ParameterError, match=r"`memory`: .* words and a bit .*: give as much more"):
+        collocates(small_index, "a0")
+    monkeypatch.setattr("distsim.base.parallel._limit", needed + 1000)
+    assert len(collocates(small_index, "a0", k=1)) == 1
+    with pytest.raises(ParameterError, match="collocates and a bit"):
+        collocates(small_index, "a0", k=None, min_count=1)
+    with pytest.raises(ParameterError, match="matches and a bit"):
+        collocates(small_index, "a*", query=True, k=1)
