@@ -23,6 +23,10 @@ from distsim.cli.console import NOT_AVAILABLE, before_message, number, say, visi
 
 _BUFFERED_ROWS = 200  # rows whose widths decide those of the columns
 _MIN_WIDTH = 8  # to which a column is cut at most
+_MIN_SIDE = 25  # of a concordance; what would leave less stands on a line below
+_MIN_FIELD = 10  # of a place or field beside it
+_MAX_BELOW = 48  # of a field on a line below, with its name
+_BELOW = -1  # the width of a column that stands there
 _SMALL = 1e-4  # numbers below it are printed with an exponent
 _GAP = "  "
 _ELLIPSIS = "…"
@@ -244,7 +248,8 @@ def aligned_lines(
 
     Columns without any value are left out, and the last ones where there is no room for 8 cells
     of each text and all digits of each number. Numbers stand on the right; the columns left, node
-    and right of a concordance are aligned on the node.
+    and right of a concordance are aligned on the node, and where the columns behind them would
+    leave too little of the text, these are on a line below, with their names.
 
     Arguments:
         names: of the columns.
@@ -268,11 +273,13 @@ def aligned_lines(
             max(size, _cells_of(name)) if size else 0
             for name, size in zip(names, widths, strict=True)
         ]
-        _cut_widths(names, widths, _least_widths(names, rows, cells, widths), width)
+        least = _least_widths(names, rows, cells, widths)
+        _put_below(names, widths, least, width)
+        _cut_widths(names, widths, least, width)
         heads = [
             _aligned(_cut(name, size, False), size, _side(name, [row[place] for row in rows]))
             for place, (name, size) in enumerate(zip(names, widths, strict=True))
-            if size
+            if size > 0
         ]
         lines += [""] if follows else []
         lines.append(_bold(_GAP.join(heads).rstrip()))
@@ -281,10 +288,26 @@ def aligned_lines(
         shown = [
             _aligned(cell, size, side)
             for cell, size, side in zip(row, widths, sides, strict=True)
-            if size
+            if size > 0
         ]
         lines.append(_GAP.join(shown).rstrip())
+        lines += _lines_below(names, row, widths, width)
     return lines, widths
+
+
+def _lines_below(
+    names: Sequence[str], cells: Sequence[str], widths: Sequence[int], width: int
+) -> list[str]:
+    """Return the columns that stand below a line of a concordance, with names, in lines."""
+    lines: list[str] = []
+    for name, cell, size in zip(names, cells, widths, strict=True):
+        if size == _BELOW and cell:
+            field = _GAP + _cut(f"{name}: {cell}", min(_MAX_BELOW, width - len(_GAP)), False)
+            if lines and _cells_of(lines[-1]) + _cells_of(field) <= width:
+                lines[-1] += field
+            else:
+                lines.append(field)
+    return lines
 
 
 def _least_widths(
@@ -304,21 +327,45 @@ def _least_widths(
     return least
 
 
+def _put_below(names: Sequence[str], widths: list[int], least: Sequence[int], width: int) -> None:
+    """Mark the columns behind a concordance that would leave too little room for its sides."""
+    if _NODE not in names or _RIGHT not in names:
+        return
+    shown = [place for place, size in enumerate(widths) if size]
+    wanted = [
+        min(widths[place], _MIN_SIDE if names[place] in (_LEFT, _RIGHT) else _MIN_FIELD)
+        for place in shown
+    ]
+    needed = sum(max(size, least[place]) for size, place in zip(wanted, shown, strict=True))
+    if needed + len(_GAP) * (len(shown) - 1) > width:
+        for place in shown:
+            if place > names.index(_RIGHT):
+                widths[place] = _BELOW
+
+
 def _cut_widths(names: Sequence[str], widths: list[int], least: Sequence[int], width: int) -> None:
-    """Make columns narrower until they fit, the widest first; the last ones go where none can."""
+    """Make columns narrower until they fit, the widest first; the last ones go where none can.
+
+    The sides of a concordance are the last that become narrow.
+    """
     while True:
-        shown = [place for place, size in enumerate(widths) if size]
+        shown = [place for place, size in enumerate(widths) if size > 0]
         room = width - len(_GAP) * (len(shown) - 1)
         if sum(least[place] for place in shown) <= room or len(shown) == 1:
             break
         if names[shown[-1]] in (_NODE, _RIGHT):  # a concordance is nothing without them
             break
         widths[shown[-1]] = 0
-    while sum(widths) > room:
+    while sum(widths[place] for place in shown) > room:
         free = [place for place in shown if widths[place] > least[place]]
         if not free:
             return
-        widths[max(free, key=lambda place: widths[place])] -= 1
+        others = [
+            place
+            for place in free
+            if names[place] not in (_LEFT, _RIGHT) or widths[place] > _MIN_SIDE
+        ]
+        widths[max(others or free, key=lambda place: widths[place])] -= 1
 
 
 def _side(name: str, values: Sequence[object]) -> str:

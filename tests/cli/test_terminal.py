@@ -183,3 +183,20 @@ def test_a_number_is_never_cut():
     assert "123,456,789,012" in lines[1] and "…" in lines[1] and widths[2] == 0
     more, _ = aligned_lines(("phrase", "count", "x"), [("c", 10**15, 5)], 26, widths)
     assert "1,000,000,000,000,000" in more[0]
+
+
+def test_fields_stand_below_a_line_of_which_they_would_leave_too_little():
+    names = ("place", "left", "node", "right", "author", "year")
+    row = ("a-very-long-file-name.txt:12345", "l" * 60, "take", "r" * 60, "A" * 60, "1865")
+    lines, widths = aligned_lines(names, [row], 80)
+    left, _, right = lines[1].split()[1:]
+    assert len(left) == len(right) >= 25 and len(lines[1]) <= 80
+    assert "author" not in lines[0] and lines[2:] == [f"  author: {'A' * 39}…  year: 1865"]
+    more, _ = aligned_lines(names, [(*row[:4], None, "1866")], 80, widths)
+    assert more[1:] == ["  author: NA  year: 1866"]
+    narrow, _ = aligned_lines(names, [row], 50)
+    assert [line.strip() for line in narrow[2:]] == [f"author: {'A' * 39}…", "year: 1865"]
+    beside, _ = aligned_lines(names, [row], 120)
+    assert len(beside) == 2 and beside[1].endswith("  1865") and len(beside[1].split()[1]) >= 25
+    one_field, _ = aligned_lines(names[:5], [(*row[:4], "novel")], 80)
+    assert one_field[1].endswith("  novel") and len(one_field[1].split()[1]) == 25
