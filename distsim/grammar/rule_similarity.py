@@ -9,12 +9,12 @@ sides are held down most: words that exclude each other (`north` and `south`, `t
 names), other numbers, a negation on one side.
 """
 
-import re
 from typing import NamedTuple
 
 import numpy as np
 
 from distsim.comparison.opposites.exclusive import DOUBTFUL, EXCLUSIVE, ExclusiveWords
+from distsim.comparison.opposites.language import ORDINAL
 from distsim.comparison.table import SignatureTable
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.kernels import render_phrases
@@ -50,7 +50,6 @@ MAY_NEGATE = frozenset((  # that stand for a negation on the other side: `failed
     "little", "few", "instead", "rather", "absence", "avoid", "avoids", "avoided", "impossible",
 ))  # fmt: skip
 _NORMALISER = Normaliser()
-ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)$|,(?=\d)")  # `5th` is the 5 of a date
 
 
 class _WordMarks(NamedTuple):

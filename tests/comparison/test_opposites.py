@@ -24,7 +24,7 @@ from distsim.comparison import Language, Opposites
 from distsim.comparison import kernels as kernel
 from distsim.comparison.opposites.exclusive import DOUBTFUL, EXCLUSIVE, ExclusiveWords, index_around
 from distsim.comparison.opposites.joint_occurrences import PositionMarks, near_each
-from distsim.comparison.opposites.opposites import without_shared
+from distsim.comparison.opposites.opposites import opposites_last, without_shared
 from distsim.grammar import PairFeatures, RuleScorer
 from distsim.indexes.shard import Shard
 from distsim.kernels.compiled import frozen
@@ -175,6 +175,32 @@ def test_shared_edges_are_taken_off():
 )  # fmt: skip
 def test_affixes(a, b, opposed):
     assert Language.open().are_opposed(a, b) == opposed == Language.open().are_opposed(b, a)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "excluded"),
+    [
+        ("monday", "friday", True), ("may", "july", True), ("sept", "september", False),
+        ("three", "six", True), ("three", "third", False), ("third", "3rd", False),
+        ("1914", "1918", True), ("1,000", "1000", False), ("18th", "19th", True),
+        ("5", "5th", False), ("b5", "b6", False), ("may", "might", False),
+    ],
+)  # fmt: skip
+def test_numbers_months_and_days_exclude_each_other(a, b, excluded):
+    english = Language.open()
+    assert english.exclude_each_other(a, b) == excluded == english.exclude_each_other(b, a)
+
+
+def test_other_numbers_come_after_answers_that_may_be_right(tmp_path):
+    lines = [f"we saw {word} ships at noon" for word in ("six", "seven", "many", "few", "some")]
+    (tmp_path / "text").write_text("\n".join(lines * 20) + "\n")
+    index = CorpusIndex.build([tmp_path / "text"], tmp_path / "i", options=IndexOptions("lines"))
+    table = SignatureTable.build(index, recipe=Recipe(), selection=Selection(min_count=2))
+    (others, same) = Opposites(index, table).evidence([("six ships", "seven ships"),
+                                                       ("six ships", "many ships")])  # fmt: skip
+    assert others.contrasted and not others.opposite and not same.contrasted
+    ranked, _ = opposites_last(Opposites(index, table), "six", ["seven", "many", "few"], 3)
+    assert [row.place for row in ranked] == [1, 2, 0]
 
 
 def test_a_language_of_ones_own(tmp_path, signed):

@@ -1,5 +1,6 @@
 """Reads a language's file of patterns, affixes and weights of opposites."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +23,8 @@ DEFAULT = "english"
 EVIDENCE = ("joined", "together", "parallel", "negation", "polarity", "sim_whole")
 MOST_BETWEEN = 4
 _SHORTEST = 3  # characters that a word has beside its affix
+ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)$|,(?=\d)")  # `5th` is the 5 of a date
+_NUMBER = re.compile(r"[\d.]*\d")
 
 
 @dataclass(frozen=True)
@@ -176,6 +179,25 @@ class Language:
             for affix, rest in first.items()
             for partner in self._partners[affix]
         )
+
+    def exclude_each_other(self, a: str, b: str) -> bool:
+        """Return whether two words are of one closed class, or numbers, and not the same.
+
+        Arguments:
+            a: a word in normal form.
+            b: another one.
+
+        >>> english = Language.open()
+        >>> english.exclude_each_other("three", "six"), english.exclude_each_other("third", "3rd")
+        (True, False)
+        >>> english.exclude_each_other("1914", "1,918"), english.exclude_each_other("1914", "war")
+        (True, False)
+        """
+        first, second = self.classes.get(a), self.classes.get(b)
+        if first and second:
+            return first[0] == second[0] and first[1] != second[1]
+        number, other = (_NUMBER.fullmatch(ORDINAL.sub("", word)) for word in (a, b))
+        return bool(number and other and number[0] != other[0])
 
     def _rests(self, word: str) -> dict[str, str]:
         """Return the rest of a word without each paired affix that it has, if that is not short."""

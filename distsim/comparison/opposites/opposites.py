@@ -37,8 +37,9 @@ class OppositeEvidence(NamedTuple):
     the same word beside both). negation: 1 where one is the other's negation by its affixes.
     polarity: how alike the one is to what the other negates, where one of them alone is negated.
     sim_whole: their estimated cosine. score: their weighted sum. contrasted: whether it is as high
-    as opposites' are. opposite: whether they also are a pair: one is the other's negation, or the
-    text contrasts each with the other rather than with many, as it does `dutch` and `french`.
+    as opposites' are, or they are two of a closed class: numbers, months, days. opposite: whether
+    they also are a pair: one is the other's negation, or the text contrasts each with the other
+    rather than with many, as it does `dutch` and `french`.
 
     >>> (told,) = Opposites(index, table).evidence([("up", "down")])
     >>> told.negation, told.contrasted == (told.score >= 1.0)
@@ -185,8 +186,10 @@ class Opposites:
         Arguments:
             kinds: the evidence by name, but for that of words.
         """
+        excluded = False
         if len(a) == len(b) == 1:
             first, second = a[0], b[0]
+            excluded = self.language.exclude_each_other(first, second)
             kinds["negation"] = float(self.language.are_opposed(first, second))
             negated = self._negated(first), self._negated(second)
             if bool(negated[0]) != bool(negated[1]):
@@ -195,7 +198,7 @@ class Opposites:
                 kinds["polarity"] = max(0.0, *alike) if len(alike) > 1 else max(0.0, alike[0])
         weights = self.language.weights
         score = sum(weights[name] * value for name, value in kinds.items())
-        contrasted = score >= self.language.opposite
+        contrasted = excluded or score >= self.language.opposite
         pair = score >= _SURE_FACTOR * self.language.opposite and (
             kinds["negation"] > 0 or kinds["polarity"] >= _POLAR or self._are_paired(a, b)
         )
