@@ -21,7 +21,7 @@ _limit: int | None = None
 
 
 def set_memory_limit(n_bytes: int) -> None:
-    """Have `half_of_free` return this in place of half of the memory that is free."""
+    """Have `memory_to_use` return this in place of half of the memory that is free."""
     global _limit  # noqa: PLW0603 (a setting of the process)
     _limit = n_bytes
 
@@ -31,10 +31,11 @@ def memory_limit() -> int | None:
     return _limit
 
 
-def half_of_free() -> int:
-    """Return half of the memory that is free, in bytes; 2 GB where the system does not tell.
+def memory_to_use() -> int:
+    """Return the limit of `set_memory_limit`, without one half of the memory that is free; bytes.
 
-    Within a container that is limited by a cgroup (version 2), of what the limit leaves.
+    2 GB where the system does not tell what is free. Within a container that is limited by a
+    cgroup (version 2), half of what its limit leaves.
     """
     if _limit is not None:
         return _limit

@@ -1,4 +1,4 @@
-"""The command line: one thin file per subcommand; it parses, calls and prints."""
+"""The command line: a function for each subcommand parses, calls the library and prints."""
 
 if __name__ != "distsim.cli":
     raise ImportError(

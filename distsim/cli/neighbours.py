@@ -86,7 +86,7 @@ class NeighbourOptions(OptionGroup):
     ] = False
     index: Annotated[
         str | None,
-        typer.Option(metavar="INDEX", help="The index that --by and --gapped count in."),
+        typer.Option(metavar="INDEX", help="The index that --by, --gapped and --why count in."),
     ] = None
     why: Annotated[
         bool,

@@ -283,7 +283,7 @@ class FineSettings(OptionGroup):
 
         Arguments:
             options: instances whose fields can be set.
-            values: values of options of their own, which come before the settings.
+            values: values of options of their own, which override the settings.
         """
         return chosen(*options, recipe=self.recipe, settings=self.settings, **values)
 

@@ -88,7 +88,7 @@ class RuleOptions(OptionGroup):
 
 @dataclass
 class AnswerOptions(OptionGroup):
-    """How many paraphrases are printed, and how."""
+    """How many paraphrases are searched for, and how they are printed."""
 
     k: Annotated[
         int | None,
@@ -143,7 +143,7 @@ def paraphrase(
     memory: HeldMemoryOption = None,
     jobs: JobsOption = None,
 ) -> None:
-    """Print focal<TAB>rank<TAB>paraphrase<TAB>score<TAB>count<TAB>shared_contexts."""
+    """Print phrase<TAB>rank<TAB>answer<TAB>score<TAB>count<TAB>shared_contexts<TAB>note."""
     from distsim.paraphrase.paraphrasing_options import PRESETS
 
     wanted = ALL_ROWS if answers.k == 0 else answers.k

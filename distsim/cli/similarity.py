@@ -280,20 +280,19 @@ def _asked_pairs(
     return True, [asked]
 
 
-def _reason(table, a: str, b: str, exact: bool) -> str:  # type: ignore[no-untyped-def]
-    from distsim.comparison.measures import reason_without_signature
+def _reason(table: "SignatureTable", a: str, b: str, exact: bool) -> str:
+    """Return why a pair has no similarity: what is unknown of it, the whole phrase or a word."""
+    from distsim.comparison.measures import reason_without_signature, words_left_out
 
     if not (a.strip() and b.strip()):
         return "empty phrase"
     if exact:
         return "no context in the index"
-    first, second = table.find([a, b]).tolist()
-    reasons = [
-        f"{phrase!r} is {reason_without_signature(table, phrase)}"
-        for phrase, row in ((a, first), (b, second))
-        if row < 0
-    ]
-    return ", ".join(reasons)
+    unknown = [phrase for phrase in (a, b) if table.vector(phrase).evidence.origin == "unknown"]
+    unknown = unknown or [phrase for phrase in (a, b) if words_left_out(table, phrase)]
+    return ", ".join(
+        f"{phrase!r} is {reason_without_signature(table, phrase)}" for phrase in unknown
+    )
 
 
 def _read_pairs(path: str) -> list[tuple[str, str]]:

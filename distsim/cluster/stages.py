@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -27,7 +28,7 @@ from distsim.contexts.sources.source import Work
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import permute_texts
 from distsim.signatures.composition import OwnVectors
-from distsim.signatures.layout import PhraseColumns, PhraseStream, strongest_rows
+from distsim.signatures.layout import PhraseColumns, StreamedRows, strongest_rows
 from distsim.signatures.signing import require_rows
 from distsim.signatures.stores import ProjectionStore, clear_projections, only_its_own
 from distsim.storage.manifest import finder_inside
@@ -230,25 +231,20 @@ def join(job: Job, path: Path, force: bool = False) -> None:
             learned = job.folder / "projection"
             store = ProjectionStore(writer.folder, Work(writer.folder), path=learned)
             store.projection(plan.recipe.training(job.text_of_words()))
-        phrases = PhraseStream(writer)
-        bits = writer.stream("bits", np.uint64, plan.recipe.n_bits // 64)
-        shares = None
-        if plan.recipe.composition is not None:
-            shares = writer.stream("own_shares", np.uint8)
+        composed = plan.recipe.composition is not None
+        written = StreamedRows(writer, plan.recipe.n_bits, composed)
         for table, rows in zip(tables, _kept_rows(tables, plan.selection.max_phrases), strict=True):
             for first in range(0, rows.size, _ROWS):
                 block = rows[first : first + _ROWS]
-                phrases.append(*table.phrases_of(block))
-                bits.append(table.bits[block])
-                if shares is not None:
-                    shares.append(table.artifact.array("own_shares", np.uint8)[block])
+                shares = table.shares[block] if composed else None
+                written.append(*table.phrases_of(block), bits=table.bits[block], shares=shares)
         if job.parts is not None:
             job.parts.write(writer)
             vectors_of_tables = [OwnVectors.read(table.artifact) for table in tables]
             own_vectors = [vectors for vectors in vectors_of_tables if vectors is not None]
             OwnVectors.joined(own_vectors, job.parts.n_dimensions).write(writer)
         parameters = dict(tables[0].artifact.parameters)
-        parameters["phrases"] = len(phrases)
+        parameters["phrases"] = written.finish()
         parameters["phrases_without_context"] = sum(
             int(table.artifact.parameters["phrases_without_context"]) for table in tables
         )
@@ -268,6 +264,11 @@ class _RangeTable:
         self.artifact = storage.Artifact(path, storage.SIGNATURES)
         self.columns = PhraseColumns(self.artifact)
         self.bits = self.artifact.array("bits", np.uint64, ndim=2)
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """Shares of own contexts, uint8, of a table whose phrases are composed."""
+        return self.artifact.array("own_shares", np.uint8)
 
     def phrases_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return hashes, strengths, texts end to end and their lengths."""

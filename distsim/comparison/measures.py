@@ -128,7 +128,10 @@ def similarity(
     other: TableLike | None = None,
     estimate: str | None = None,
 ) -> float | None:
-    """Return the estimated cosine of two phrases, None where nothing is known of one.
+    """Return the estimated cosine of two phrases, or None.
+
+    None where nothing is known of one, or where one is composed and has an unknown word that the
+    other one lacks.
 
     A phrase that is not in the table, of whatever length, is composed of its words where the table
     keeps their vectors.
@@ -166,7 +169,7 @@ def similarities(
     other: TableLike | None = None,
     estimate: str | None = None,
 ) -> list[float | None]:
-    """Return the estimated cosine of each pair, -1 to 1; None where a phrase is unknown.
+    """Return the estimated cosine of each pair, -1 to 1, or None, as `similarity` does.
 
     A phrase that is not in its table is composed of its words where the table keeps their vectors.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from distsim.base.arguments import in_range, one_or_many_texts, one_text, shown, whole_number
 from distsim.base.errors import ParameterError, counted
-from distsim.base.parallel import half_of_free
+from distsim.base.parallel import memory_to_use
 from distsim.base.results import Results
 from distsim.comparison.measures import EstimatedCosine, Similarity
 from distsim.kernels.compiled import frozen
@@ -684,7 +684,7 @@ def _made_part(
         )
     bits = table.bits
     if rows is not None:
-        is_small = bits[:1].nbytes * rows.size <= half_of_free() // (2 * _KEPT_PARTS)
+        is_small = bits[:1].nbytes * rows.size <= memory_to_use() // (2 * _KEPT_PARTS)
         if is_small and rows.size <= _COPIED_SHARE * len(table):
             bits = frozen(bits[rows])
         rows = frozen(rows.astype(np.uint32))

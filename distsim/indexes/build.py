@@ -28,7 +28,7 @@ from distsim.base.arguments import (
     whole_number,
 )
 from distsim.base.errors import InputError, ParameterError, counted
-from distsim.base.parallel import Run, half_of_free, ordered_map
+from distsim.base.parallel import Run, memory_to_use, ordered_map
 from distsim.corpus.documents import (
     ID_FIELD,
     NO_ID,
@@ -541,7 +541,7 @@ class IndexBuilder:
             self._text_sum = sum_of_sentences(writer.made_from)
             if options.dedup == "exact":
                 self._seen_lines.number(writer.read("seen_lines"))
-        memory = half_of_free() if run.memory is None else run.memory
+        memory = memory_to_use() if run.memory is None else run.memory
         self._near: NearDuplicates | None = None
         self.duplicates: list[Duplicate] = []
         self._dropped: dict[int, set[int]] = {}  # numbers of documents or lines, by source

@@ -459,7 +459,8 @@ def is_collapsed(focal: WordIds, candidate: WordIds, better: Set[WordIds]) -> bo
 def crossing(focal: np.ndarray, words: np.ndarray, stops: np.ndarray) -> np.ndarray:
     """Return which of many candidates stand across the focal phrase's edge, bool[n].
 
-    As `crosses_edge`, but for pieces of the focal phrase, which `says_the_same` removes.
+    As `crosses_edge` in distsim.comparison.finder.inflections, but for pieces of the focal
+    phrase, which `says_the_same` removes.
 
     Arguments:
         focal: int64, word ids.

@@ -10,7 +10,7 @@ import numpy as np
 
 from distsim.base.arguments import AnyPath, WordIds, one_text
 from distsim.base.errors import ParameterError, counted
-from distsim.base.parallel import half_of_free
+from distsim.base.parallel import memory_to_use
 from distsim.base.results import Results
 from distsim.comparison.finder.inflections import as_bases
 from distsim.comparison.finder.lexicon import made_once, opposites_of
@@ -146,7 +146,7 @@ class Paraphraser:
             words; none where None.
         grammar: a pack whose rules' targets are candidates too, scored like the others; its phrases
             are in lower case. None: no rules.
-        memory: bytes of the caches of common phrases, an eighth of `half_of_free` at most;
+        memory: bytes of the caches of common phrases, an eighth of `memory_to_use` at most;
             paraphrasers of the same table, settings of profiles and memory share them.
 
     Raises:
@@ -169,7 +169,7 @@ class Paraphraser:
         index, table = opened_index(index), None if table is None else opened_table(table)
         self.index = index
         self._table, self._grammar = table, grammar
-        self._memory = memory = min(memory, half_of_free() // 8)
+        self._memory = memory = min(memory, memory_to_use() // 8)
         self.options = options or ParaphraseOptions()
         if table is not None:
             table.require_normaliser_of(index)

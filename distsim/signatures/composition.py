@@ -6,8 +6,8 @@ of its own contexts', the rest of its words', each word weighing rare / (rare + 
 text). A phrase that occurs less than `min_own_count` times, or never, is made of its words alone.
 The prior count is lower for idioms: phrases whose own vector is unlike that of their words, and
 those that begin and end with a frequent word (`in order to`).
-A word's vector takes in those of its other forms (distsim.signatures.forms) and those of words of
-like spelling (distsim.signatures.forms).
+A word's vector takes in those of its other forms (`with_other_forms`) and those of words of like
+spelling (`add_spelling`), both in distsim.signatures.forms.
 """
 
 from bisect import bisect_left
@@ -27,7 +27,7 @@ from distsim.corpus.inflections import AUTO, DEFAULT, Inflections
 from distsim.corpus.vocabulary import hash_texts
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted, permute_texts
-from distsim.signatures.forms import spelt, with_other_forms
+from distsim.signatures.forms import add_spelling, with_other_forms
 from distsim.signatures.kernels.composition import (
     IdiomRule,
     centre_rows,
@@ -231,7 +231,9 @@ class PartVectors:
                 vectors, frequent.text, ends, frequent.strengths, composition.forms, rules, jobs
             )
         if composition.spelling:
-            vectors = spelt(vectors, frequent.text, ends, frequent.strengths, composition.spelling)
+            vectors = add_spelling(
+                vectors, frequent.text, ends, frequent.strengths, composition.spelling
+            )
         weights = composition.rare / (composition.rare + frequent.shares)
         return cls(frequent.hashes, weights, *_quantised(vectors))
 

@@ -1,4 +1,4 @@
-"""Adds to words' vectors those of the other forms of the same base word.
+"""Adds to words' vectors those of other forms of the same base word, and of like spellings.
 
 Each form of a lemma is seen in a part of the lemma's contexts only; what they mean is mostly one.
 """
@@ -94,7 +94,7 @@ _MAX_SHARE_OF_WORDS = 0.02  # of all words: a piece that more of them have tells
 _PANEL = 128  # dimensions at a time
 
 
-def spelt(
+def add_spelling(
     vectors: np.ndarray, text: np.ndarray, ends: np.ndarray, strengths: np.ndarray, share: float
 ) -> np.ndarray:
     """Return unit(v + share * unit(s)) for every word, float32[n, dimensions].

@@ -9,7 +9,7 @@ from distsim import storage
 from distsim.contexts.triples import SortedRuns
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import permute_texts
-from distsim.signatures.layout import PhraseStream
+from distsim.signatures.layout import StreamedRows
 from distsim.signatures.signer import SignedBatch
 from distsim.storage.files import naming
 
@@ -113,26 +113,20 @@ class GatheredRows:
     def finish(self) -> int:
         """Write the rows in order of their hashes and return their number."""
         least, last = self._limits()
-        phrases = PhraseStream(self._writer)
-        bits = self._writer.stream("bits", np.uint64, self._n_bits // 64)
-        shares = self._writer.stream("own_shares", np.uint8) if self._composed else None
+        written = StreamedRows(self._writer, self._n_bits, self._composed)
         for rows in self._parts():
             if least:
                 level = rows.strengths == least
                 kept = rows.strengths > least
                 kept[level] = [text <= last for text in rows.texts(level)]
                 rows = rows.where(kept)
-            phrases.append(rows.hashes, rows.strengths, rows.text, rows.lengths)
-            bits.append(rows.bits)
-            if shares is not None:
-                shares.append(rows.shares)
-        phrases.close()
-        self._writer.close("bits")
-        if self._composed:
-            self._writer.close("own_shares")
+            written.append(
+                rows.hashes, rows.strengths, rows.text, rows.lengths,
+                bits=rows.bits, shares=rows.shares,
+            )  # fmt: skip
         if self._runs is not None:
             self._runs.close()
-        return len(phrases)
+        return written.finish()
 
     def _limits(self) -> tuple[int, bytes]:
         """Return (the lowest strength that is kept, the last text of those that have it)."""

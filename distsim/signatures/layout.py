@@ -66,17 +66,28 @@ class StreamedRows:
             batch: phrases with their signatures.
         """
         has_contexts, phrases = batch.has_signature, batch.phrases
-        text = phrases.text[np.repeat(has_contexts, phrases.text_lengths)]
-        self._phrases.append(
+        self.append(
             phrases.hashes[has_contexts],
             phrases.strengths[has_contexts],
-            text,
+            phrases.text[np.repeat(has_contexts, phrases.text_lengths)],
             phrases.text_lengths[has_contexts],
+            bits=batch.bits[has_contexts],
+            shares=batch.shares[has_contexts],
         )
-        self._bits.append(batch.bits[has_contexts])
-        if self._shares is not None:
-            self._shares.append(batch.shares[has_contexts])
         self.n_without_context += int(has_contexts.size - np.count_nonzero(has_contexts))
+
+    def append(self, *phrases: np.ndarray, bits: np.ndarray, shares: np.ndarray | None) -> None:
+        """Append rows.
+
+        Arguments:
+            phrases: as `PhraseStream.append` takes them.
+            bits: uint64[n, n_bits / 64].
+            shares: uint8[n], of own contexts; read where phrases are composed.
+        """
+        self._phrases.append(*phrases)
+        self._bits.append(bits)
+        if self._shares is not None and shares is not None:
+            self._shares.append(shares)
 
     def finish(self) -> int:
         """Return the number of rows; the writer closes open files."""

@@ -15,7 +15,7 @@ import numpy as np
 from distsim import storage
 from distsim.base.arguments import one_path
 from distsim.base.errors import DistsimError, ParameterError, counted
-from distsim.base.parallel import Progress, half_of_free, no_progress
+from distsim.base.parallel import Progress, memory_to_use, no_progress
 from distsim.contexts.ngram import NgramModel
 from distsim.contexts.phrase_store import Selection
 from distsim.contexts.sources.index import IndexSource
@@ -232,7 +232,7 @@ def learn(
 
 
 def _bytes(memory: int | None) -> int:
-    return half_of_free() if memory is None else memory
+    return memory_to_use() if memory is None else memory
 
 
 def _require_memory(

@@ -1,6 +1,6 @@
 """The signature table: bits and strength by phrase, memory-mapped, sorted by hash."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
 from html import escape
@@ -89,7 +89,7 @@ class StoredTable:
         parts: the words' vectors, of which other phrases can be composed; None where not kept.
         longest: tokens of the longest phrases.
         unchanged: whether `build` found this very table there already.
-        kept: what searches computed once, by name.
+        kept: objects made of the table, such as a search, each made once; by any key.
 
     Arguments:
         artifact: of the table.
@@ -117,7 +117,7 @@ class StoredTable:
         self.own_shares: np.ndarray | None = None
         if "own_shares" in artifact:
             self.own_shares = frozen(artifact.array("own_shares", np.uint8))
-        self.kept: dict[str, Any] = {}
+        self.kept: dict[Hashable, Any] = {}
         self._estimators: dict[str, Estimator] = {}
         self.lookup = Lookup(self.normaliser, text_format, self._has)
         of_bits = self.bits.shape[1] * 64 == self.n_bits <= self.n_dimensions
@@ -265,7 +265,7 @@ class StoredTable:
 
     def __repr__(self) -> str:
         return (
-            f"<SignatureTable {self.path}: {counted(len(self), 'phrase')}, "
+            f"<{type(self).__name__} {self.path}: {counted(len(self), 'phrase')}, "
             f"{self.fingerprint.short}>"
         )
 

@@ -90,7 +90,7 @@ def test_little_memory_changes_no_neighbour(learned, run, monkeypatch):  # noqa:
         assert copied.neighbour_list(phrase, k=20) == mapped.neighbour_list(phrase, k=20)
     asked = ("neighbours", learned[1].path, "alice", "--lengths", "3", "--min-strength", "4")
     given, _ = run(*asked, "--memory", "1K")
-    assert parallel.half_of_free() == 1024
+    assert parallel.memory_to_use() == 1024
     monkeypatch.setattr(parallel, "_limit", None)
     assert given == run(*asked)[0]
 

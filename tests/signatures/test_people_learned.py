@@ -34,7 +34,7 @@ from distsim.kernels.compiled import frozen
 from distsim.output.verification import find_faults
 from distsim.signatures import Learning, learn
 from distsim.signatures.composition import Composition
-from distsim.signatures.forms import spelt
+from distsim.signatures.forms import add_spelling
 from distsim.signatures.kernels.composition import (
     IdiomRule,
     centre_rows,
@@ -302,7 +302,7 @@ def test_spelling_is_that_of_the_definition():
     strengths = draw.integers(1, 100, len(words))
     text = np.frombuffer("".join(words).encode(), np.uint8)
     ends = np.cumsum([0, *(len(word.encode()) for word in words)])
-    found = spelt(vectors.astype(np.float32), text, ends, strengths, 0.3)
+    found = add_spelling(vectors.astype(np.float32), text, ends, strengths, 0.3)
     wanted = naive.spelt(words, vectors.tolist(), strengths.tolist(), 0.3)
     assert found == pytest.approx(np.array(wanted), abs=1e-5)
     same = [words.index(word) for word in ("jump", "x", "über2", "x-ray")]
@@ -665,6 +665,8 @@ def test_commands(learned, tmp_path, capsys):
                  "--set", "model.window=3", "--set", "n_bits=64", "--min-count", 3)  # fmt: skip
     assert "words' vectors kept beside them" in signed.err
     assert run("similarity", tmp_path / "t", "alice queen", "alice").out.endswith("\tcomposed\n")
+    err = run("similarity", tmp_path / "t", "alice queen", "zeppelin").err
+    assert "'zeppelin' is not in the table" in err and "alice queen" not in err
     assert json.loads(
         run("similarity", tmp_path / "t", "alice", "queen", "--json").out
     )["composed"] is False  # fmt: skip

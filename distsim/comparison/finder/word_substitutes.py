@@ -1,4 +1,4 @@
-"""Substitutes of single words without a sentence, by what `sign` stored, best first."""
+"""Substitutes of single words by what `sign` stored: of a word alone, or to rank in a sentence."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

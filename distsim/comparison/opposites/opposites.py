@@ -360,7 +360,7 @@ def opposites_last(
 ) -> tuple[list[Placed], int]:
     """Return (k answers, contrasted phrases last; how many of these are below the k, or left out).
 
-    None is among the first five answers while there are enough others.
+    No contrasted phrase is among the first five answers while there are enough others.
 
     Arguments:
         opposites: classifier of opposites; None keeps the order.
