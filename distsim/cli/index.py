@@ -173,7 +173,7 @@ def build(
     """Index a corpus; --memory limits the size of shards.
 
     --set and --recipe change shard_tokens and how words are normalised (normaliser.fold_numbers,
-    normaliser.drop_punctuation, normaliser.drop_digits).
+    normaliser.drop_punctuation, normaliser.drop_digits, normaliser.turkish).
     """
     from distsim.corpus.normaliser import Normaliser
     from distsim.indexes.build import IndexOptions
@@ -349,7 +349,10 @@ def _report(index: "CorpusIndex") -> None:
         )
     )
     if index.report.read.empty:
-        say(f"{counted(index.report.read.empty, 'record')} without text left out")
+        say(
+            f"{counted(index.report.read.empty, 'record')} without text left out; the first: "
+            f"{index.report.read.first_empty}"
+        )
     if index.report.read.skipped:
         say(
             f"{counted(index.report.read.skipped, 'broken record')} left out; the first: "

@@ -31,8 +31,8 @@ class Document(NamedTuple):
     None. fields: values by name: text, numbers, dates, None for a missing one. line: where the
     document is in its file, from 1, shown with every place in it, or where each line of the
     text is; where None, lines are counted as in a file of all documents with a blank line
-    behind each. annotations: lemma and tag of each token of a tokenised text; where the reader
-    has dependencies also its coarse tag, its relation, and how many tokens behind it its head is;
+    behind each. annotations: lemma and tag of each token of a tokenised text, perhaps its coarse
+    tag; where the reader has dependencies also its relation, and how far behind it its head is;
     such tokens are separated by NO_SPACE where the reader knows that no space does.
     continues: the text goes on where that of the document before ended.
 

@@ -109,6 +109,9 @@ def undo_moses_escapes(text: bytes) -> bytes:
     return _ENTITY_BYTES.sub(lambda match: _CHARACTER[match[0]], text)
 
 
+_TURKISH_LOWER_CASE = str.maketrans("Iİ", "ıi")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Normaliser:
     """Settings of token normalisation: NFC, lower case, NFC again, then the options.
@@ -122,13 +125,14 @@ class Normaliser:
         fold_numbers: write every decimal digit as 0, so that 1984 and 2015 are one word.
         drop_punctuation: tokens without any letter or digit vanish.
         drop_digits: tokens that hold a digit and no letter vanish.
+        turkish: the lower case of I and İ is ı and i, as in Turkish and Azeri. None: it is not.
 
     Marton (2013, section 4.1) removes numbers and punctuation from his corpora: both drops.
 
     >>> Normaliser().token("Été"), Normaliser().token("O’Brien’s"), Normaliser().token("ofﬁce")
     ('été', "o'brien's", 'office')
-    >>> Normaliser(fold_numbers=True).token("1984")
-    '0000'
+    >>> Normaliser(fold_numbers=True).token("1984"), Normaliser(turkish=True).token("IŞIK")
+    ('0000', 'ışık')
     """
 
     lower: bool = True
@@ -136,6 +140,7 @@ class Normaliser:
     fold_numbers: bool = False
     drop_punctuation: bool = False
     drop_digits: bool = False
+    turkish: bool | None = None
 
     def token(self, token: str) -> str:
         """Return the token's normal form, empty where the token is dropped.
@@ -159,7 +164,7 @@ class Normaliser:
         Arguments:
             tokens: as written.
         """
-        if self.fold_numbers or self.drops:
+        if self.fold_numbers or self.drops or self.turkish:
             return [self.token(token.decode()).encode() for token in tokens]
         return [
             (t.lower() if self.lower else t)
@@ -174,6 +179,8 @@ class Normaliser:
         Arguments:
             text: as written.
         """
+        if self.turkish and self.lower:
+            text = unicodedata.normalize("NFC", text).translate(_TURKISH_LOWER_CASE)
         if text.isascii():
             text = text.lower() if self.lower else text
             text = text.replace("`", "'") if self.fold_variants else text

@@ -555,8 +555,8 @@ class IndexBuilder:
         self._layers: LayersBuilder | None = None
         if options.is_annotated:
             layers = Layers(writer.read, writer.entries.__contains__) if writer.entries else None
-            names = LAYERS if READERS[options.file_format].has_dependencies else ALWAYS
-            self._layers = LayersBuilder(options.normaliser.characters, names, layers)
+            if layers is not None or READERS[options.file_format].has_dependencies:
+                self._layers = LayersBuilder(options.normaliser.characters, LAYERS, layers)
         self._shard: _ShardWriter | None = None
         self._names_documents = False  # plain text beside documents with ids
         self._named = -1  # the last source one of whose documents has its name
@@ -735,7 +735,7 @@ class IndexBuilder:
         about = block.documents
         text, text_starts = self._written(block, tokens, kept, repeats)
         annotated: tuple[np.ndarray, ...] = ()
-        if self._layers is not None and about is not None:
+        if self._options.is_annotated and about is not None:
             annotated = self._analyses(words, about.annotations, tokens.sentence_stops)
         lines = tokens.sentence_lines[kept]
         line_numbers = lines + block.first_line if about is None else about.lines[lines]
@@ -779,7 +779,6 @@ class IndexBuilder:
             annotations: of each token.
             stops: int64, tokens up to the end of each sentence.
         """
-        assert self._layers is not None
         if len(annotations) != words.size:
             raise InputError(
                 f"{counted(len(annotations), 'token')} are annotated, {words.size:,} found: "
@@ -787,12 +786,14 @@ class IndexBuilder:
                 "white space that is not known here: report it"
             )
         kept = np.flatnonzero(words != DROPPED)
+        if self._layers is None:  # the first tokens show which there are
+            names = LAYERS[: len(annotations[0])] if annotations else ALWAYS
+            self._layers = LayersBuilder(self._options.normaliser.characters, names)
         n_layers = len(self._layers.names)
-        columns = [
-            self._layers.number(
-                words[kept], [annotations[number][:n_layers] for number in kept.tolist()]
-            )
-        ]
+        rows = [annotations[number][:n_layers] for number in kept.tolist()]
+        if rows and min(map(len, rows)) < n_layers:  # of another file
+            rows = [(*row, *["_"] * (n_layers - len(row))) for row in rows]
+        columns = [self._layers.number(words[kept], rows)]
         if n_layers == len(LAYERS):
             heads = np.array(
                 [annotation[n_layers] for annotation in annotations], np.int64

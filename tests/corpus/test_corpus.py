@@ -447,3 +447,30 @@ def test_the_head_of_a_pipe_can_be_read_before_the_whole(tmp_path):
         (source,) = find_sources([pipe])
         assert read_head(source) == TEXT[:HEAD_BYTES]
         assert read(pipe) == TEXT
+
+
+def test_turkish_case():
+    turkish, usual = Normaliser(turkish=True), Normaliser()
+    for written, folded in (("Işık", "ışık"), ("IŞIK", "ışık"), ("İstanbul", "istanbul"),
+                            ("I\u0307stanbul", "istanbul"), ("ILIK", "ılık"), ("İZMİR", "izmir"),
+                            ("I'M", "ı'm")):  # fmt: skip
+        assert turkish.token(written) == folded
+        assert turkish.tokens([written.encode()]) == [folded.encode()]
+    assert usual.token("Işık") == "işık" and usual.token("İstanbul") == "istanbul"
+    assert Normaliser(turkish=True, lower=False).token("Işık") == "Işık"
+    assert "turkish" not in usual.manifest()
+    assert Normaliser.from_manifest(turkish.manifest()) == turkish
+
+
+def test_an_index_of_turkish_is_asked_and_written_in_its_case(tmp_path, run):
+    text = tmp_path / "a.txt"
+    text.write_text("Işık yandı. İstanbul ISINDI, ılık ılık.\n", encoding="utf-8")
+    run("index", "build", text, "-o", tmp_path / "i", "--set", "normaliser.turkish=true")
+    for phrase, node in (
+        ("ışık", "Işık"),
+        ("IŞIK", "Işık"),
+        ("istanbul ısındı", "İstanbul ISINDI"),
+    ):
+        assert run("kwic", tmp_path / "i", phrase)[0].split("\t")[2] == node
+    assert run("count", tmp_path / "i", "--query", "ısın*")[0] == "ısın*\t1\n"
+    run("verify", tmp_path / "i")

@@ -171,6 +171,17 @@ def test_a_corpus_of_tei_is_a_document_each(tmp_path):
     assert [one.text.split("\n") for one in documents] == [TEI_TEXT] * 2
 
 
+def test_documents_without_text_are_left_out(tmp_path, run):
+    text = "<teiCorpus><TEI><text><p>The king.</p></text></TEI>\n<TEI><text><p/></text></TEI>"
+    path = written(tmp_path, "a.xml", f"{text}\n<TEI><teiHeader/></TEI></teiCorpus>")
+    _, err = run("index", "build", path, "-o", tmp_path / "index")
+    assert f"2 records without text left out; the first: {path}, line 2" in err
+    assert CorpusIndex.open(tmp_path / "index").n_tokens == 3
+    empty = written(tmp_path, "b.xml", "<TEI><teiHeader/></TEI>")
+    _, err = run("index", "build", empty, "-o", tmp_path / "none", status=1)
+    assert "b.xml: no token in the corpus" in err
+
+
 def test_a_long_tei_document_comes_in_pieces(tmp_path):
     text = "<TEI><text>" + "<p>The king said so, and it was so.</p>" * 80_000 + "</text></TEI>"
     documents = read(written(tmp_path, "a.xml", text))
@@ -194,7 +205,6 @@ def test_other_xml_by_its_root(tmp_path):
             r"line 1: is no well-formed XML \(mismatched tag\)",
         ),
         ("<TEI>\n<text><p>the king", "line 2: is no well-formed XML"),
-        ("<TEI><teiHeader/></TEI>", "line 1: has no text: leave it out"),
         ("<other/>", "has no element TEI, TEI.2"),
         ("<TEI>" + "<p>" * 3000, "over 2,000 elements inside each other"),
         ('<?xml version="1.0" encoding="xyz"?><TEI/>', "line 1: "),
@@ -230,6 +240,27 @@ def test_vertical_files_have_layers_sentences_and_fields(tmp_path):
     index = built(path, tmp_path / "i")
     assert [len(index.spans(q, query=True)) for q in ('[lemma="run"]', '[tag="PRP"]')] == [1, 2]
     assert index.select(where="year=1851").count("ran") == 1
+
+
+def test_a_named_column_of_coarse_tags_is_a_layer(tmp_path, run):
+    rows = [("word", "lemma", "xpos", "upos"), ("Kings", "king", "NNS", "NOUN"),
+            ("ran", "run", "VBD", "VERB"), ("fast", "fast", "RB", "_")]  # fmt: skip
+    text = "\n".join(map("\t".join, rows)) + "\n"
+    named = written(tmp_path, "a.vrt", text)
+    bare = written(tmp_path, "b.vrt", text.partition("\n")[2].replace("fast", "home"))
+    for name, options in (("named", {}), ("bare", {"columns": "word,lemma,xpos,upos"})):
+        index = built({"named": named, "bare": bare}[name], tmp_path / name, **options)
+        assert index.layers.names == ("lemma", "tag", "upos")
+        assert len(index.spans('[tag="VBD" & upos="VERB"]', query=True)) == 1
+        assert index.of_layer("upos").count(["NOUN", "VERB", "_"]).tolist() == [1, 1, 1]
+    plain = built(bare, tmp_path / "plain")
+    assert plain.layers.names == ("lemma", "tag")
+    # Files of which the first alone, or only a later one, has the column.
+    run("index", "add", tmp_path / "named", bare)
+    assert CorpusIndex.open(tmp_path / "named").of_layer("upos").count("_") == 4
+    run("index", "add", tmp_path / "plain", named)
+    assert CorpusIndex.open(tmp_path / "plain").layers.names == ("lemma", "tag")
+    run("verify", tmp_path / "named")
 
 
 def test_columns_and_documents_of_vertical_files(tmp_path):

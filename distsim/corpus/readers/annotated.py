@@ -183,6 +183,7 @@ _ENDS = re.compile(r"(?:\s*</[A-Za-z_][\w.:-]*\s*>)+\s*")
 _STOPS = frozenset(".!?…。！？؟۔।։።") | {"..."}
 _WORD_NAMES = ("word", "form", "token")
 _TAG_NAMES = ("tag", "pos", "xpos", "msd", "upos", "ttpos")
+_UPOS_NAMES = ("upos", "ud_pos")
 _LEMMA_NAMES = ("lemma", "base", "baseform", "lempos")
 _UNKNOWN = ("<unknown>", "_", "", "@card@")
 
@@ -190,8 +191,9 @@ _UNKNOWN = ("<unknown>", "_", "", "@card@")
 class Layout(NamedTuple):
     """What a vertical file has.
 
-    n_columns: of a token. tag, lemma: their columns, None where there is none. document, sentence:
-    names of structures; "" where there is none. has_header: the first token's line names columns.
+    n_columns: of a token. tag, lemma, upos: their columns, None where there is none; that of the
+    coarse tag is named, not guessed. document, sentence: names of structures; "" where there is
+    none. has_header: the first token's line names columns.
     """
 
     n_columns: int
@@ -200,6 +202,7 @@ class Layout(NamedTuple):
     document: str
     sentence: str
     has_header: bool = False
+    upos: int | None = None
 
 
 def layout_of(head: bytes, columns: str | None, document: str | None) -> Layout:
@@ -211,7 +214,7 @@ def layout_of(head: bytes, columns: str | None, document: str | None) -> Layout:
         document: the structure that is a document; guessed where None.
 
     >>> layout_of(b"<s>\\nThe\\tDT\\tthe\\nkings\\tNNS\\tking\\n</s>\\n", None, None)
-    Layout(n_columns=3, tag=1, lemma=2, document='', sentence='s', has_header=False)
+    Layout(n_columns=3, tag=1, lemma=2, document='', sentence='s', has_header=False, upos=None)
     """
     lines = head.decode(errors="replace").split("\n")[:-1] or [head.decode(errors="replace")]
     parts = [_tags_before(line.rstrip("\r"), _STRUCTURES) for line in lines if line.strip()]
@@ -233,6 +236,7 @@ def layout_of(head: bytes, columns: str | None, document: str | None) -> Layout:
         lemma = next((names.index(name) for name in _LEMMA_NAMES if name in names), None)
     else:
         tag, lemma = _guessed(rows, n_columns)
+    upos = next((names.index(name) for name in _UPOS_NAMES if name in names), None)
     tags_of_file = [tag for tags, _ in parts for tag in tags]
     starts = [(match[2], bool(match[3])) for match in tags_of_file if not match[1]]
     opened = {name for name, _ in starts}
@@ -241,7 +245,7 @@ def layout_of(head: bytes, columns: str | None, document: str | None) -> Layout:
     if not guess and of_attributes:
         guess = _innermost(tags_of_file, set(of_attributes))
     sentence = next((name for name in _SENTENCES if name in opened), "")
-    return Layout(n_columns, tag, lemma, document or guess, sentence, has_header)
+    return Layout(n_columns, tag, lemma, document or guess, sentence, has_header, upos)
 
 
 def _names_columns(row: Sequence[str]) -> bool:
@@ -338,7 +342,7 @@ class _VerticalDocuments:
     def _new_document(self, name: str) -> None:
         self._sentences: list[str] = []
         self._lines: list[int] = []
-        self._annotations: list[tuple[str, str]] = []
+        self._annotations: list[tuple[str, ...]] = []
         self._forms: list[str] = []
         self._joined: set[int] = set()  # numbers of the forms behind which no space stands
         self._first = 0
@@ -355,8 +359,10 @@ class _VerticalDocuments:
         form = "_".join(unescape(row[0]).split()) or "_"
         self._first = self._first or line
         self._forms.append(form)
-        self._annotations.append((self._value(row, self._layout.lemma, form),
-                                  self._value(row, self._layout.tag, "_")))  # fmt: skip
+        layout = self._layout
+        tags = [layout.tag] if layout.upos is None else [layout.tag, layout.upos]
+        self._annotations.append((self._value(row, layout.lemma, form),
+                                  *(self._value(row, tag, "_") for tag in tags)))  # fmt: skip
         ends = not self._layout.sentence and form in _STOPS and not self._abbreviated()
         if ends or len(self._forms) >= _MOST_TOKENS:
             self.end_sentence()

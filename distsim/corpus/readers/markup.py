@@ -647,7 +647,7 @@ def _read(markup: Markup, source: Source, options: ReadOptions) -> Iterator[Docu
         if document.is_over:
             document = None
             if not lines.has_text:
-                options.skip(InputError(f"{source.label}, line {line}: has no text: leave it out"))
+                options.skip_empty(f"{source.label}, line {line}")
     if not n_documents:
         names = ", ".join(sorted(markup.documents))
         raise InputError(f"{source.label}: has no element {names}: name its format")

@@ -27,7 +27,8 @@ class ReadOptions:
     out broken records. text_format: how texts are cut. columns: names of those of vertical files.
     document_name: of their structure that is a document. leave_out: elements of XML that are not
     read, in place of the usual ones. encoding: of files that are not UTF-8. `skipped` counts them,
-    `first_skipped` tells of the first, `empty` counts records without text.
+    `first_skipped` tells of the first; `empty` counts records without text, `first_empty` is the
+    place of the first.
     """
 
     text_field: str | None = None
@@ -41,6 +42,7 @@ class ReadOptions:
     skipped: int = 0
     first_skipped: str = ""
     empty: int = 0
+    first_empty: str = ""
 
     def skip(self, error: InputError) -> None:
         """Count a broken record, or raise its error where broken records are not skipped.
@@ -55,6 +57,15 @@ class ReadOptions:
             raise InputError(f"{error}, or leave broken records out with `skip_broken`")
         self.first_skipped = self.first_skipped or str(error)
         self.skipped += 1
+
+    def skip_empty(self, place: str) -> None:
+        """Count a record without text.
+
+        Arguments:
+            place: of the record.
+        """
+        self.first_empty = self.first_empty or place
+        self.empty += 1
 
     def id_of(self, id_: str) -> str | None:
         """Return the id of a document that a file or a structure names; None where it is numbered.
@@ -96,7 +107,7 @@ class ReadOptions:
             )
             return None
         if not text.strip():
-            self.empty += 1
+            self.skip_empty(place)
             return None
         if not text.isascii() and (half := _HALF.search(text)) is not None:
             self.skip(InputError(f"{place}: {half[0]!r} is half of a character: correct the text"))
