@@ -1,6 +1,6 @@
 """Similarities of phrases: estimated from tables, exact from contexts, of real vectors.
 
-Each way is a `Similarity`: it says how alike two phrases are, and of many pairs also which it
+Each measure is a `Similarity`: it says how alike two phrases are, and of many pairs also which it
 knows and for which it had to compose a phrase of its words. All of them are pickled as a path:
 pickled and opened again in another process, they map the same files.
 """
@@ -22,7 +22,7 @@ from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import cosine as cosine_of_contexts
 from distsim.signatures.composition import Composer
-from distsim.signatures.estimates import estimate_of
+from distsim.signatures.estimates import estimate_by
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.recipe import Recipe
 from distsim.signatures.signer import Signer
@@ -38,7 +38,7 @@ _FIRST = frozen(np.zeros(1, np.int64))
 class Estimate(NamedTuple):
     """Estimate for one pair: its similarity, None without one, and whether a side was composed.
 
-    composed: a phrase is not in the table; what stands for it was made of its words.
+    composed: a phrase is not in the table; its vector was composed of those of its words.
 
     >>> EstimatedCosine(learned).estimates([("king", "zebra crossing")])
     [Estimate(similarity=None, composed=False)]
@@ -141,7 +141,7 @@ def similarity(
         table: a table, an index that was signed, or the path of either; opened by each call where
             it is none yet.
         other: the table in which `b` is looked up, where not in the same one.
-        estimate: `bits` or `restored`; None: the table's default.
+        estimate: `bits` or `restored`, as for `cosine`; None: the table's default.
 
     Raises:
         ParameterError: a phrase is empty.
@@ -177,9 +177,7 @@ def similarities(
         table: a table, an index that was signed, or the path of either.
         pairs: two phrases each, words separated by spaces, or a frame with two columns.
         other: a second table, for the second phrases; the same where None.
-        estimate: `restored`: cosine of the vectors, stored or composed; `bits`: estimate from the
-            Hamming distance of the signatures alone. None: `restored` where the table stores
-            its words' vectors, else `bits`.
+        estimate: `bits` or `restored`, as for `cosine`; None: the table's default.
 
     Raises:
         ParameterError: a phrase is empty, or there is no such estimate.
@@ -199,9 +197,8 @@ class EstimatedCosine(Similarity):
         other: the table for the second of a pair, where it is not the same one.
         compose: make a phrase that is not in the table of its words, where the table keeps their
             vectors; such an estimate is marked `composed`.
-        estimate: `bits`, by the Hamming distance; `restored`, by both vectors, stored or
-            composed, nearest to the exact cosine. None: restored where the table stores its words'
-            vectors, as learned ones do, else bits.
+        estimate: `bits` or `restored`, as for `cosine`; None: the table's default, of two tables
+            `restored` where it is the default of both.
 
     Raises:
         IncompatibleError: the tables were not made with the same settings.
@@ -230,11 +227,11 @@ class EstimatedCosine(Similarity):
             other = self._tables[1]
             table.fingerprint.require_same(other.fingerprint, str(table.path), str(other.path))
             if estimate is None and any(
-                estimate_of(table, None) == "bits" for table in self._tables
+                estimate_by(table, None) == "bits" for table in self._tables
             ):
                 estimate = "bits"
         self._estimators = [table.estimator(estimate=estimate) for table in self._tables]
-        self.estimate = self._estimators[0].name
+        self.estimate = self._estimators[0].estimate
         self._compose = compose
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -247,11 +244,10 @@ class EstimatedCosine(Similarity):
         return f"EstimatedCosine({self._tables[0]!r}, {self.estimate})"
 
     def similarity(self, a: str, b: str) -> float | None:
-        """Return the similarity of two phrases, -1 to 1, None where it has none.
+        """Return what `estimates` does of one pair; phrases of the table take a shorter way.
 
         Arguments:
-            a: a phrase, words separated by spaces.
-            b: another one.
+            a, b: words separated by spaces.
 
         Raises:
             ParameterError: a phrase is empty, or no text.
@@ -259,7 +255,7 @@ class EstimatedCosine(Similarity):
         pair = one_text(a, "a"), one_text(b, "b")
         if len(self._tables) == 1 and self.estimate == "restored":
             estimator, normal_form = self._estimators[0], self._tables[0].normal_form
-            first, second = (estimator.stored_phrase(normal_form(phrase)) for phrase in pair)
+            first, second = (estimator.of_table_phrase(normal_form(phrase)) for phrase in pair)
             if first is not None and second is not None:
                 return float(estimator.cosines(first, second, _FIRST, _FIRST)[0])
         return self.estimates([pair])[0].similarity
@@ -307,10 +303,11 @@ def cosine(
 
     Arguments:
         table: a table, an index that was signed, or the path of either.
-        how: `bits`, estimated from signatures; `restored`, of vectors, stored or composed;
-            `exact`, of the counted contexts, which the table keeps or the index has; `vectors`, of
-            the real-valued vectors of a learned table, made from the index. None: `restored` where
-            the table stores its words' vectors, else `bits`.
+        how: `bits`, estimated by the Hamming distance of signatures; `restored`, of vectors, stored
+            or composed, nearest to the exact cosine; `exact`, of the counted contexts, which the
+            table keeps or the index has; `vectors`, of the real-valued vectors of a learned table,
+            made from the index. None: the table's default, `restored` where it stores its words'
+            vectors, as learned ones do, else `bits`.
         index: where contexts are counted; None: the index that contains the table.
         other: the table of the second phrase of a pair, where it is not the same one; estimates
             alone have it.

@@ -19,7 +19,7 @@ from distsim.comparison.measures import EstimatedCosine, Similarity
 from distsim.kernels.compiled import frozen
 from distsim.signatures.distinctive_words import Cores, DistinctiveWords
 from distsim.signatures.estimates import (
-    Stored,
+    KnownPhrases,
     cosines_of_distances,
     estimated_cosine,
 )
@@ -156,7 +156,7 @@ class NeighbourSearch:
         self._estimator = table.estimator(estimate=estimate)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _search, (self._table, self._options | {"estimate": self._estimator.name})
+        return _search, (self._table, self._options | {"estimate": self._estimator.estimate})
 
     @property
     def table(self) -> StoredTable:
@@ -166,7 +166,7 @@ class NeighbourSearch:
     @property
     def estimate(self) -> str:
         """How similarities are estimated: `bits` or `restored`."""
-        return self._estimator.name
+        return self._estimator.estimate
 
     def __repr__(self) -> str:
         return f"<NeighbourSearch among {counted(len(self._part), 'phrase')} of {self._table!r}>"
@@ -289,7 +289,7 @@ class NeighbourSearch:
         if k is not None or threshold is None:
             k = whole_number(k, "k", 1)
         focal = self._focal(self._table.normal_form(one_text(phrase, "phrase")))
-        if not focal.stored.known[0]:
+        if not focal.phrases.known[0]:
             return None
         return self._list_neighbours(focal, k, threshold, among)
 
@@ -314,11 +314,11 @@ class NeighbourSearch:
         if not phrases:
             raise ParameterError("no phrase is given: give at least one")
         focal = self._focal(*phrases)
-        if not focal.stored.known.all():
+        if not focal.phrases.known.all():
             return None
         if len(phrases) > 1 or negative:
             signs = np.repeat([1.0, -1.0], [len(positive), len(negative)])
-            focal = replace(focal, stored=focal.stored.sum(signs))
+            focal = replace(focal, phrases=focal.phrases.sum(signs))
         return self._list_neighbours(focal, k).neighbours
 
     def of_vector(self, vector: np.ndarray, *, k: int = 10) -> Results[Neighbour]:
@@ -332,9 +332,9 @@ class NeighbourSearch:
             ParameterError: the vector is of another shape, 0 or no number in places, or k is no
                 whole number above 0.
         """
-        stored = self._estimator.of_vector(vector)
+        known_phrases = self._estimator.of_vector(vector)
         return self._list_neighbours(
-            _Focal("", np.empty(0, np.int64), stored), whole_number(k, "k", 1)
+            _Focal("", np.empty(0, np.int64), known_phrases), whole_number(k, "k", 1)
         ).neighbours
 
     def _list_neighbours(
@@ -342,7 +342,7 @@ class NeighbourSearch:
         among: int | None = None,
     ) -> NeighbourList:  # fmt: skip
         """Return the neighbours of a focal vector, with the number of near-duplicates left out."""
-        table, by_bits = self._table, self._estimator.name == "bits"
+        table, by_bits = self._table, self._estimator.estimate == "bits"
         radius = _radius(threshold, table.n_bits, 0.0 if by_bits else _LENIENCE)
         wanted = len(self._part) if k is None else k
         near, hidden = _Near.nothing(), 0
@@ -379,12 +379,12 @@ class NeighbourSearch:
         n = among or _FIRST_RING
         if among is None and threshold is not None:
             n = size
-        elif not distinct and self._estimator.name == "bits":
+        elif not distinct and self._estimator.estimate == "bits":
             n = wanted
         inner = -1
         while True:
             asked = n + focal.rows.size  # which are left out
-            at, distances = self._nearest_rows(focal.stored.bits[0], asked, radius)
+            at, distances = self._nearest_rows(focal.phrases.bits[0], asked, radius)
             is_last = at.size < asked or among is not None
             new = (distances > inner) & ~np.isin(self._rows(at), focal.rows)
             yield at[new], distances[new]
@@ -421,7 +421,7 @@ class NeighbourSearch:
 
     def _focal(self, *normal: str) -> "_Focal":
         rows = self._table.find_normal(normal)
-        return _Focal(" ".join(normal), rows, self._estimator.stored_phrases(normal))
+        return _Focal(" ".join(normal), rows, self._estimator.of_phrases(normal))
 
     def _listed(
         self, focal: "_Focal", at: np.ndarray, distances: np.ndarray, before: np.ndarray,
@@ -505,9 +505,9 @@ class NeighbourSearch:
 
         Whole, so that what is printed alike is a tie.
         """
-        stored = self._estimator.stored(rows, *self._table.edges(rows))
+        of_rows = self._estimator.of_rows(rows, *self._table.edges(rows))
         focals = np.zeros(rows.size, np.int64)
-        cosines = self._estimator.cosines(focal.stored, stored, focals, np.arange(rows.size))
+        cosines = self._estimator.cosines(focal.phrases, of_rows, focals, np.arange(rows.size))
         return np.rint((1.0 - cosines) * _COSINE_STEPS).astype(np.int64)
 
 
@@ -516,12 +516,12 @@ class _Focal:
     """The focal vector of a search: of a phrase, or the sum of several.
 
     normal: its normal form, those of several end to end. rows: int64, of each phrase, -1 where it
-    has none. stored: what is known of it.
+    has none. phrases: what is known of it.
     """
 
     normal: str
     rows: np.ndarray
-    stored: Stored
+    phrases: KnownPhrases
 
 
 class _Near(NamedTuple):

@@ -21,7 +21,7 @@ from distsim.contexts.phrase_store import Selection
 from distsim.contexts.sources.source import PhraseSource
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.signatures import merge, signing
-from distsim.signatures.estimates import Stored
+from distsim.signatures.estimates import KnownPhrases
 from distsim.signatures.recipe import Recipe
 from distsim.signatures.table import PhraseEvidence, StoredTable, TableLike, opened_table
 
@@ -100,12 +100,8 @@ _FIRST = np.zeros(1, np.int64)
 class SignatureTable(StoredTable):
     """Phrases with their signatures; arrays are mapped, not read.
 
-    hashes: uint64[n], sorted. bits: uint64[n, n_bits / 64]. n_dimensions: of words' vectors, as
-    many as bits where the table keeps none. strengths: uint32[n], the
-    occurrences behind each signature. fingerprint: how it was made. parameters: that and which
-    phrases. parts: the words' real vectors, of which other phrases can be composed; None where
-    not kept. longest: the most tokens that a phrase has. unchanged: whether `build` found this
-    very table there already.
+    Its attributes, such as `hashes`, `bits`, `strengths` and `fingerprint`, are those of
+    `StoredTable` in `distsim.signatures.table`.
 
     `len` gives the phrases, `in` tells whether one has a signature, iteration yields them all.
     `table[phrase]` is a vector, `table.similarity(a, b)` and `table.neighbours(phrase)` are the
@@ -317,14 +313,14 @@ class SignatureTable(StoredTable):
             int(self.estimator().cosines(each, total, order, np.zeros_like(order)).argmin())
         ]
 
-    def _sum(self, phrases: Texts) -> tuple[Stored, Stored]:
-        """Return what is stored of phrases, and of their sum."""
+    def _sum(self, phrases: Texts) -> tuple[KnownPhrases, KnownPhrases]:
+        """Return what is known of phrases, and of their sum."""
         names = one_or_many_texts(phrases, "phrases")
         if not names:
             raise ParameterError("no phrase is given: give at least one")
         _ = self[names]  # refuses what is not known
-        stored = self.estimator().stored_phrases([self.normal_form(name) for name in names])
-        return stored, stored.sum(np.ones(len(names)))
+        known_phrases = self.estimator().of_phrases([self.normal_form(name) for name in names])
+        return known_phrases, known_phrases.sum(np.ones(len(names)))
 
     @property
     def index_to_key(self) -> list[str]:

@@ -12,7 +12,7 @@ from distsim.base.results import Results
 from distsim.comparison.measures import Coverage, Estimate, Similarity
 from distsim.comparison.table import SignatureTable
 from distsim.evaluation.gold import GoldSet
-from distsim.signatures.estimates import estimate_of
+from distsim.signatures.estimates import estimate_by
 
 _CONFIDENCE = 0.95
 
@@ -185,12 +185,12 @@ def signature_line(
         samples: number of bootstrap samples. seed: seed of the bootstrap.
         estimate: how the table's cosines are estimated; None: the table's default.
     """
-    way = estimate_of(table, estimate)
+    estimate = estimate_by(table, estimate)
     fields = {
         **table.fingerprint.fields(),
         "min-count": table.parameters.get("min_count"),
         "corpus": str(table.parameters.get("corpus"))[:12],
-        **({} if way == "bits" else {"estimate": way}),
+        **({} if estimate == "bits" else {"estimate": estimate}),
         "bootstrap": f"{samples},seed={seed}",
         "version": program_version(),
     }

@@ -284,7 +284,7 @@ class PairFeatures:
         if opposites is not None:
             self.groups["opposites"] = OF_OPPOSITES
         self.names = tuple(name for names in self.groups.values() for name in names)
-        if ngram is not None and ngram.estimator().name == "restored":
+        if ngram is not None and ngram.estimator().estimate == "restored":
             numbers = range(_TURNS * ngram.n_dimensions)
             self.groups["vectors"] = tuple(f"{kind}_{k}" for kind in _KINDS for k in numbers)
 

@@ -25,7 +25,7 @@ from distsim.grammar.kernels.phrase_pairs import has_unknown_alone, hash_spans
 from distsim.grammar.kernels.rule_similarity import compare_sides, facing_words, words_of_sides
 from distsim.grammar.tokens import UNKNOWN, BlockWords, LookedUpWords, WordForms
 from distsim.kernels.compiled import frozen
-from distsim.signatures.estimates import Stored
+from distsim.signatures.estimates import KnownPhrases
 
 # Chosen by `bench/gapped.py` and `bench/judged_rules.py` with the table of the English Wikipedia.
 WHOLE, WORDS, LETTERS = 0.4, 0.6, 0.16  # weights of the three likenesses
@@ -128,12 +128,12 @@ class RuleSimilarity:
         pairs = np.zeros((len(block), 2), np.int64)  # a side without words is not looked at
         pairs.ravel()[filled] = side_numbers
         rows = self.table.find_rendered(sides, ends)
-        stored = self._estimator.stored(rows, sides, ends[:-1], ends[1:])
+        known_phrases = self._estimator.of_rows(rows, sides, ends[:-1], ends[1:])
         has_own = rows >= 0
         has_own[has_own] = self.table.has_own_contexts(rows[has_own])
         composed = ~has_own[pairs].all(axis=1)
         form_hashes = frozen(hash_blob(forms.text, forms.offsets))
-        wholes = self._wholes(stored, pairs)
+        wholes = self._wholes(known_phrases, pairs)
         spans = np.column_stack([firsts[:, 0], lengths[:, 0], firsts[:, 1], lengths[:, 1]])
         unknown = frozen((forms.changes & UNKNOWN) > 0)
         lone = has_unknown_alone(frozen(spans), word_numbers, unknown, form_hashes)
@@ -155,16 +155,16 @@ class RuleSimilarity:
         has_both: np.ndarray = lengths.min(axis=1) > 0
         return SideScores(wholes, rules, parts, composed & ~np.isnan(wholes), has_both)
 
-    def _wholes(self, stored: Stored, pairs: np.ndarray) -> np.ndarray:
+    def _wholes(self, sides: KnownPhrases, pairs: np.ndarray) -> np.ndarray:
         """Return the cosine of the sides of each rule, float64[n], NaN where one is unknown.
 
         Arguments:
-            stored: of the distinct sides. pairs: int64[n, 2], numbers of a rule's sides.
+            sides: the distinct ones. pairs: int64[n, 2], numbers of a rule's sides.
         """
         first, second = pairs.T
         wholes = np.where(first == second, 1.0, np.nan)
-        known = np.flatnonzero((first != second) & stored.known[first] & stored.known[second])
-        wholes[known] = self._estimator.cosines(stored, stored, first[known], second[known])
+        known = np.flatnonzero((first != second) & sides.known[first] & sides.known[second])
+        wholes[known] = self._estimator.cosines(sides, sides, first[known], second[known])
         return wholes
 
     def _exclusive_pairs(
@@ -198,9 +198,11 @@ class RuleSimilarity:
             words: of a block. forms: their normal forms.
         """
         rows = self.table.find_rendered(forms.text, forms.offsets)
-        stored = self._estimator.stored(rows, forms.text, forms.offsets[:-1], forms.offsets[1:])
-        vectors = np.ascontiguousarray(stored.unit_vectors, np.float32)
-        vectors[~stored.known] = 0.0
+        known_words = self._estimator.of_rows(
+            rows, forms.text, forms.offsets[:-1], forms.offsets[1:]
+        )
+        vectors = np.ascontiguousarray(known_words.unit_vectors, np.float32)
+        vectors[~known_words.known] = 0.0
         counts = np.where(rows >= 0, self.table.strengths[np.maximum(rows, 0)], 0)
         shares = counts / self._n_tokens
         known = self._marks_of(words.texts)

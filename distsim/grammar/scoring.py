@@ -29,7 +29,7 @@ from distsim.grammar.tokens import (
     distinct_words,
 )
 from distsim.kernels.compiled import frozen
-from distsim.signatures.estimates import checked_estimate
+from distsim.signatures.estimates import check_estimate
 
 NAMES: dict[str, tuple[str, str]] = {
     "distsim": ("sim_ngram", "sim_syn"),
@@ -80,7 +80,7 @@ class ScoreOptions:
         in_range(self.min_strength, "`min_strength`", 0)
         one_of(self.pairs, get_args(PhrasePairs), "`pairs`")
         in_range(self.longest, "longest phrase", 1)
-        checked_estimate(self.estimate)
+        check_estimate(self.estimate)
 
 
 class FeatureScores(NamedTuple):
@@ -154,7 +154,7 @@ class TableScorer:
     @property
     def estimate(self) -> str:
         """How cosines are estimated: `bits` or `restored`."""
-        return self._estimator.name
+        return self._estimator.estimate
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TableScorer, (self.table, self._options)
@@ -227,15 +227,17 @@ class TableScorer:
         weak = np.zeros(rows.size, bool)
         weak[known] = table.strengths[rows[known]] < self._options.min_strength
         bounds = ends.astype(np.int64)
-        stored = self._estimator.stored(rows, text, bounds[:-1], bounds[1:], self._options.compose)
+        known_phrases = self._estimator.of_rows(
+            rows, text, bounds[:-1], bounds[1:], self._options.compose
+        )
         a, b = pairs
         values = np.full(a.size, np.nan)
         outcomes = np.full(a.size, PairOutcome.NOT_IN_TABLE, np.uint8)
-        both = stored.known[a] & stored.known[b]
+        both = known_phrases.known[a] & known_phrases.known[b]
         outcomes[both] = PairOutcome.TOO_WEAK
         both &= ~(weak[a] | weak[b])
-        values[both] = self._estimator.cosines(stored, stored, a[both], b[both])
-        composed = stored.composed.copy()
+        values[both] = self._estimator.cosines(known_phrases, known_phrases, a[both], b[both])
+        composed = known_phrases.composed.copy()
         composed[known] |= ~table.has_own_contexts(rows[known])
         outcomes[both] = np.where(
             (composed[a] | composed[b])[both], PairOutcome.COMPOSED, PairOutcome.SCORED

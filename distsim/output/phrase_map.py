@@ -304,12 +304,12 @@ def lay_out(table: StoredTable, phrase: str, near: Sequence[Neighbour]) -> Laid:
     """
     estimator, phrases = table.estimator(), [phrase, *(neighbour.phrase for neighbour in near)]
     rows = table.find_normal(phrases)
-    stored = estimator.stored_phrases(phrases)
+    known_phrases = estimator.of_phrases(phrases)
     first, second = np.triu_indices(len(phrases), 1)
-    both = stored.known[first] & stored.known[second]
+    both = known_phrases.known[first] & known_phrases.known[second]
     first, second = first[both], second[both]
     cosines = np.full((len(phrases), len(phrases)), np.nan)
-    cosines[first, second] = estimator.cosines(stored, stored, first, second)
+    cosines[first, second] = estimator.cosines(known_phrases, known_phrases, first, second)
     cosines[second, first] = cosines[first, second]
     apart = angles(cosines)
     places = spread(apart).round(5).tolist()

@@ -273,7 +273,7 @@ class Paraphraser:
         if self._words is not None and len(text) == 1 and not self.options.forms and not rules:
             words = self._words.answers(text[0], k=self.options.k + SPARE)
             least = self.options.min_score or 0.0
-            likely_words = [word for word in words or () if word.similarity >= least]
+            likely_words = [word for word in words or () if word.score >= least]
             if words and not likely_words:
                 reason = f"none of its substitutes scores {least:g}"
                 return Answer(shown, count, [], 0, 0, 0, reason, 0)
@@ -309,7 +309,7 @@ class Paraphraser:
             sizes, shared_contexts = self._contexts_of_words(shown, chosen)
         rows = [
             Paraphrase(
-                word.phrase, word.similarity, word.strength, n, ("finder",), contexts,
+                word.phrase, word.score, word.strength, n, ("finder",), contexts,
                 placed.opposite, placed.contrasted,
             )
             for word, (n, contexts), placed in zip(chosen, shared_contexts, ranked, strict=True)
@@ -451,7 +451,7 @@ class Paraphraser:
                 for words in dict.fromkeys(before):
                     phrase = *words, substitute.phrase, *text[at + 1 :]
                     likeness_of_phrase[phrase] = max(
-                        substitute.similarity, likeness_of_phrase.get(phrase, 0.0)
+                        substitute.score, likeness_of_phrase.get(phrase, 0.0)
                     )
         return likeness_of_phrase
 

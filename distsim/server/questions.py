@@ -522,7 +522,7 @@ def _measures(opened: Opened, a: str, b: str, everything: bool) -> list[Measure]
 def _keeps_less_than_vectors(opened: Opened) -> bool:
     """Return whether a learned table can only estimate by bits, less precisely than vectors."""
     learned = opened.tables[MAIN].fingerprint.is_learned
-    return learned and opened.tables[MAIN].estimator().name == "bits"
+    return learned and opened.tables[MAIN].estimator().estimate == "bits"
 
 
 def _grammar(opened: Opened) -> "GrammarIndex":

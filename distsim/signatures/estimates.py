@@ -1,9 +1,10 @@
-"""Estimates the cosines of phrases from stored signatures, in two ways.
+"""Estimates the cosines of phrases from a table; an *estimate* is `bits` or `restored`.
 
 `bits`: cos(pi * Hamming distance / n_bits), thesis 5.2.3; all that a table without words' vectors
-allows. `restored`: the cosine of vectors. Those of words are stored, and those of phrases with
-contexts of their own; other phrases are weighted means of their words. A rare word beyond those
-that phrases are composed of has its bits alone.
+allows. `restored`, the default where a table stores its words' vectors, as learned ones do: the
+cosine of vectors. Those of words are stored, and those of phrases with contexts of their own;
+other phrases are weighted means of their words. The vector of a rare word, beyond those that
+phrases are composed of, is restored from its bits.
 """
 
 import math
@@ -48,45 +49,44 @@ class PhraseSignatures(Protocol):
     def vectors(self, phrases: str, *, of_words: Literal[True]) -> NDArray[Any]: ...  # noqa: D102
 
 
-def checked_estimate(name: str | None) -> str | None:
-    """Return the name of a way to estimate, checked.
+def check_estimate(estimate: str | None) -> None:
+    """Refuse what is no estimate.
 
     Arguments:
-        name: one of ESTIMATES; None for the best that a table allows.
+        estimate: one of ESTIMATES; None: the table's default.
 
     Raises:
-        ParameterError: there is no such way.
+        ParameterError: there is no such estimate.
     """
-    if name is not None:
-        one_of(name, ESTIMATES, "`estimate`")
-    return name
+    if estimate is not None:
+        one_of(estimate, ESTIMATES, "`estimate`")
 
 
-def estimate_of(table: PhraseSignatures, name: str | None) -> str:
-    """Return the name of the way in which a table's cosines are estimated.
+def estimate_by(table: PhraseSignatures, estimate: str | None) -> str:
+    """Return which estimate a table gives: the one that is asked for, or else its default.
 
     Arguments:
         table: the table.
-        name: `bits` or `restored`; the best that the table allows where None.
+        estimate: `bits` or `restored`; None: `restored` where the table stores its words' vectors.
 
     Raises:
-        ParameterError: there is no such way, or the table keeps no words' vectors for it.
+        ParameterError: there is no such estimate, or the table keeps no words' vectors for it.
     """
-    checked_estimate(name)
+    check_estimate(estimate)
     has_vectors = table.parts is not None and table.own_shares is not None
-    if name is None:
+    if estimate is None:
         return "restored" if has_vectors else "bits"
-    if name != "bits" and not has_vectors:
+    if estimate != "bits" and not has_vectors:
         raise ParameterError(
-            f"`estimate` {name}: {table.path} keeps no vectors of words: sign it again with the "
-            "preset learned, or choose bits"
+            f"`estimate` {estimate}: {table.path} keeps no vectors of words: sign it again with "
+            "the preset learned, or choose bits"
         )
-    return name
+    return estimate
 
 
 @dataclass(frozen=True)
-class Stored:
-    """Bits and vectors of some phrases, stored in the table or composed, as far as they are known.
+class KnownPhrases:
+    """Bits and vectors of n phrases, stored in the table or composed, as far as they are known.
 
     Attributes:
         known: bool[n], whether anything is known.
@@ -110,13 +110,13 @@ class Stored:
 
     @property
     def unit_vectors(self) -> np.ndarray:
-        """The vectors; where the way needs none, the signs of the bits, float32 of length 1."""
+        """The vectors; by `bits`, which needs none, the signs of the bits, float32 of length 1."""
         if len(self.vectors) == len(self.bits):
             return self.vectors
         return self.signs / np.float32(np.sqrt(self.signs.shape[1]))
 
-    def sum(self, signs: np.ndarray) -> "Stored":
-        """Return what is stored of the signed sum of all phrases' vectors, like that of one phrase.
+    def sum(self, signs: np.ndarray) -> "KnownPhrases":
+        """Return what is known of the signed sum of all phrases' vectors, like that of one phrase.
 
         The expected error of the sum, what the bits lost, is the sum of the errors: 0 for stored
         vectors.
@@ -139,30 +139,30 @@ class Stored:
         bits = np.packbits(of_bits > 0, bitorder="little").view(np.uint64)
         fidelity = square / (square + float((1.0 - fidelities).sum()))
         vector = (total / np.sqrt(square)).astype(np.float32)
-        return Stored(
+        return KnownPhrases(
             np.ones(1, bool), np.full(1, self.composed.any()), bits[None, :], vector[None, :],
             np.array([fidelity]),
         )  # fmt: skip
 
 
 class Estimator:
-    """Estimates cosines of phrases of a table in one of two ways; may be shared by threads.
+    """Estimates cosines of phrases of a table by `bits` or `restored`; may be shared by threads.
 
     Arguments:
         table: of the phrases.
-        name: `bits` or `restored`; the best that the table allows where None.
+        estimate: None: the table's default (`estimate_by`).
 
     Raises:
-        ParameterError: there is no such way, or the table keeps no words' vectors for it.
+        ParameterError: there is no such estimate, or the table keeps no words' vectors for it.
     """
 
-    def __init__(self, table: PhraseSignatures, name: str | None = None) -> None:
+    def __init__(self, table: PhraseSignatures, estimate: str | None = None) -> None:
         self._table = table
-        self.name = estimate_of(table, name)
-        self._phrases: dict[str, Stored] = {}
+        self.estimate = estimate_by(table, estimate)
+        self._phrases: dict[str, KnownPhrases] = {}
 
-    def stored_phrases(self, phrases: Sequence[str], compose: bool = True) -> Stored:
-        """Return the stored data of phrases in their normal form.
+    def of_phrases(self, phrases: Sequence[str], compose: bool = True) -> KnownPhrases:
+        """Return what is known of phrases in their normal form.
 
         Arguments:
             compose: make those that are not in the table of their words.
@@ -170,10 +170,12 @@ class Estimator:
         """
         text, ends = rendered(phrases)
         rows = self._table.find_rendered(text, ends)
-        return self.stored(rows, text, ends[:-1], ends[1:], compose)
+        return self.of_rows(rows, text, ends[:-1], ends[1:], compose)
 
-    def look_up(self, phrases: Sequence[str], compose: bool = True) -> tuple[Stored, np.ndarray]:
-        """Return the stored data of distinct phrases, and the number of each given one in it.
+    def look_up(
+        self, phrases: Sequence[str], compose: bool = True
+    ) -> tuple[KnownPhrases, np.ndarray]:
+        """Return what is known of distinct phrases, and the number of each given one in it.
 
         Arguments:
             phrases: n phrases as typed.
@@ -183,32 +185,32 @@ class Estimator:
         numbers = {text: number for number, text in enumerate(dict.fromkeys(texts.values()))}
         text, ends = rendered(list(numbers))
         rows = self._table.find_rendered(text, ends)
-        stored = self.stored(rows, text, ends[:-1], ends[1:], compose)
-        return stored, np.array([numbers[texts[phrase]] for phrase in phrases], np.int64)
+        known_phrases = self.of_rows(rows, text, ends[:-1], ends[1:], compose)
+        return known_phrases, np.array([numbers[texts[phrase]] for phrase in phrases], np.int64)
 
-    def stored_phrase(self, phrase: str) -> Stored | None:
-        """Return what `stored_phrases` does of one phrase; None where it is not in the table.
+    def of_table_phrase(self, phrase: str) -> KnownPhrases | None:
+        """Return what `of_phrases` does of one phrase; None where it is not in the table.
 
         Arguments:
             phrase: in its normal form.
         """
-        stored = self._phrases.get(phrase)
-        if stored is not None:
-            return stored
+        known_phrase = self._phrases.get(phrase)
+        if known_phrase is not None:
+            return known_phrase
         row = self._table.row(phrase)
         if row < 0:
             return None
         bits, vectors, fidelities = self._table.bits[row : row + 1], *self._of_row(row, phrase)
-        stored = Stored(_YES, _NO, bits, vectors, fidelities)
+        known_phrase = KnownPhrases(_YES, _NO, bits, vectors, fidelities)
         if len(self._phrases) >= _KEPT_PHRASES:
             self._phrases.clear()
-        self._phrases[phrase] = stored
-        return stored
+        self._phrases[phrase] = known_phrase
+        return known_phrase
 
     def _of_row(self, row: int, phrase: str) -> tuple[np.ndarray, np.ndarray]:
         """Return (vector float32[1, n_dimensions], fidelity float64[1]) of a table's phrase."""
         table = self._table
-        if self.name == "bits":
+        if self.estimate == "bits":
             return np.empty((0, table.n_dimensions), np.float32), np.empty(0)
         own, shares = table.own_vectors, table.own_shares
         if own is not None and shares is not None and shares[row]:
@@ -216,18 +218,18 @@ class Estimator:
             if vector is not None:
                 return vector, np.ones(1)
         text, ends = rendered([phrase])
-        stored = self.stored(np.array([row]), text, ends[:-1], ends[1:])
-        return stored.vectors, stored.fidelities
+        known_phrases = self.of_rows(np.array([row]), text, ends[:-1], ends[1:])
+        return known_phrases.vectors, known_phrases.fidelities
 
-    def stored(
+    def of_rows(
         self,
         rows: np.ndarray,
         text: np.ndarray,
         begins: np.ndarray,
         ends: np.ndarray,
         compose: bool = True,
-    ) -> Stored:
-        """Return the stored data of phrases.
+    ) -> KnownPhrases:
+        """Return what is known of the phrases of rows.
 
         Arguments:
             rows: int64[n], of the table; -1 where a phrase is not there.
@@ -241,7 +243,7 @@ class Estimator:
         bits = np.zeros((n, table.bits.shape[1]), np.uint64)
         bits[known] = table.bits[rows[known]]
         vectors, fidelities = np.empty((0, table.n_dimensions), np.float32), np.empty(0)
-        if self.name != "bits":
+        if self.estimate != "bits":
             parts, own_shares, own_vectors = table.parts, table.own_shares, table.own_vectors
             assert parts is not None and own_shares is not None
             shares = np.zeros(n, np.uint8)
@@ -269,19 +271,19 @@ class Estimator:
                 if composed[number]:
                     cut_bits(frozen(vector), bits[number : number + 1])
             known |= composed
-        return Stored(known, composed, bits, vectors, fidelities)
+        return KnownPhrases(known, composed, bits, vectors, fidelities)
 
-    def of_vector(self, vector: np.ndarray) -> Stored:
-        """Return what is stored of a phrase with this vector and no error.
+    def of_vector(self, vector: np.ndarray) -> KnownPhrases:
+        """Return what is known of a phrase with this vector and no error.
 
         Arguments:
-            vector: float[n_dimensions], or float[n_bits] where the way is by bits.
+            vector: float[n_dimensions], or float[n_bits] by `bits`.
 
         Raises:
             ParameterError: it is of another shape, 0 or no number in places.
         """
         floats, width = np.asarray(vector), self._table.n_bits
-        if self.name != "bits":
+        if self.estimate != "bits":
             width = self._table.n_dimensions
         if floats.shape != (width,) or not np.issubdtype(floats.dtype, np.number):
             raise ParameterError(
@@ -293,12 +295,14 @@ class Estimator:
             raise ParameterError(f"vector: has length {length:g}, wanted one above 0")
         unit = (floats / length).astype(np.float32)
         bits = np.packbits(unit[: self._table.n_bits] > 0, bitorder="little").view(np.uint64)
-        vectors = np.empty((0, width), np.float32) if self.name == "bits" else unit[None, :]
-        return Stored(
+        vectors = np.empty((0, width), np.float32) if self.estimate == "bits" else unit[None, :]
+        return KnownPhrases(
             np.ones(1, bool), np.zeros(1, bool), bits[None, :], vectors, np.ones(len(vectors))
         )
 
-    def cosines(self, first: Stored, second: Stored, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def cosines(
+        self, first: KnownPhrases, second: KnownPhrases, a: np.ndarray, b: np.ndarray
+    ) -> np.ndarray:
         """Return the estimate of each pair of known phrases, float64: `first`[a], `second`[b].
 
         Arguments:
@@ -306,7 +310,7 @@ class Estimator:
             a, b: int64[n], indices into first and second.
         """
         out = np.empty(a.size)
-        if self.name == "restored":
+        if self.estimate == "restored":
             restored_cosines(
                 frozen(first.vectors), frozen(first.fidelities), frozen(second.vectors),
                 frozen(second.fidelities), frozen(a), frozen(b), out,

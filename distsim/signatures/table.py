@@ -30,7 +30,7 @@ from distsim.indexes.build import OF_SENTENCES
 from distsim.indexes.corpus_index import CorpusIndex, knows_text_of
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import Composition, OwnVectors, PartVectors
-from distsim.signatures.estimates import Estimator, estimate_of
+from distsim.signatures.estimates import Estimator, estimate_by
 from distsim.signatures.layout import PhraseColumns, rendered
 from distsim.signatures.projections.projection import CHECKSUM_KEY
 from distsim.signatures.projections.spectral import SpectralProjection
@@ -48,8 +48,8 @@ class PhraseEvidence(NamedTuple):
     """What a table's vector of a phrase rests on.
 
     phrase: its normal form. occurrences: its count. own_share: the share of its own contexts in the
-    vector, 0 to 1; the rest is of its words. origin: `stored`; `composed`, made of its words alone;
-    or `unknown`, without a vector.
+    vector, 0 to 1; the rest is of its words. origin: `stored`, in the table; `composed`, not in the
+    table, made of its words; or `unknown`, without a vector.
 
     >>> learned.vector("king").evidence.origin
     'stored'
@@ -83,7 +83,7 @@ class StoredTable:
         bits: uint64[n, n_bits / 64].
         strengths: uint32[n], the occurrences behind each signature.
         n_bits: bits of a signature.
-        n_dimensions: of words' vectors; n_bits where the table keeps none.
+        n_dimensions: of words' vectors; as many as bits where the table keeps none.
         fingerprint: how the table was made.
         parameters: the manifest: fingerprint and which phrases were signed.
         parts: the words' vectors, of which other phrases can be composed; None where not kept.
@@ -328,18 +328,18 @@ class StoredTable:
         return self._phrases.row(utf8_phrase(phrase))
 
     def estimator(self, *, estimate: str | None = None) -> Estimator:
-        """Return what estimates cosines of the table's phrases, the same object for the same way.
+        """Return what estimates cosines of the table's phrases, the same object each time.
 
         Arguments:
-            estimate: `bits` or `restored`; the best that the table allows where None.
+            estimate: `bits` or `restored`; None: the table's default.
 
         Raises:
-            ParameterError: there is no such way, or the table keeps no words' vectors for it.
+            ParameterError: there is no such estimate, or the table keeps no vectors for it.
         """
-        way = estimate_of(self, estimate)
-        if way not in self._estimators:
-            self._estimators[way] = Estimator(self, way)
-        return self._estimators[way]
+        estimate = estimate_by(self, estimate)
+        if estimate not in self._estimators:
+            self._estimators[estimate] = Estimator(self, estimate)
+        return self._estimators[estimate]
 
     def vector(self, phrase: str) -> PhraseVector:
         """Return the vector of a phrase, stored or composed of its words, and what it rests on.
@@ -359,8 +359,8 @@ class StoredTable:
             origin: Origin = "unknown" if np.isnan(values[0]) else "composed"
             return PhraseVector(values, PhraseEvidence(normal, 0, 0.0, origin))
         share = 255 if self.own_shares is None else int(self.own_shares[row])
-        count, origin = int(self.strengths[row]), "stored" if share else "composed"
-        return PhraseVector(values, PhraseEvidence(normal, count, round(share / 255, 3), origin))
+        evidence = PhraseEvidence(normal, int(self.strengths[row]), round(share / 255, 3), "stored")
+        return PhraseVector(values, evidence)
 
     @overload
     def vectors(self, phrases: Texts) -> NDArray[np.float32]: ...
@@ -401,9 +401,9 @@ class StoredTable:
                 ]
             )
             return self.require_word_vectors().compose(words)
-        stored, numbers = self.estimator().look_up(one_or_many_texts(cast(Texts, phrases)))
-        rows: NDArray[np.float32] = stored.unit_vectors[numbers]
-        rows[~stored.known[numbers]] = np.nan
+        known_phrases, numbers = self.estimator().look_up(one_or_many_texts(cast(Texts, phrases)))
+        rows: NDArray[np.float32] = known_phrases.unit_vectors[numbers]
+        rows[~known_phrases.known[numbers]] = np.nan
         return rows
 
     @property

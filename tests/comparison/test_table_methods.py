@@ -88,14 +88,14 @@ def test_most_similar_to_a_sum(any_table, positive, negative):
     signs = np.array([1.0] * len(positive) + [-1.0] * len(negative))
     given = [*positive, *negative]
     total = signs @ any_table[given].astype(float)
-    one = estimator.stored_phrases(given).sum(signs)
+    one = estimator.of_phrases(given).sum(signs)
     cosine = float(one.vectors[0] @ total) / np.linalg.norm(total)
     assert cosine == pytest.approx(1, abs=1e-5)
     bits = np.unpackbits(one.bits.view(np.uint8), bitorder="little") * 2.0 - 1
     of_bits = total[: bits.size]
     assert (bits == np.sign(of_bits))[of_bits != 0].all()
     assert abs(bits[of_bits == 0] @ any_table["king"][: bits.size][of_bits == 0]) < 0.1
-    every = estimator.stored_phrases(phrases)
+    every = estimator.of_phrases(phrases)
     measured = estimator.cosines(one, every, np.zeros(len(phrases), int), np.arange(len(phrases)))
     wanted = sorted(
         (float(c) for p, c in zip(phrases, measured, strict=True) if p not in given), reverse=True

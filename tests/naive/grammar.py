@@ -140,7 +140,7 @@ def naive_sim_rule(table, source, target):
         return int(table.strengths[row]) if row >= 0 else 0
 
     def vector(word):
-        stored = measure._estimators[0].stored_phrases([word])
+        stored = measure._estimators[0].of_phrases([word])
         return stored.unit_vectors[0] if stored.known[0] else np.zeros(table.n_dimensions)
 
     def cosine(a, b):

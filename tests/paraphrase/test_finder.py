@@ -350,7 +350,7 @@ def test_words_take_the_form_that_a_place_asks_for(signed):
 def test_a_word_alone_and_what_is_not_stored(signed):
     words, substituter = WordSubstitutes.open(*signed), Substituter(*signed)
     near = words.answers("queen", k=5)
-    assert [one.similarity for one in near] == sorted((o.similarity for o in near), reverse=True)
+    assert [one.score for one in near] == sorted((o.score for o in near), reverse=True)
     assert list(near) == list(words.answers("queen", k=9)[:5])
     many = words.answers("Queens", k=5)
     assert len(many) == len(near)
@@ -379,7 +379,7 @@ def test_paraphrases_of_a_word_are_those_of_the_finder(signed, tmp_path):
     wanted = WordSubstitutes.open(index, table).answers("queen", k=7)
     found = answer.paraphrases
     assert [(one.phrase, one.score, one.count) for one in found] == [
-        (one.phrase, one.similarity, one.strength) for one in wanted
+        (one.phrase, one.score, one.strength) for one in wanted
     ]
     assert {one.origin for one in found} == {("finder",)}
     contexts = Paraphraser(index, options=replace(options, neighbours=0, min_score=0, k=10_000))
@@ -404,7 +404,7 @@ def test_paraphrases_of_a_phrase_have_a_word_of_it_replaced(signed):
     plain = {one.phrase: one for one in Paraphraser(index, options=without).paraphrases("the king")}
     chances = {}
     for one in WordSubstitutes.open(index, table).answers("king", k=40):
-        chances[f"the {one.phrase}"] = one.similarity
+        chances[f"the {one.phrase}"] = one.score
     found = {phrase for phrase in chances if index.count(phrase)} & by_phrase.keys()
     assert len(found) >= 10
     for phrase, one in by_phrase.items():

@@ -134,7 +134,7 @@ def test_rules_are_scored_by_the_estimate_that_is_told(learned):
         scorer = RuleScorer([("s", learned)], options=ScoreOptions(estimate=way))
         found = scorer.score("king", "queen", links)[0].similarity
         assert found == pytest.approx(similarity(learned, "king", "queen", estimate=way), abs=1e-6)
-    assert learned.estimator().name == "restored"
+    assert learned.estimator().estimate == "restored"
 
 
 def test_commands(learned, tmp_path, capsys):

@@ -129,7 +129,7 @@ class WordNeighbours:
         near = [
             answer
             for answer in answers
-            if answer.strength >= min_strength and answer.similarity >= least
+            if answer.strength >= min_strength and answer.score >= least
         ]
         placed, n_below = opposites_last(
             self._opposites, phrase, [answer.phrase for answer in near], k
@@ -138,8 +138,8 @@ class WordNeighbours:
         cosines = self._measure.similarities([(phrase, answer.phrase) for answer in ordered])
         rows = Results(
             WordNeighbour(
-                answer.phrase, nan if value is None else value, answer.strength, answer.composed,
-                answer.similarity, row.opposite, row.contrasted,
+                answer.phrase, nan if value is None else value, answer.strength, False,
+                answer.score, row.opposite, row.contrasted,
             )
             for answer, value, row in zip(ordered, cosines, placed, strict=True)
         )  # fmt: skip

@@ -61,20 +61,18 @@ class WordParts(NamedTuple):
 
 
 class FoundWord(NamedTuple):
-    """A word that may stand in another's place in some sentence, with the fields of Neighbour.
+    """A word that may stand in another's place in some sentence.
 
-    phrase: the word. similarity: the probability that people name it, or a share where
-    it is not calibrated. strength: occurrences of all
-    its forms. composed: False.
+    phrase: the word. score: the probability that people name it, or a share where the finder is not
+    calibrated. strength: occurrences of all its forms.
 
     >>> FoundWord("rapid", 0.31, 240).phrase
     'rapid'
     """
 
     phrase: str
-    similarity: float
+    score: float
     strength: int
-    composed: bool = False
 
 
 class WordSubstitutes:

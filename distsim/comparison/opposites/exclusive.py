@@ -114,9 +114,9 @@ class ExclusiveWords:
         places = {word: place for place, word in enumerate(words)}
         first = np.array([places[a] for a, _ in pairs], np.int64)
         second = np.array([places[b] for _, b in pairs], np.int64)
-        stored = self._table.estimator().stored_phrases(words)
-        vectors = np.array(stored.unit_vectors, np.float32)
-        vectors[~stored.known] = 0.0
+        known_phrases = self._table.estimator().of_phrases(words)
+        vectors = np.array(known_phrases.unit_vectors, np.float32)
+        vectors[~known_phrases.known] = 0.0
         return self.among(words, vectors, first, second)
 
     def among(
