@@ -139,6 +139,8 @@ def _augment_unknown(
 def _say_report(report: "UnknownWordReport", output: str) -> None:
     from distsim.paraphrase.augment import decoder_note
 
+    for doubt in report.doubts:
+        say(doubt)
     answered = sum(bool(word.translations) for word in report.words)
     say(
         f"{counted(report.old_entries, 'rule')}, {counted(report.new_entries, 'new one')} "

@@ -399,3 +399,16 @@ def test_the_command(files, texts, run):
         ["--paraphrases", text, "--why", "-o", new],
     ):  # fmt: skip
         run("augment", table, *wrong, status=2)
+
+
+def test_an_index_of_another_language_is_told(files, texts, run):
+    of_another = [
+        f"other{source} ||| {target} ||| 0.5 0.5 0.5 0.5 ||| 0-0 ||| 9 9 9 |||\n"
+        for source, target in zip(SOURCES, TARGETS, strict=True)
+    ]
+    assert not augment_unknown_words(*files(moses())[:2], texts, files(moses())[2]).doubts
+    table, text, new = files("".join(sorted([*of_another, *moses().splitlines(keepends=True)])))
+    sides = ["--index", texts.source.path, "--target-index", texts.target.path]
+    _, err = run("augment", table, "--unknown", text, *sides, "-o", new)
+    told = f"{texts.source.path}: has 80 of the 200 most frequent source words of the table: is it "
+    assert told in err and f"{texts.target.path}: has" not in err

@@ -36,7 +36,7 @@ from distsim.paraphrase.unknown_words.translation_candidates import (
     TranslationCandidates,
     TranslationFeatures,
 )
-from distsim.paraphrase.unknown_words.words import KnownWords, read_text
+from distsim.paraphrase.unknown_words.words import KnownWords, language_doubt, read_text
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 from distsim.storage import checksum_of_settings, resumable_part, scratch_folder
 from distsim.storage.files import STANDARD_OUTPUT, is_stream, open_output, part_of
@@ -135,6 +135,7 @@ class UnknownWordReport:
         old_entries, new_entries: rules. resumed: words whose answers an earlier run had found.
         n_scores: of a rule, now. of_grammar: the table is of Joshua, Thrax or cdec.
         named: its features have names.
+        doubts: sentences about tables that seem to be of another language.
         is_sorted: whether the table was in order, so that it still is. faulty: invalid lines.
 
     >>> UnknownWordReport(new_entries=3).words
@@ -150,6 +151,7 @@ class UnknownWordReport:
     n_scores: int = 0
     of_grammar: bool = False
     named: bool = False
+    doubts: list[str] = field(default_factory=list)
     is_sorted: bool = True
     faulty: InvalidLines = field(default_factory=lambda: InvalidLines("-"))
 
@@ -233,6 +235,8 @@ def augment_unknown_words(
         work = _TranslationTable(copy, table, on_error, progress)
         known, order = work.read(options.probability)
         report = UnknownWordReport(of_grammar=work.of_grammar, is_sorted=order.is_sorted)
+        doubts = (language_doubt(known, side, table) for side, table in tables.items())
+        report.doubts = [doubt for doubt in doubts if doubt is not None]
         unknown, sentences = _unknown_words(text, known, report)
         pivots = {}
         if texts.pivot is not None:

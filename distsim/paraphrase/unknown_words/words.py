@@ -301,6 +301,34 @@ def _count(written: bytes) -> float:
         raise LineFaultError(f"count {written.decode()!r}: wanted a number") from None
 
 
+# Of its own language an index has 75 to 100% of the most frequent words, of others 2 to 45%.
+_ASKED_WORDS = 200
+_OWN_LANGUAGE = 0.5
+
+
+def language_doubt(known: KnownWords, side: str, table: StoredTable) -> str | None:
+    """Return a sentence where a table has too few of the most frequent words of its side, or None.
+
+    Arguments:
+        known: of the translation table.
+        side: `source`, `domain` or `target`, the last for words of target sides.
+        table: that should be of this language.
+    """
+    counts = known.target_words if side == "target" else known.occurrences
+    words = sorted(filter(has_letters, counts), key=lambda word: (-counts[word], word))
+    words = words[:_ASKED_WORDS]
+    rows = table.find_normal([table.normal_form(word) or word for word in words])
+    n_known = int((rows >= 0).sum())
+    if n_known >= _OWN_LANGUAGE * len(words):
+        return None
+    language = "target" if side == "target" else "source"
+    asked = counted(len(words), f"most frequent {language} word")
+    return (
+        f"{table.path}: has {n_known:,} of the {asked} of the table: is it of the {language} "
+        "language? Expect little if not"
+    )
+
+
 FOLDS = 5
 STEM_SHARE = 0.6  # of the longer word's characters, that words of one stem begin with
 SHORTEST_STEM = 4
