@@ -223,10 +223,8 @@ class RuleSimilarity:
             self._marks = {}
         known = self._marks
         new = [word for word in words if word not in known]
-        texts = [word.decode() for word in new]
-        small = list(
-            map(_NORMALISER.characters, map(unescape, texts))
-        )  # ’t is 't, as it is looked up
+        texts = [unescape(word.decode()) for word in new]  # `&#91;` has no digits
+        small = list(map(_NORMALISER.characters, texts))  # ’t is 't, as it is looked up
         has_digits = [any(map(str.isdigit, text)) for text in texts]
         hashes = hash_texts([ORDINAL.sub("", text).encode() for text in small]).tolist()
         for n, word in enumerate(new):

@@ -591,6 +591,24 @@ def test_sim_rule_is_that_of_its_definition(request, kind, drawn):
         assert 0 <= value <= 1
 
 
+@pytest.mark.parametrize(
+    ("plain", "escapes"),
+    [
+        ("[ [X,1] ]", ["&#91; [X,1] &#93;", "&bra; [X,1] &ket;", "-LSB- [X,1] -RSB-"]),
+        ("( [X,1] )", ["-LRB- [X,1] -RRB-"]),
+        ('" [X,1] " city', ["&quot; [X,1] &quot; city", "`` [X,1] '' city"]),
+        ("[X,1] | city", ["[X,1] &#124; city", "[X,1] &bar; city"]),
+        ("[X,1] < city > & zebra", ["[X,1] &lt; city &gt; &amp; zebra"]),
+    ],
+)
+@pytest.mark.parametrize("other", ["( [X,1] )", "big town [X,1]", "[X,1] 91 zebras"])
+def test_a_rule_has_one_score_however_it_is_escaped(learnt, plain, escapes, other):
+    scorer = RuleScorer([("s", learnt)], rule=True, aligner=RuleAligner("none"))
+    for escaped in escapes:
+        for a, b, c, d in ((plain, other, escaped, other), (other, plain, other, escaped)):
+            assert scorer.score(a, b)[1].similarity == scorer.score(c, d)[1].similarity
+
+
 HELD = [
     ("[X,1] city [X,2]", "[X,2] city [X,1]"),  # gaps change places around the same word
     ("the city", "the xqzt city"),

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
+from distsim.corpus.normaliser import unescape
+
 _SHARE_OF_SCRIPT = 0.01
 _ENDINGS = (1, 2, 3)  # letters
 _PRIOR = 5.0  # pairs of endings by chance that are added to those seen
@@ -73,8 +75,12 @@ def edit_similarity(first: str, other: str) -> float:
 
 
 def has_letters(word: str) -> bool:
-    """Return whether a word has a letter."""
-    return any(map(str.isalpha, word))
+    """Return whether a word has a letter, once its escapes are undone.
+
+    >>> has_letters("&quot;"), has_letters("R&amp;D")
+    (False, True)
+    """
+    return any(map(str.isalpha, unescape(word)))
 
 
 def script_of(word: str) -> str:

@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from distsim.comparison.mapping import hubness
 from distsim.comparison.opposites.exclusive import index_around
+from distsim.corpus.normaliser import unescape
 from distsim.paraphrase.unknown_words.shared_contexts import REACHES, SharedContexts
 from distsim.paraphrase.unknown_words.similar_spelling import (
     Endings,
@@ -474,7 +475,7 @@ class TranslationCandidates:
                 in_text.astype(float),
                 np.array([" " in candidate for candidate in candidates], float),
                 copies,
-                copies * any(map(str.isdigit, word)),
+                copies * any(map(str.isdigit, unescape(word))),
                 copies * has_vector,
                 copies * counts[0],
                 np.ones(len(candidates)),
