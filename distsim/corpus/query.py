@@ -18,6 +18,8 @@ _CACHED = 1 << 16  # pieces of phrases
 _LONGEST_CLUSTER = 6  # pieces that are tried as one word
 _MOST_APOSTROPHES = 5  # of a piece that is cut in all ways
 _HYPHENATED = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*")  # which running text never cuts
+_MIDDLE_DOTS = "·•‧∙⋅"  # that are written in Catalan's l·l
+_GEMINATE = re.compile(rf"(?<=[lL])[{_MIDDLE_DOTS}](?=[lL])")
 # What belongs to the word before it (n't, 's, 'clock) or behind it (l', dell').
 _ENCLITIC = re.compile(r"n't|'[^\W\d_]+(?:'[^\W\d_]+)*")
 _PROCLITIC = re.compile(r"[^\W\d_][\w-]*'")
@@ -212,7 +214,20 @@ class Lookup:
         if self._cuts or not (whole or apart):
             tokens = _cut(plain)
             apart = (self._rows(tokens) if len(tokens) > 1 else []) + apart
-        return apart + whole if self._cuts else whole + apart
+        rows = apart + whole if self._cuts else whole + apart
+        return rows + self._dotted(plain)
+
+    def _dotted(self, word: str) -> list[Reading]:
+        """Return the known tokens of a Catalan word with the other dots between two l."""
+        if _GEMINATE.search(word) is None:
+            return []
+        words = [_GEMINATE.sub(dot, word) for dot in _MIDDLE_DOTS]
+        return [
+            row
+            for other in words if other != word
+            for tokens in ([other], _cut(other))
+            for row in self._rows(tokens)
+        ]  # fmt: skip
 
     def _apart(self, word: str) -> list[Reading]:
         """Return the cuts of a word at its apostrophes whose tokens are all known."""

@@ -127,3 +127,13 @@ def test_rules_are_scored_however_they_are_cut(tmp_path):
         for typed in ("do n't", "don 't", "don &apos;t")
     ]
     assert scores[0] == scores[1] == scores[2] and scores[0].scored == scores[0].pairs
+
+
+@pytest.mark.parametrize("text_format", ["text", "lines"])
+@pytest.mark.parametrize("dot", "·•‧∙⋅")
+def test_the_dot_of_catalan_is_one_however_it_is_written(tmp_path, text_format, dot):
+    text = "la col·lecció\nla Col•lecció\nla col‧lecció\nla coŀlecció\nla col∙lecció\nla col\n"
+    (tmp_path / "t.txt").write_text(text, encoding="utf-8")
+    index = CorpusIndex.build(tmp_path / "t.txt", tmp_path / "i", options=IndexOptions(text_format))
+    assert index.count(f"col{dot}lecció") == index.count(f"LA COL{dot}LECCIÓ") == 5
+    assert index.count("coŀlecció") == 5 and index.count(f"col {dot}") in (0, 1)
