@@ -662,7 +662,9 @@ def checked_pairs(pairs: Iterable[Pair]) -> list[Pair]:
     except TypeError:
         raise ParameterError(f"pairs: is {shown(pairs)}, wanted pairs of texts") from None
     for number, pair in enumerate(checked):
-        is_many = isinstance(pair, Sequence | np.ndarray) and not isinstance(pair, str | bytes)
+        is_many = type(pair) is tuple or (
+            isinstance(pair, Sequence | np.ndarray) and not isinstance(pair, str | bytes)
+        )
         if not is_many or len(pair) != 2:
             raise ParameterError(f"pairs[{number}]: is {shown(pair)}, wanted two texts (str)")
         if type(pair[0]) is not str or type(pair[1]) is not str:

@@ -17,6 +17,8 @@ MOST_READINGS = 32  # of a phrase; the first one of each word's beyond them
 _CACHED = 1 << 16  # pieces of phrases
 _LONGEST_CLUSTER = 6  # pieces that are tried as one word
 _MOST_APOSTROPHES = 5  # of a piece that is cut in all ways
+# Phrases that nothing normalises: of lower-case letters; and digits, where these are not folded.
+_LOWER_CASE = re.compile(r"[a-z]+(?: [a-z]+)*"), re.compile(r"[a-z0-9]+(?: [a-z0-9]+)*")
 _HYPHENATED = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*")  # which running text never cuts
 _MIDDLE_DOTS = "·•‧∙⋅"  # that are written in Catalan's l·l
 _GEMINATE = re.compile(rf"(?<=[lL])[{_MIDDLE_DOTS}](?=[lL])")
@@ -64,12 +66,23 @@ class Lookup:
         self._variants = variants
         self._has_joined = has_joined
         self._is_plain = not has_joined and not normaliser.drops
+        self._lower_case = _LOWER_CASE[not normaliser.fold_numbers]
         self._known: dict[str, Reading] = {}
         self._alternatives: dict[Reading, list[Reading]] = {}
 
     @cached_property
     def _variants_of_old(self) -> Mapping[str, Sequence[str]]:
         return self._variants() if self._is_old and self._variants else {}
+
+    def is_normal(self, phrase: str) -> bool:
+        """Return whether a phrase has one reading, as it is written; some others have one, too.
+
+        Arguments:
+            phrase: as typed.
+        """
+        if not self._is_plain or self._is_old or type(phrase) is not str:
+            return False
+        return self._lower_case.fullmatch(phrase) is not None
 
     def readings(self, phrase: str) -> list[Reading]:
         """Return the rows of tokens that a phrase may be, all known; else the likeliest one.
@@ -83,6 +96,8 @@ class Lookup:
         Raises:
             ParameterError: the phrase has no piece at all, or bytes that were not UTF-8.
         """
+        if self.is_normal(phrase):
+            return [tuple(phrase.split(" "))]
         utf8_phrase(phrase)
         pieces = self.pieces(phrase)
         if not pieces:

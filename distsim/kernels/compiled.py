@@ -151,6 +151,10 @@ def frozen(array: np.ndarray) -> np.ndarray:
     Arguments:
         array: of any dtype.
     """
+    if type(array) is np.ndarray and array.ndim:
+        flags = array.flags
+        if flags.c_contiguous and not flags.writeable:
+            return array
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view

@@ -28,6 +28,7 @@ from distsim.signatures.layout import rendered
 ESTIMATES: tuple[str, ...] = get_args(EstimateName)
 _KEPT_PHRASES = 1 << 12  # of 2 kB
 _YES, _NO = frozen(np.ones(1, bool)), frozen(np.zeros(1, bool))
+_FIRST = frozen(np.zeros(1, np.int64))
 _ROUNDING = 1e-6  # of the dot product of two float32 vectors of length 1
 
 
@@ -181,12 +182,15 @@ class Estimator:
             phrases: n phrases as typed.
             compose: make those that are not in the table of their words.
         """
-        texts = {phrase: self._table.normal_form(phrase) for phrase in dict.fromkeys(phrases)}
-        numbers = {text: number for number, text in enumerate(dict.fromkeys(texts.values()))}
-        text, ends = rendered(list(numbers))
-        rows = self._table.find_rendered(text, ends)
-        known_phrases = self.of_rows(rows, text, ends[:-1], ends[1:], compose)
-        return known_phrases, np.array([numbers[texts[phrase]] for phrase in phrases], np.int64)
+        normal_form = self._table.normal_form
+        numbers: dict[str, int] = {}  # of the normal forms
+        number_of = {
+            phrase: numbers.setdefault(normal_form(phrase), len(numbers))
+            for phrase in dict.fromkeys(phrases)
+        }
+        known_phrases = self.of_phrases(list(numbers), compose)
+        places = np.fromiter(map(number_of.__getitem__, phrases), np.int64, len(phrases))
+        return known_phrases, places
 
     def of_table_phrase(self, phrase: str) -> KnownPhrases | None:
         """Return what `of_phrases` does of one phrase; None where it is not in the table.
@@ -217,9 +221,15 @@ class Estimator:
             vector = own.vector(int(table.hashes[row]))
             if vector is not None:
                 return vector, np.ones(1)
-        text, ends = rendered([phrase])
-        known_phrases = self.of_rows(np.array([row]), text, ends[:-1], ends[1:])
-        return known_phrases.vectors, known_phrases.fidelities
+        assert table.parts is not None and shares is not None
+        text = np.frombuffer(phrase.encode(), np.uint8)
+        vectors, fidelities = np.empty((1, table.n_dimensions), np.float32), np.empty(1)
+        restore_vectors(
+            text, _FIRST, frozen(np.array([text.size])), frozen(table.bits[row : row + 1]),
+            frozen(shares[row : row + 1]), frozen(table.parts.hashes), table.parts.factors,
+            table.parts.vectors, vectors, fidelities,
+        )  # fmt: skip
+        return frozen(vectors), frozen(fidelities)
 
     def of_rows(
         self,

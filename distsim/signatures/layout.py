@@ -322,6 +322,10 @@ def rendered(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     Raises:
         ParameterError: a phrase is not valid Unicode.
     """
-    data = [utf8_phrase(text) for text in texts]
-    offsets = np.fromiter(accumulate(map(len, data), initial=0), np.int64, len(data) + 1)
-    return np.frombuffer(b"".join(data), np.uint8), offsets
+    if all(type(text) is str and text.isascii() for text in texts):
+        data, lengths = "".join(texts).encode(), map(len, texts)
+    else:
+        in_bytes = [utf8_phrase(text) for text in texts]
+        data, lengths = b"".join(in_bytes), map(len, in_bytes)
+    offsets = np.fromiter(accumulate(lengths, initial=0), np.int64, len(texts) + 1)
+    return np.frombuffer(data, np.uint8), offsets

@@ -285,6 +285,8 @@ class StoredTable:
         Raises:
             ParameterError: the phrase is empty.
         """
+        if self.lookup.is_normal(phrase):
+            return phrase
         readings = [" ".join(words) for words in self.lookup.readings(phrase)]
         if len(readings) == 1:
             return readings[0]

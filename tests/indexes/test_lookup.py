@@ -3,10 +3,13 @@
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from distsim import CorpusIndex, SignatureTable
 from distsim.base.errors import EarlierVersionWarning
 from distsim.corpus.normaliser import Normaliser
+from distsim.corpus.query import Lookup
 from distsim.grammar.scoring import RuleScorer
 from distsim.indexes.build import IndexOptions
 from distsim.indexes.collocation import collocates
@@ -116,6 +119,27 @@ def test_forms_with_blanks_and_dotted_letters(tmp_path):
     assert index.count(["Việt Nam", "Việt_Nam", "việt nam istanbul"]).tolist() == [1, 1, 1]
     for query in ('"Việt Nam"', '[word="İstanbul"]', '[lemma="Việt Nam"]', "Việt Nam []", "İst*"):
         assert len(index.query(query)) == 1, query
+
+
+@given(
+    st.text("ab1A'`-é ", min_size=1, max_size=8), st.booleans(), st.booleans(), st.booleans(),
+    st.sampled_from([True, None]), st.booleans(),
+)  # fmt: skip
+def test_a_phrase_in_lower_case_is_read_as_any_other(phrase, lower, folds, drops, old, joined):
+    normaliser = Normaliser(lower=lower, fold_numbers=folds, drop_digits=drops, fold_variants=old)
+    tokens = {"a", "b", "ab", "a_b", "1", "0", "aa", "b1"}
+    has_variants = {"a": ("A", "a")}
+    lookup, slow = (
+        Lookup(normaliser, "text", tokens.__contains__, variants=lambda: has_variants,
+               has_joined=joined)
+        for _ in range(2)
+    )  # fmt: skip
+    slow.is_normal = lambda phrase: False
+    if not phrase.strip():
+        return
+    assert lookup.readings(phrase) == slow.readings(phrase)
+    if lookup.is_normal(phrase):
+        assert slow.readings(phrase) == [tuple(phrase.split())] and "  " not in phrase
 
 
 def test_rules_are_scored_however_they_are_cut(tmp_path):
