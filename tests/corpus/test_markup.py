@@ -163,6 +163,23 @@ def test_tokens_are_written_together_where_the_file_has_them_so(tmp_path, run, n
     run("verify", index.path)
 
 
+def test_contractions_of_tei_are_their_words(tmp_path):
+    """As ParlaMint has them: the form, with the words inside of it."""
+    words = """<w pos="S" lemma="volontà">volontà</w>
+<w>della<w norm="di" lemma="di" pos="E"/><w norm="la" lemma="il" pos="RD"/></w>
+<w pos="S" join="right">fine</w><pc join="right">(</pc><w join="right">Mettersi<w norm="metter"
+lemma="mettere" pos="V"/><w norm="si" lemma="si" pos="PC"/></w><pc>)</pc>
+<w>da<lb break="no"/>l<w norm="da" pos="E"/><w norm="il" pos="RD"/></w>
+<w><w>New</w> <w>York</w></w>"""
+    path = written(tmp_path, "a.xml", f"<TEI><text><body><s>{words}</s></body></text></TEI>")
+    (document,) = read(path, text_format="lines")
+    assert document.text == "volontà di la fine\x1f(\x1fmetter\x1fsi\x1f) da il New York"
+    assert document.annotations[1:3] == [("di", "E"), ("il", "RD")]
+    assert len(document.annotations) == 12
+    (document,) = read(path, text_format="text")
+    assert document.text.split()[:2] == ["volontà", "della"]
+
+
 def test_a_corpus_of_tei_is_a_document_each(tmp_path):
     inner = TEI.partition("?>")[2]
     both = f"<teiCorpus><teiHeader/>{inner}{inner.replace('N1', 'N2')}</teiCorpus>"

@@ -356,6 +356,18 @@ class _MarkupLines:
         self._has_open = False
 
 
+class _OpenWord(NamedTuple):
+    """A word whose element is open.
+
+    attributes: of the element. pieces: of its text. parts: (form, lemma, tag) of the words inside
+    of it, of a contraction such as Italian *della*.
+    """
+
+    attributes: Mapping[str, str]
+    pieces: list[str]
+    parts: list[tuple[str, str, str]]
+
+
 class _MarkupDocument:
     """Reader of the elements of one document.
 
@@ -377,9 +389,8 @@ class _MarkupDocument:
         self._n_texts = 0
         self._header: _Header | None = None
         self._loose: list[str] = []  # text outside of words, where all text becomes tokens
-        self._word: list[str] | None = None
+        self._open_words: list[_OpenWord] = []
         self._in_word = False
-        self._word_attributes: Mapping[str, str] = {}
         self._after_word = False
         self._joins = False  # the word before is to be joined to the next one
         # In ALTO, of a hyphenated word: its first part told all of it; its block ended within it.
@@ -473,8 +484,8 @@ class _MarkupDocument:
             self._loose = []
 
     def _has_text(self, text: str) -> None:
-        if self._word is not None:
-            self._word.append(text)
+        if self._open_words:
+            self._open_words[-1].pieces.append(text)
         elif self._tokenised:
             self._loose.append(text)
         else:
@@ -483,8 +494,8 @@ class _MarkupDocument:
 
     def _breaks(self, goes_on: bool) -> None:
         mark = _GOES_ON if goes_on or self._in_word else _BREAK
-        if self._word is not None:
-            self._word.append(mark)
+        if self._open_words:
+            self._open_words[-1].pieces.append(mark)
         elif self._tokenised:
             self._loose.append(mark)
         elif not self._after_word or self._in_word:
@@ -500,22 +511,29 @@ class _MarkupDocument:
             if self._after_word and not joined:
                 self._lines.add(" ")
         else:
-            self._word, self._word_attributes = [], start.attributes
+            self._open_words.append(_OpenWord(start.attributes, [], []))
 
     def _word_ends(self) -> None:
         self._after_word, self._in_word = True, False
-        if self._word is None:
+        if not self._open_words:
             return
-        form = "_".join(self._lines.joined("".join(self._word)).split())
-        if form:
-            of = self._word_attributes
+        of, pieces, parts = self._open_words.pop()
+        form = "_".join(self._lines.joined("".join(pieces)).split())
+        is_whole = form.casefold() == "".join(part[0] for part in parts).casefold()
+        form = form or (of.get("norm", "") if self._open_words else "")
+        if form and not parts:
             lemma = of.get("lemma") or of.get("hw") or form
             tag = next((of[name] for name in _TAGS if of.get(name)), "_")
             tag = tag.removeprefix("UPosTag=").partition("|")[0].lstrip("#")
-            ends = of.get("join") in ("left", "both") or form in _CLOSING
-            self._lines.add_token(form, lemma, tag or "_", ends or self._joins)
-            self._joins = of.get("join") in ("right", "both")
-        self._word = None
+            parts = [(form, lemma, tag or "_")]
+        if self._open_words:
+            self._open_words[-1].parts.extend(parts)
+            return
+        is_joined = self._joins or of.get("join") in ("left", "both") or form in _CLOSING
+        for part in parts:
+            self._lines.add_token(*part, is_joined)
+            is_joined = is_whole
+        self._joins = of.get("join") in ("right", "both")
 
     def _alto(self, name: str, attributes: Mapping[str, str]) -> None:
         """Take an element of ALTO: its text is in attributes."""
