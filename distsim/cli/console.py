@@ -61,7 +61,7 @@ _ARGUMENT = re.compile(r"`([a-z][a-z_]*)`")
 _OTHERWISE = {  # names of the library's arguments -> those of the command line's options
     "path": "output", "k": "limit", "method": "aggregate", "keep_parts": "parts",
     "sample": "align_sample", "weights": "weight", "n_bits": "bits",
-    "text_field": "text", "id_field": "id",
+    "text_field": "text", "id_field": "id", "distinct": "everything",
 }  # fmt: skip
 _before_message: list[Callable[[], None]] = []
 _flags: dict[str, str] = {}  # of the command that runs: names of its options, as they are typed

@@ -1,10 +1,8 @@
 """`distsim neighbours TABLE PHRASE`: the most similar phrases, or patterns with gaps."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from math import isnan
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -17,7 +15,6 @@ from distsim.cli.console import (
     read_lines,
     say,
     say_left_out,
-    say_no_finder,
     say_opposites,
     say_shares,
 )
@@ -27,12 +24,12 @@ from distsim.cli.rows import ALL_ROWS, NOTE, lists_rows, put_answer
 if TYPE_CHECKING:
     from distsim.base.results import Results
     from distsim.cli.console import PhraseArgument
-    from distsim.comparison.finder.word_neighbours import WordNeighbour
+    from distsim.comparison.finder.word_neighbours import NeighbourLister, WordList
     from distsim.comparison.nearest import NeighbourList
-    from distsim.comparison.table import CosineEvidence, SignatureTable
+    from distsim.comparison.table import CosineEvidence
+    from distsim.signatures.table import StoredTable
 
 _DEFAULT_K = 10
-_LOWEST_SIMILARITY = -1.0  # a similarity that every phrase reaches
 _MIN_MATCHES = 10  # of a pattern with gaps
 
 
@@ -152,34 +149,35 @@ def neighbours(
     With --map the phrases are words of the map's target table, ordered by CSLS. With --beside:
     both, a or b<TAB>phrase<TAB>cosine in TABLE<TAB>cosine in the other table.
     """
-    from distsim.cli.similarity import opened_evidence
+    from distsim.cli.opened import opened_evidence
 
     (finding,) = chosen(NeighbourSettings(), settings=settings)
     asked = asked_phrases(phrases, file)
     several = file is not None or len(asked) > 1
     if _put_others(table, how, asked, several, gapped=gapped):
         return
-    opened, found_of = _search(table, how, finding.weights)
-    evidence = opened_evidence(opened, table, how.index) if how.why else None
-    lists: list[NeighbourList | _FinderList] = []
+    lister = _lister(table, how, finding.weights)
+    signatures, k = lister.table, _wanted_rows(how)
+    evidence = opened_evidence(signatures, how.index) if how.why else None
+    lists: list[NeighbourList | WordList] = []
     for argument in asked:
-        near = None if argument.empty else found_of(argument.phrase)
+        near = None if argument.empty else lister.neighbour_list(argument.phrase, k)
         if near is None:
             from distsim.comparison.measures import reason_without_signature
 
             reason = (
-                "empty" if argument.empty else reason_without_signature(opened, argument.phrase)
+                "empty" if argument.empty else reason_without_signature(signatures, argument.phrase)
             )
             _put_without_neighbours(argument, reason, several)
             continue
         lists.append(near)
-        groups = _groups(opened, near.neighbours) if senses else None
+        groups = _groups(signatures, near.neighbours) if senses else None
         reasons = None
         if evidence is not None:
             reasons = [evidence.of_pair(argument.phrase, row.phrase) for row in near.neighbours]
         _put_near(argument.phrase, near.neighbours, several, groups, reasons)
-    if _say_totals(lists, lambda: _usual_least(opened, how)):
-        say_left_out(opened, (argument.phrase for argument in asked if not argument.empty))
+    if _say_totals(lister, how, lists):
+        say_left_out(signatures, (argument.phrase for argument in asked if not argument.empty))
 
 
 def _put_others(
@@ -199,24 +197,37 @@ def _put_others(
     return False
 
 
-def _say_totals(lists: "list[NeighbourList | _FinderList]", usual: Callable[[], int]) -> int:
-    """Say what was left out or put below; return the number of phrases composed of words.
+def _wanted_rows(how: NeighbourOptions) -> int | None:
+    """Return how many rows are wanted of a phrase, None for all."""
+    if how.k is None:
+        return None if how.threshold is not None else _DEFAULT_K
+    return how.k or None
 
-    usual: returns the usual least count, which takes time.
-    """
+
+def _say_totals(
+    lister: "NeighbourLister", how: NeighbourOptions, lists: "list[NeighbourList | WordList]"
+) -> int:
+    """Say what was left out or put below; return the number of phrases composed of words."""
+    from distsim.comparison.finder.word_neighbours import WordList
+
     n_hidden = sum(near_list.hidden for near_list in lists)
-    n_by_finder = sum(isinstance(near_list, _FinderList) for near_list in lists)
+    n_by_finder = sum(isinstance(near_list, WordList) for near_list in lists)
     labels = [
         name for near_list in lists for row in near_list.neighbours for name in contrast_label(row)
     ]
     n_composed = sum(any(row.composed for row in near_list.neighbours) for near_list in lists)
     if n_hidden:
         say(f"{counted(n_hidden, 'near-duplicate')} hidden: --all shows them")
-    if n_by_finder < len(lists) and (least := usual()) > 1:
+    if n_by_finder < len(lists) and (least := _usual_least(lister.table, how)) > 1:
         say(
             f"phrases of less than {counted(least, 'occurrence')} left out: --min-strength "
             "0 shows them"
         )
+    if how.by == "finder" and n_by_finder < len(lists):
+        n_others = counted(len(lists) - n_by_finder, "phrase")
+        say(f"{n_others} by the table's cosine: the finder lists words for words that it knows")
+    if n_by_finder and lister.gives_shares:
+        say_shares()
     if n_by_finder:
         say("words from the finder: --by table lists words and phrases by their cosine")
     say_opposites(labels, sum(near_list.neighbours.opposites for near_list in lists))
@@ -227,122 +238,45 @@ def _say_totals(lists: "list[NeighbourList | _FinderList]", usual: Callable[[], 
     return n_composed
 
 
-def _search(
-    table: str, how: NeighbourOptions, weights: str
-) -> "tuple[SignatureTable, Callable[[str], NeighbourList | _FinderList | None]]":
-    """Return the table, and what finds a phrase's neighbours: None where nothing is known of it."""
-    from distsim.comparison.nearest import NeighbourSearch
+def _lister(table: str, how: NeighbourOptions, weights: str) -> "NeighbourLister":
+    """Return what lists the neighbours of phrases."""
+    from distsim.comparison.finder.word_neighbours import NeighbourLister
+    from distsim.comparison.measures import cosine
     from distsim.comparison.table import SignatureTable
 
-    by, k, threshold = how.by, how.k, how.threshold
-    if by == "exact" and threshold is not None:
+    if how.by == "exact" and how.threshold is not None:
         raise typer.BadParameter("--by exact orders the nearest: leave out --threshold")
     low, high = lengths_range(how.lengths) if how.lengths else (0, 0)
-    opened = SignatureTable.open(table)
     among = None
     if how.candidates is not None:
         among = [line for line in read_lines(how.candidates) if line.strip()]
-    if k is None and threshold is None:
-        k = _DEFAULT_K
-    elif k == 0:
-        k, threshold = None, threshold if threshold is not None else _LOWEST_SIMILARITY
-
-    @cache  # words that the finder knows do without it
-    def search() -> NeighbourSearch:
-        return NeighbourSearch(
-            opened,
-            candidates=among,
-            min_strength=how.min_strength,
-            lengths=range(low, high + 1) if how.lengths else None,
-            distinct=False if how.everything else None,
-        )
-
-    if how.lengths or how.min_strength is not None or how.candidates is not None:
-        search()  # refuses limits that leave nothing
-    if by == "exact":
-        from distsim.comparison.measures import cosine
-        from distsim.comparison.nearest import RERANKED, rerank_neighbours
-
-        measure = cosine(opened, how="exact", index=how.index)
-
-        def reranked(phrase: str) -> "NeighbourList | None":
-            neighbour_list = search().neighbour_list(phrase, k=RERANKED)
-            if neighbour_list is None:
-                return None
-            near = rerank_neighbours(phrase, neighbour_list.neighbours, measure)
-            return neighbour_list._replace(neighbours=near[:k])
-
-        return opened, reranked
-    limited = among is not None or how.threshold is not None or how.everything or high > 1
-    words = None
-    if low <= 1 and (by == "finder" or (by is None and not limited)):
-        words = _by_finder(opened, table, how, weights, k)
-
-    def found_by_both(phrase: str) -> "NeighbourList | _FinderList | None":
-        listed = None if words is None else words(phrase)
-        return listed or search().neighbour_list(phrase, k=k, threshold=threshold)
-
-    return opened, found_by_both
+    signatures = SignatureTable.open(table)
+    return NeighbourLister(
+        signatures,
+        by=cosine(signatures, how="exact", index=how.index) if how.by == "exact" else how.by,
+        threshold=how.threshold,
+        index=how.index,
+        weights=weights,
+        candidates=among,
+        min_strength=how.min_strength,
+        lengths=range(low, high + 1) if how.lengths else None,
+        distinct=False if how.everything else None,
+    )
 
 
-def _usual_least(opened: "SignatureTable", how: NeighbourOptions) -> int:
+def _usual_least(table: "StoredTable", how: NeighbourOptions) -> int:
     """Return the usual least count, 0 where the user gave one, or none is applied."""
     from distsim.comparison.nearest import usual_strength
 
     hides = how.min_strength is None and not how.everything and how.candidates is None
-    composes = opened.fingerprint.composition is not None
-    return usual_strength(opened) if hides and composes else 0
+    composes = table.fingerprint.composition is not None
+    return usual_strength(table) if hides and composes else 0
 
 
-class _FinderList(NamedTuple):
-    """What the finder lists for a word, with the fields of NeighbourList."""
-
-    neighbours: "Results[WordNeighbour]"
-    hidden: int = 0
-
-
-def _by_finder(
-    opened: "SignatureTable", table: str, how: NeighbourOptions, weights: str, k: int | None
-) -> "Callable[[str], _FinderList | None] | None":
-    """Return the function that lists words for a word; None where the table stores no finder.
-
-    The function returns None for a phrase, and for a word that the finder does not know.
-
-    Raises:
-        ParameterError: the finder is asked for, and the table is in no index and none is named.
-    """
-    from distsim import storage
-    from distsim.cli.opened import index_of
-    from distsim.comparison.finder.word_neighbours import WordNeighbours
-
-    if how.by == "finder":
-        say_no_finder(opened)
-    in_index = storage.Artifact(table).kind is storage.INDEX
-    if opened.finder is None or (how.by is None and how.index is None and not in_index):
-        return None
-    words = WordNeighbours.open(opened, index=index_of(table, how.index), weights=weights)
-    if words is None:
-        return None
-    of_shares = not words.is_calibrated
-
-    def listed(phrase: str) -> "_FinderList | None":
-        nonlocal of_shares
-        least = how.min_strength or 0
-        rows = words.nearest(phrase, k=k, threshold=how.threshold, min_strength=least)
-        if rows is None:
-            return None
-        if of_shares:
-            say_shares()
-            of_shares = False  # it is said once, and only beside words
-        return _FinderList(rows)
-
-    return listed
-
-
-def _groups(opened: "SignatureTable", near: "Results[Any]") -> list[str]:
+def _groups(table: "StoredTable", near: "Results[Any]") -> list[str]:
     from distsim.comparison.table import group_senses
 
-    return group_senses(opened, [other.phrase for other in near])
+    return group_senses(table, [other.phrase for other in near])
 
 
 def _put_near(

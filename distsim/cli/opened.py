@@ -1,4 +1,4 @@
-"""Opens measures of similarity and language models from the paths of a command line."""
+"""What commands open of the paths of a command line: measures, models, rules; and examples."""
 
 from typing import TYPE_CHECKING
 
@@ -9,11 +9,13 @@ if TYPE_CHECKING:
 
     from distsim.comparison.gapped.signatures import GappedCosine
     from distsim.comparison.opposites.opposites import Opposites
+    from distsim.comparison.table import SimilarityEvidence
     from distsim.grammar.pair_features import PairFeatures
     from distsim.indexes.corpus_index import CorpusIndex
     from distsim.paraphrase.rewriting.language_model import LanguageModel
     from distsim.paraphrase.substitution.substitute_candidates import ParaphraseGrammar
     from distsim.paraphrase.substitution.substituter import Substituter
+    from distsim.signatures.table import StoredTable
 
 
 def language_model(path: str | None) -> "LanguageModel":
@@ -89,27 +91,6 @@ def rules_of_words(
     return ParaphraseGrammar.read(grammar, sources)
 
 
-def index_of(table_path: str, index_path: str | None, otherwise: str = "") -> "CorpusIndex":
-    """Return the index that is named, or else the one that contains the table.
-
-    Arguments:
-        index_path: of the index, None where none is named.
-        otherwise: what else the user can do, for the message.
-
-    Raises:
-        ParameterError: no index is named and the table is in none.
-    """
-    from distsim import storage
-    from distsim.indexes.corpus_index import CorpusIndex
-
-    if index_path is None and storage.Artifact(table_path).kind is not storage.INDEX:
-        raise ParameterError(
-            f"{table_path}: the table contains no contexts: name its index with --index INDEX"
-            + otherwise
-        )
-    return CorpusIndex.open(index_path or table_path)
-
-
 def opened_opposites(index: str, table: str | None = None) -> "Opposites":
     """Return the measure of opposites of an index, by its own table or another of the same words.
 
@@ -150,6 +131,23 @@ def _require_index(path: str, why: str) -> None:
 
     if storage.Artifact(path).kind is not storage.INDEX:
         raise ParameterError(f"{path}: {why}: name the table's index")
+
+
+def opened_evidence(
+    table: "StoredTable", index: "CorpusIndex | str | None"
+) -> "SimilarityEvidence":
+    """Return the evidence of a table, with contexts where it is in an index or one is named.
+
+    Arguments:
+        table: the opened table.
+        index: an index or its path; None: the one that contains the table.
+    """
+    from distsim.comparison.table import SimilarityEvidence
+
+    has_no_contexts = table.fingerprint.is_syntactic or table.fingerprint.is_of_vectors
+    if index is None and not has_no_contexts:
+        index = table.around
+    return SimilarityEvidence(table, index)
 
 
 def pair_features(

@@ -20,28 +20,11 @@ from distsim.cli.rows import (
 )
 
 if TYPE_CHECKING:
-    from distsim.comparison.table import CosineEvidence, SignatureTable, SimilarityEvidence
+    from distsim.comparison.table import CosineEvidence, SignatureTable
     from distsim.indexes.corpus_index import CorpusIndex
 
 
 _SHOWN_CONTEXTS = 3  # beside a neighbour
-
-
-def opened_evidence(table: "SignatureTable", path: str, index: str | None) -> "SimilarityEvidence":
-    """Return the evidence of a table, with contexts where it is in an index or one is named.
-
-    Arguments:
-        table: the opened table.
-        path: its path.
-        index: path of an index; None: the one that contains the table.
-    """
-    from distsim import storage
-    from distsim.comparison.table import SimilarityEvidence
-
-    has_no_contexts = table.fingerprint.is_syntactic or table.fingerprint.is_of_vectors
-    if index is None and not has_no_contexts and storage.Artifact(path).kind is storage.INDEX:
-        index = path
-    return SimilarityEvidence(table, index)
 
 
 def put_evidence(behind: "CosineEvidence") -> None:
@@ -201,7 +184,7 @@ def similarity(
     contexts in its vector (the rest is of its words), and stored, composed or unknown; then the
     contexts that both have, with their weights.
     """
-    from distsim.cli.opened import opened_opposites
+    from distsim.cli.opened import opened_evidence, opened_opposites
     from distsim.comparison.measures import cosine
     from distsim.comparison.table import SignatureTable
 
@@ -213,7 +196,7 @@ def similarity(
     measure = cosine(opened, how="exact" if exact else estimate, index=index)
     values = iter(measure.estimates(filled))
     evidence = iter(opened_opposites(index or table, table).evidence(filled) if opposite else ())
-    evidence_of = opened_evidence(opened, table, index) if why else None
+    evidence_of = opened_evidence(opened, index) if why else None
     n_composed = 0
     missing: Counter[str] = Counter()
     for first, second in asked:

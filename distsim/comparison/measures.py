@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 
-from distsim import storage
 from distsim.base.arguments import AnyPath, Pair, one_of, one_or_many_texts, one_text, shown
 from distsim.base.errors import IncompatibleError, ParameterError
 from distsim.contexts.ngram import NgramModel, PhraseWeigher, feature_space, phrase_contexts
@@ -28,7 +27,6 @@ from distsim.signatures.recipe import Recipe
 from distsim.signatures.signer import Signer
 from distsim.signatures.stores import FeatureStore, has_features
 from distsim.signatures.table import StoredTable, TableLike, opened_table
-from distsim.storage.manifest import signatures_inside
 
 CosineName = Literal["bits", "restored", "exact", "vectors"]
 _CACHED_VECTORS = 1 << 12
@@ -344,7 +342,7 @@ def cosine(
                 "--set keep_features=true"
             )
         otherwise = ", or sign it again with --set keep_features=true"
-        return ExactCosine(_index_around(opened, index, otherwise), opened, kept=cached)
+        return ExactCosine(opened.index_of_contexts(index, otherwise), opened, kept=cached)
     if how == "vectors":
         if not of.is_learned:
             raise ParameterError(
@@ -353,23 +351,8 @@ def cosine(
             )
         if of.is_of_vectors:
             return ComposedCosine(opened)
-        return LearnedCosine(_index_around(opened, index), opened)
+        return LearnedCosine(opened.index_of_contexts(index), opened)
     return EstimatedCosine(opened, other=other, compose=compose, estimate=how)
-
-
-def _index_around(
-    table: StoredTable, index: CorpusIndex | AnyPath | None, otherwise: str = ""
-) -> CorpusIndex:
-    """Return the index that is given, or else the one whose folder contains the table."""
-    if index is not None:
-        return opened_index(index)
-    around = table.path.parent
-    if signatures_inside(around) != table.path or not storage.holds_artifact(around):
-        raise ParameterError(
-            f"{table.path}: the table contains no contexts: name its index with --index INDEX"
-            + otherwise
-        )
-    return CorpusIndex.open(around)
 
 
 class ExactCosine(Similarity):

@@ -415,9 +415,21 @@ class NeighbourSearch:
             among: of how many.
             phrase: words separated by spaces. measure: the other measure.
         """
-        k, among = whole_number(k, "k", 1), whole_number(among, "among", 1)
-        near = self.nearest(phrase, k=among)
-        return None if near is None else rerank_neighbours(phrase, near, measure)[:k]
+        near = self.reranked_list(phrase, measure, k=whole_number(k, "k", 1), among=among)
+        return None if near is None else near.neighbours
+
+    def reranked_list(
+        self, phrase: str, measure: Similarity, *, k: int | None = 10, among: int = RERANKED
+    ) -> NeighbourList | None:
+        """Return what `reranked` does, and how many were left out; all that it looks at for k None.
+
+        Arguments:
+            phrase: words separated by spaces.
+        """
+        near = self.neighbour_list(phrase, k=whole_number(among, "among", 1))
+        if near is None:
+            return None
+        return near._replace(neighbours=rerank_neighbours(phrase, near.neighbours, measure)[:k])
 
     def _focal(self, *normal: str) -> "_Focal":
         rows = self._table.find_normal(normal)

@@ -396,7 +396,7 @@ def merge_tables(
 MOST = 3
 
 
-def group_senses(table: SignatureTable, phrases: Sequence[str]) -> list[str]:
+def group_senses(table: StoredTable, phrases: Sequence[str]) -> list[str]:
     """Return the name of each phrase's group, its two most typical phrases: at most three groups.
 
     Average linkage of the cosines of their vectors. A phrase without a vector is in a group "".

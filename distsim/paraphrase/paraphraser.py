@@ -13,9 +13,8 @@ from distsim.base.errors import ParameterError, counted
 from distsim.base.parallel import memory_to_use
 from distsim.base.results import Results
 from distsim.comparison.finder.inflections import as_bases
-from distsim.comparison.finder.lexicon import made_once, opposites_of
 from distsim.comparison.finder.word_substitutes import FoundWord, WordSubstitutes
-from distsim.comparison.opposites.opposites import SPARE, opposites_last
+from distsim.comparison.opposites.opposites import SPARE, opposites_last, opposites_of
 from distsim.contexts.weights import Weighting
 from distsim.corpus.annotation import Tree
 from distsim.grammar.labelled import labelled_rules
@@ -41,7 +40,7 @@ from distsim.paraphrase.surroundings import (
     one_sided,
     surroundings,
 )
-from distsim.signatures.table import TableLike, opened_table
+from distsim.signatures.table import TableLike, made_once, opened_table
 
 GAP = "_"
 BOUNDARY_SIGN = "|"

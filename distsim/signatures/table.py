@@ -1,12 +1,13 @@
 """The signature table: bits and strength by phrase, memory-mapped, sorted by hash."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self, Union, cast, overload
+from threading import RLock
+from typing import Any, Literal, NamedTuple, Self, TypeVar, Union, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +24,11 @@ from distsim.base.arguments import (
 )
 from distsim.base.errors import ArtifactError, IncompatibleError, ParameterError, counted
 from distsim.contexts.phrase_store import Selection
-from distsim.corpus.inflections import NONE, OF_LANGUAGE
+from distsim.corpus.inflections import NONE, OF_LANGUAGE, Inflections
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import Lookup
 from distsim.indexes.build import OF_SENTENCES
-from distsim.indexes.corpus_index import CorpusIndex, knows_text_of
+from distsim.indexes.corpus_index import CorpusIndex, knows_text_of, opened_index
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import Composition, OwnVectors, PartVectors
 from distsim.signatures.estimates import Estimator, estimate_by
@@ -38,6 +39,8 @@ from distsim.signatures.projections.training import Learning
 from distsim.signatures.recipe import Fingerprint, Recipe
 from distsim.storage.manifest import finder_inside, signatures_inside
 
+T = TypeVar("T")
+_LOCK = RLock()
 TableLike = Union["StoredTable", CorpusIndex, AnyPath]
 
 
@@ -235,6 +238,36 @@ class StoredTable:
                 "sign it with the projection spectral"
             )
         return SpectralProjection.of_table(self.path, self.fingerprint.projection[CHECKSUM_KEY])
+
+    @cached_property
+    def around(self) -> CorpusIndex | None:
+        """The index whose folder contains the table, opened once; None where it is in none."""
+        folder = self.path.parent
+        if signatures_inside(folder) != self.path or not storage.holds_artifact(folder):
+            return None
+        is_index = storage.Artifact(folder).kind is storage.INDEX
+        return CorpusIndex.open(folder) if is_index else None
+
+    def index_of_contexts(
+        self, index: CorpusIndex | AnyPath | None, otherwise: str = ""
+    ) -> CorpusIndex:
+        """Return the index that is named, opened, or else the one that contains the table.
+
+        Arguments:
+            index: a corpus index or its path.
+            otherwise: what else the user can do, for the message.
+
+        Raises:
+            ParameterError: no index is named and the table is in none.
+        """
+        if index is not None:
+            return opened_index(index)
+        if self.around is None:
+            raise ParameterError(
+                f"{self.path}: the table contains no contexts: name its index with `index`"
+                + otherwise
+            )
+        return self.around
 
     def require_normaliser_of(self, index: CorpusIndex) -> None:
         """Refuse an index whose words were normalised in another way than this table's.
@@ -505,6 +538,43 @@ class StoredTable:
             offsets: int64[n + 1], where each begins in `text`.
         """
         return self._phrases.find(text, offsets)
+
+
+def made_once(
+    index: CorpusIndex, table: StoredTable | None, key: Hashable, make: Callable[[], T]
+) -> T:
+    """Return the result of `make`, made once for an index and a table; always without a table.
+
+    It is kept with the table, for the index that was asked for last.
+
+    Arguments:
+        index, table: those that it is made from.
+        make: called without arguments.
+    """
+    if table is None:
+        return make()
+    with _LOCK:
+        of, by_key = cast(tuple[Any, dict[Hashable, Any]], table.kept.get("made once", (None, {})))
+        if of is not index:
+            by_key = {}
+            table.kept["made once"] = index, by_key
+        if key not in by_key:
+            by_key[key] = make()
+        return cast(T, by_key[key])
+
+
+def inflections_of(index: CorpusIndex, table: StoredTable) -> Inflections:
+    """Return the inflections by which a table's finder was made, or those of the text's language.
+
+    Arguments:
+        index: of the text.
+        table: signed from it.
+    """
+
+    def opened() -> Inflections:
+        return Inflections.open(table.inflections or index.language)
+
+    return made_once(index, table, "inflections", opened)
 
 
 def opened_table(table: TableLike, argument: str = "table") -> StoredTable:

@@ -22,7 +22,7 @@ from distsim import (
 )
 from distsim.comparison import Language, Opposites
 from distsim.comparison import kernels as kernel
-from distsim.comparison.opposites.exclusive import DOUBTFUL, EXCLUSIVE, ExclusiveWords, index_around
+from distsim.comparison.opposites.exclusive import DOUBTFUL, EXCLUSIVE, ExclusiveWords
 from distsim.comparison.opposites.joint_occurrences import PositionMarks, near_each
 from distsim.comparison.opposites.opposites import opposites_last, without_shared
 from distsim.grammar import PairFeatures, RuleScorer
@@ -316,7 +316,7 @@ def test_words_exclude_each_other(tmp_path):
         index, tmp_path / "i" / "signatures", recipe=Recipe(), selection=Selection(min_count=2)
     )
     table = SignatureTable.open(tmp_path / "i")
-    around = index_around(table)
+    around = table.around
     assert around is not None and around.checksum == index.checksum
     exclusive = ExclusiveWords(table)
     asked = [("wet", "dry"), ("dry", "wet"), ("wet", "soaked"), ("two", "three"), ("two", "2"),
@@ -347,7 +347,7 @@ def test_a_table_outside_of_an_index_tells_classes_and_affixes(signed, tmp_path)
     shutil.copytree(table.path, tmp_path / "table")
     table = SignatureTable.open(tmp_path / "table")
     exclusive = ExclusiveWords(table)
-    assert index_around(table) is None
+    assert table.around is None
     pairs = [("rise", "fall"), ("her", "his"), ("happy", "unhappy"), ("spite", "despite")]
     same = np.ones((8, 1), np.float32)
     words = [word for pair in pairs for word in pair]

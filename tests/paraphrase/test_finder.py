@@ -474,7 +474,7 @@ def test_a_damaged_finder_is_told_and_signing_mends_it(signed, tmp_path, run):
     assert run(*asked)[0] == wanted
     run("sign", path, "--preset", "thesis", "--force")
     assert not counts.parent.exists()
-    assert "this table has no finder of substitutes" in run(*asked)[1]
+    assert "has no finder, or is in no index: distsim sign INDEX" in run(*asked, status=1)[1]
 
 
 def test_signing_again_makes_the_finder_of_other_rules_anew(signed, tmp_path, run):
@@ -626,8 +626,18 @@ def test_limits_keep_the_search_by_what_sign_stored(signed, run):
     kept = [row for row in (line.split("\t")[1:] for line in plain.splitlines())
             if int(row[2]) >= least]  # fmt: skip
     assert rows[: len(kept)] == kept and min(int(row[2]) for row in rows) >= least
-    longer, _ = run(*command, "--lengths", "2")
+    for wide in (("--lengths", "1-2"), ("--all",)):
+        err = run(*command, *wide, status=1)[1]
+        assert (
+            f"{wide[0]}: the finder lists words for words: leave it out, or choose by table" in err
+        )
+    longer, _ = run(*command[:3], "-k", 5, "--lengths", "2")
     assert all(" " in line.split("\t")[1] for line in longer.splitlines())
+    out, err = run(*command[:2], "the king", *command[3:])
+    assert out == run(*command[:2], "the king", "-k", 5)[0]
+    assert "1 phrase by the table's cosine: the finder lists words for words that it knows" in err
+    table = SignatureTable.open(index.path)
+    assert table.neighbours("king", k=5, lengths=[1]) == table.neighbours("king", k=5)
 
 
 def test_opposites_are_labelled_and_can_stay(signed):

@@ -1,71 +1,11 @@
 """Ids and counts of an index's words, looked up once each."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from threading import RLock
-from typing import Any, TypeVar, cast
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from distsim.comparison.opposites.opposites import Opposites
-from distsim.corpus.inflections import Inflections
 from distsim.corpus.vocabulary import Vocabulary, hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.signatures.table import StoredTable
-
-T = TypeVar("T")
-_LOCK = RLock()
-
-
-def made_once(
-    index: CorpusIndex, table: StoredTable | None, key: Hashable, make: Callable[[], T]
-) -> T:
-    """Return the result of `make`, made once for an index and a table; always without a table.
-
-    It is kept with the table, for the index that was asked for last.
-
-    Arguments:
-        index, table: those that it is made from.
-        make: called without arguments.
-    """
-    if table is None:
-        return make()
-    with _LOCK:
-        of, by_key = cast(tuple[Any, dict[Hashable, Any]], table.kept.get("made once", (None, {})))
-        if of is not index:
-            by_key = {}
-            table.kept["made once"] = index, by_key
-        if key not in by_key:
-            by_key[key] = make()
-        return cast(T, by_key[key])
-
-
-def inflections_of(index: CorpusIndex, table: StoredTable) -> Inflections:
-    """Return the inflections by which a table's finder was made, or those of the text's language.
-
-    Arguments:
-        index: of the text.
-        table: signed from it.
-    """
-
-    def opened() -> Inflections:
-        return Inflections.open(table.inflections or index.language)
-
-    return made_once(index, table, "inflections", opened)
-
-
-def opposites_of(
-    index: CorpusIndex, table: StoredTable, inflections: Inflections | None = None
-) -> Opposites:
-    """Return the detector of opposites, the same object each time for the table's inflections.
-
-    Arguments:
-        inflections: the rules of the language; those of the table where None.
-    """
-    if inflections is not None:
-        return Opposites(index, table, inflections=inflections)
-    rules = inflections_of(index, table)
-    return made_once(index, table, "opposites", lambda: Opposites(index, table, inflections=rules))
-
 
 _CACHED_WORDS = 1 << 18
 _MOST_WORDS = 1 << 20  # of an index whose words are all read at once: 0.1 GB of them

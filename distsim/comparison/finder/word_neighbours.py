@@ -1,26 +1,34 @@
 """Neighbours of a phrase: of a single word what the finder lists, of others the table's nearest.
 
-`distsim neighbours`, the function of this name and the server list words through this module.
+`NeighbourLister` decides which of the two lists, for the function and the command `neighbours`; the
+server, which keeps its searches, asks `WordNeighbours` first where single words are wanted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from math import nan
 from typing import Literal, NamedTuple, Self, Unpack, overload
 
 from distsim.base.arguments import AnyPath, in_range, one_or_many_texts, one_text, whole_number
 from distsim.base.errors import ParameterError
 from distsim.base.results import Results
-from distsim.comparison.finder.lexicon import made_once, opposites_of
 from distsim.comparison.finder.word_finder import SHIPPED
 from distsim.comparison.finder.word_substitutes import WordSubstitutes
 from distsim.comparison.measures import Similarity, cosine
-from distsim.comparison.nearest import RERANKED, Neighbour, NeighbourSearch, SearchOptions
-from distsim.comparison.opposites.exclusive import index_around
-from distsim.comparison.opposites.opposites import SPARE, Opposites, opposites_last
+from distsim.comparison.nearest import (
+    RERANKED,
+    Neighbour,
+    NeighbourList,
+    NeighbourSearch,
+    SearchOptions,
+)
+from distsim.comparison.opposites.opposites import SPARE, Opposites, opposites_last, opposites_of
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
-from distsim.signatures.table import StoredTable, TableLike, opened_table
+from distsim.signatures.table import TableLike, made_once, opened_table
 
 NeighboursBy = Literal["table", "finder"] | Similarity
+_OF_TABLE = ("candidates", "lengths", "distinct", "estimate")  # options that the finder cannot obey
+_LOWEST_SIMILARITY = -1.0  # which every phrase reaches
 
 
 class WordNeighbour(NamedTuple):
@@ -81,7 +89,7 @@ class WordNeighbours:
         opened = opened_table(table)
         if opened.finder is None:
             return None
-        corpus = _around(opened) if index is None else opened_index(index)
+        corpus = opened.around if index is None else opened_index(index)
         words = None if corpus is None else WordSubstitutes.open(corpus, opened, weights=weights)
         if corpus is None or words is None:
             return None
@@ -147,12 +155,104 @@ class WordNeighbours:
         return rows
 
 
-def _around(table: StoredTable) -> CorpusIndex | None:
-    """Return the index that contains a table, opened once for it."""
-    if "index" not in table.kept:
-        table.kept["index"] = index_around(table)
-    index = table.kept["index"]
-    return index if isinstance(index, CorpusIndex) else None
+class WordList(NamedTuple):
+    """What the finder lists for a word, with the fields of NeighbourList.
+
+    neighbours: the likeliest first, opposites last. hidden: 0.
+    """
+
+    neighbours: Results[WordNeighbour]
+    hidden: int = 0
+
+
+class NeighbourLister:
+    """Lists the neighbours of phrases: of single words by the finder, of others by the table.
+
+    Arguments:
+        table: a table, an index that was signed, or the path of either.
+        by, threshold, among: as for `neighbours`.
+        index: of which the table was signed; None: the one that contains it.
+        weights: of the finder: `substitutes`, which ship, or a TOML file of `rank --substitutes`.
+        options: keyword arguments of NeighbourSearch.
+
+    Raises:
+        ParameterError: the finder is asked for, and there is none, or it cannot obey an option.
+
+    >>> [one.phrase for one in NeighbourLister(table).neighbour_list("the king", 2).neighbours]
+    ['the gryphon', 'the hatter']
+    """
+
+    def __init__(
+        self,
+        table: TableLike,
+        *,
+        by: NeighboursBy | None = None,
+        threshold: float | None = None,
+        index: CorpusIndex | AnyPath | None = None,
+        weights: str = SHIPPED,
+        among: int = RERANKED,
+        **options: Unpack[SearchOptions],
+    ) -> None:
+        if isinstance(by, str) and by not in ("table", "finder"):
+            raise ParameterError(f"by {by!r}: choose table, finder or a measure")
+        self.table = opened_table(table)
+        self._options, self._threshold, self._among = options, threshold, among
+        self._measure = None if by is None or isinstance(by, str) else by
+        if self._measure is not None and threshold is not None:
+            raise ParameterError(
+                "`threshold` is of the table's estimates: leave it out beside `by`"
+            )
+        self._words = None
+        lengths = options.get("lengths")
+        if isinstance(lengths, Iterable) and not isinstance(lengths, str):
+            lengths = options["lengths"] = tuple(lengths)
+        of_table = [name for name in _OF_TABLE if options.get(name) is not None]
+        if lengths in (1, (1,)):
+            of_table.remove("lengths")  # what the finder lists is of one word
+        if by == "finder" or (by is None and threshold is None and not of_table):
+            around = table if isinstance(table, CorpusIndex) else None
+            self._words = WordNeighbours.open(self.table, index=index or around, weights=weights)
+        if by == "finder" and self._words is None:
+            raise ParameterError(
+                f"{self.table.path}: has no finder, or is in no index: distsim sign INDEX stores "
+                "one; or choose by table"
+            )
+        if by == "finder" and of_table:
+            raise ParameterError(
+                f"`{of_table[0]}`: the finder lists words for words: leave it out, or choose by "
+                "table"
+            )
+        if self._words is None or options.get("min_strength") is not None:
+            _ = self._search  # refuses limits that leave nothing
+
+    @cached_property
+    def _search(self) -> NeighbourSearch:
+        """The search of the table, which words that the finder knows do without."""
+        return NeighbourSearch(self.table, **self._options)
+
+    @property
+    def gives_shares(self) -> bool:
+        """Whether scores of words are shares of similarity, and no probabilities."""
+        return self._words is not None and not self._words.is_calibrated
+
+    def neighbour_list(self, phrase: str, k: int | None = 10) -> NeighbourList | WordList | None:
+        """Return the neighbours of a phrase, and how many are hidden; None where it is unknown.
+
+        Arguments:
+            phrase: words separated by spaces.
+            k: maximum number of results; None: all.
+        """
+        if self._words is not None:
+            least = self._options.get("min_strength") or 0
+            rows = self._words.nearest(phrase, k=k, threshold=self._threshold, min_strength=least)
+            if rows is not None:
+                return WordList(rows)
+        if self._measure is not None:
+            return self._search.reranked_list(phrase, self._measure, k=k, among=self._among)
+        threshold = self._threshold
+        if k is None and threshold is None:
+            threshold = _LOWEST_SIMILARITY
+        return self._search.neighbour_list(phrase, k=k, threshold=threshold)
 
 
 NearRows = Results[Neighbour] | Results[WordNeighbour]
@@ -202,7 +302,8 @@ def neighbours(
         table: a table, an index that was signed, or the path of either; give many phrases at once,
             or a table, since a search keeps what it needs with the table.
         threshold: only phrases at least so similar, by the table.
-        by: `table`, cosines for words, too; `finder`, refused where there is none; or a measure
+        by: `table`, cosines for words, too; `finder`, refused where there is none, or beside
+            options that need the table, which lists phrases of several words still; or a measure
             that orders the nearest, such as an ExactCosine; not beside a threshold. None: the
             finder for single words, unless a threshold or options are given that need the table.
         among: number of nearest phrases that a measure orders; no more are returned.
@@ -216,36 +317,12 @@ def neighbours(
     >>> [one.phrase for one in neighbours(table, "the king", k=2, min_strength=5)]
     ['the gryphon', 'the hatter']
     """
-    opened = opened_table(table)
-    of_table = set(options) - {"min_strength"} or threshold is not None
-    words = None
-    if by == "finder" or (by is None and not of_table):
-        around = table if isinstance(table, CorpusIndex) else None
-        words = WordNeighbours.open(opened, index=around)
-    if by == "finder" and words is None:
-        raise ParameterError(
-            f"{opened.path}: has no finder, or is in no index: distsim sign INDEX stores one"
-        )
-    if isinstance(by, str) and by not in ("table", "finder"):
-        raise ParameterError(f"by {by!r}: choose table, finder or a measure")
-    measure = None if by is None or isinstance(by, str) else by
-    if measure is not None and threshold is not None:
-        raise ParameterError("`threshold` is of the table's estimates: leave it out beside `by`")
-    search = NeighbourSearch(opened, **options) if words is None else None
+    lister = NeighbourLister(table, by=by, threshold=threshold, among=among, **options)
 
-    def one(text: str) -> NearRows | None:
-        nonlocal search
-        if words is not None:
-            least = options.get("min_strength") or 0
-            listed = words.nearest(text, k=k, threshold=threshold, min_strength=least)
-            if listed is not None:
-                return listed
-        search = search or NeighbourSearch(opened, **options)
-        if measure is not None:
-            return search.reranked(text, measure, k=k, among=among)
-        neighbour_list = search.neighbour_list(text, k=k, threshold=threshold)
-        return None if neighbour_list is None else neighbour_list.neighbours
+    def rows_of(text: str) -> NearRows | None:
+        listed = lister.neighbour_list(text, k)
+        return None if listed is None else listed.neighbours
 
     if isinstance(phrase, str):
-        return one(phrase)
-    return [one(text) for text in one_or_many_texts(phrase, "phrase")]
+        return rows_of(phrase)
+    return [rows_of(text) for text in one_or_many_texts(phrase, "phrase")]

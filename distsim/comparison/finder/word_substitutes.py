@@ -8,7 +8,7 @@ import numpy as np
 from distsim.base.arguments import Words
 from distsim.base.results import Results
 from distsim.comparison.finder.inflections import Forms
-from distsim.comparison.finder.lexicon import Lexicon, inflections_of, made_once
+from distsim.comparison.finder.lexicon import Lexicon
 from distsim.comparison.finder.space import LearnedSpace, open_space
 from distsim.comparison.finder.word_finder import (
     RANKS,
@@ -19,7 +19,7 @@ from distsim.comparison.finder.word_finder import (
 )
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex
-from distsim.signatures.table import StoredTable
+from distsim.signatures.table import StoredTable, inflections_of, made_once
 
 _RARER_FACTOR = 20  # a form is shown that occurs at least so many times less than the one most like
 _EXTRA_LEMMAS = 5  # more than are wanted are looked at at once, since two lemmas may share a form

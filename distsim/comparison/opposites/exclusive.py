@@ -9,13 +9,11 @@ pair doubtful at most.
 """
 
 from functools import cached_property
-from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
-from distsim import storage
 from distsim.comparison import kernels as kernel
 from distsim.comparison.opposites.language import Language, pattern_ids
 from distsim.corpus.inflections import Inflections
@@ -24,7 +22,6 @@ from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import damaged
 from distsim.kernels.compiled import frozen
 from distsim.signatures.table import StoredTable
-from distsim.storage.manifest import signatures_inside
 
 # Chosen by the train part of gold-antsyn, antonyms and synonyms of PPDB (bench/exclusive_words.py).
 # weights of patterns of the three kinds: `from X to Y`, `X or Y`, `X and Y`
@@ -89,7 +86,7 @@ class ExclusiveWords:
         language: Language | None = None,
     ) -> None:
         self._table = table
-        self._index = index or index_around(table)
+        self._index = index or table.around
         self._language = language or Language.open()
         self._inflections = Inflections.open()
         self._lock = Lock()
@@ -394,17 +391,6 @@ class ExclusiveWords:
         ids = self._index.vocabulary.find(hash_blob(words, ends[: n + 1]))
         numbers: np.ndarray = (ids + self._index.n_words * is_capital[:n])[ids > 0]
         return numbers
-
-
-def index_around(table: StoredTable) -> CorpusIndex | None:
-    """Return the index that contains a table, None where it is in none."""
-    inside = Path(table.path)
-    around = inside.parent
-    if signatures_inside(around) != inside or not (around / "manifest.json").exists():
-        return None
-    if storage.Artifact(around).kind is not storage.INDEX:
-        return None
-    return CorpusIndex.open(around)
 
 
 def _counts_between(a: np.ndarray, b: np.ndarray, joins: JoinedWords) -> np.ndarray:

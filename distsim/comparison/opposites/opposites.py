@@ -16,7 +16,13 @@ from distsim.comparison.opposites.language import EVIDENCE, Contrasts, Language
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.kernels.compiled import frozen
-from distsim.signatures.table import StoredTable, TableLike, opened_table
+from distsim.signatures.table import (
+    StoredTable,
+    TableLike,
+    inflections_of,
+    made_once,
+    opened_table,
+)
 
 SPARE = 5  # rows that may take the place of opposites; the first so many have none
 _MIN_COUNT_NEGATED = 30  # occurrences of a word that another may negate
@@ -336,6 +342,20 @@ def without_shared(a: Sequence[str], b: Sequence[str]) -> tuple[tuple[str, ...],
     while stop < min(len(a), len(b)) - start and a[-1 - stop] == b[-1 - stop]:
         stop += 1
     return tuple(a[start : len(a) - stop]), tuple(b[start : len(b) - stop])
+
+
+def opposites_of(
+    index: CorpusIndex, table: StoredTable, inflections: Inflections | None = None
+) -> Opposites:
+    """Return the detector of opposites, the same object each time for the table's inflections.
+
+    Arguments:
+        inflections: the rules of the language; those of the table where None.
+    """
+    if inflections is not None:
+        return Opposites(index, table, inflections=inflections)
+    rules = inflections_of(index, table)
+    return made_once(index, table, "opposites", lambda: Opposites(index, table, inflections=rules))
 
 
 class Placed(NamedTuple):

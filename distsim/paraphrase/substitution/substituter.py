@@ -12,11 +12,10 @@ from distsim.base.arguments import AnyPath, Words, in_range, one_or_many_texts, 
 from distsim.base.errors import ParameterError, counted
 from distsim.base.results import Results
 from distsim.comparison.finder.inflections import LemmaVectors, as_bases, likeness_by_bits
-from distsim.comparison.finder.lexicon import opposites_of
 from distsim.comparison.finder.word_finder import IN_SENTENCE, FinderWeights, LemmaPool, WordOptions
 from distsim.comparison.finder.word_substitutes import WordParts, WordSubstitutes
 from distsim.comparison.opposites.language import Language
-from distsim.comparison.opposites.opposites import opposites_last
+from distsim.comparison.opposites.opposites import opposites_last, opposites_of
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.paraphrase.substitution.occurrence import (

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from distsim.comparison.mapping import hubness
-from distsim.comparison.opposites.exclusive import index_around
 from distsim.corpus.normaliser import unescape
 from distsim.paraphrase.unknown_words.shared_contexts import REACHES, SharedContexts
 from distsim.paraphrase.unknown_words.similar_spelling import (
@@ -316,7 +315,7 @@ class TranslationCandidates:
         """Return what compares contexts, None where a table has no text around it."""
         if target is None:
             return None
-        text, other = index_around(source), index_around(target)
+        text, other = source.around, target.around
         if text is None or other is None:
             return None
         self._form_in_source = lru_cache(1 << 18)(lambda word: source.normal_form(word) or word)
