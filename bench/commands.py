@@ -7,8 +7,8 @@ kernels it compiled, and how many of numba's own functions. Later: the median of
 CPU seconds and peak memory; `index` and `sign` take a packaged novel. Prints MISSED beside more
 compilations than `BOUNDS` allows, and ends with 1, so that CI finds it out on a small index. INDEX
 is signed by the default. `--write` lists seconds and kernels of the first use in
-distsim/data/cli/first-use.tsv: a command announces the seconds, and compiles the kernels on a
-second core.
+distsim/data/cli/first-use.tsv: a command announces the seconds, by the pace of a loop on its own
+machine, and compiles the kernels on a second core. Write it where nothing else runs.
 """
 
 import compileall
@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from frame import PROJECT, Cost, distsim, parser, print_machine, print_table, run
 
-from distsim.cli.costs import AHEAD
+from distsim.cli.costs import AHEAD, loop_seconds
 
 # Runs the command with a listener for compilations. At exit it writes to a file, for each, how many
 # it is within, module, name and arguments.
@@ -134,7 +134,7 @@ def main() -> None:
     # As an installation does: compiling modules would count in every process otherwise.
     compileall.compile_dir(PROJECT / "distsim", quiet=2)
     missed: list[str] = []
-    listed: list[str] = []
+    listed = [f"loop\tseconds\t{loop_seconds():.4f}"]
     with tempfile.TemporaryDirectory() as folder:
         novel, table = Path(folder) / "novel.index", Path(folder) / "novel.table"
         text = PROJECT / "distsim" / "data" / "novels" / NOVEL

@@ -22,9 +22,10 @@ AHEAD = "_DISTSIM_COMPILES_AHEAD"  # in the environment of commands for which an
 _AHEAD_SECONDS = 300
 _WATCH_SECONDS = 0.2
 _ESTIMATES = {  # seconds of commands that bench/commands.py does not run; of others it is a few
-    "similarity": 5, "score": 20, "pivot": 15, "make-grammar": 40, "extract": 15, "align": 15,
-    "rewrite": 20, "augment": 40, "serve": 60, "learn": 15, "evaluate": 10,
+    "similarity": 5, "score": 30, "pivot": 20, "make-grammar": 70, "extract": 25, "align": 25,
+    "rewrite": 35, "augment": 70, "serve": 110, "learn": 25, "evaluate": 20,
 }  # fmt: skip
+_STEPS = 100_000  # of the loop by which machines are compared
 _WORTH_A_PROCESS = 10  # kernels; what takes as long as to start one
 
 
@@ -59,9 +60,8 @@ def announce_compilation(command: str) -> None:
 def _listen(command: str) -> None:
     from numba.core import event
 
-    measured = [int(fields[1]) for fields in _first_use(command) if fields[0] == "seconds"]
+    measured = [float(fields[1]) for fields in _first_use(command) if fields[0] == "seconds"]
     seconds = max(measured, default=_ESTIMATES.get(command, 0))
-    took = f"up to {seconds} seconds" if seconds else "some seconds"
     depth = done = 0
 
     class Compilations(event.Listener):
@@ -70,7 +70,8 @@ def _listen(command: str) -> None:
         def on_start(self, event: Any) -> None:
             nonlocal depth
             if not depth and not done:
-                say(f"{ANNOUNCEMENT}{took} on one core")
+                took = f"about {seconds_here(seconds)}" if seconds else "some"
+                say(f"{ANNOUNCEMENT}{took} seconds on one core")
                 compile_ahead(command)
             depth += 1
             _draw(f"compiling, {done + 1:,}: {event.data['dispatcher'].py_func.__name__}")
@@ -83,6 +84,28 @@ def _listen(command: str) -> None:
 
     register: Any = event.register  # numba has no types
     register("numba:compile", Compilations())
+
+
+def loop_seconds() -> float:
+    """Return the CPU seconds of a loop of Python, the least of three."""
+
+    def seconds() -> float:
+        begun, state = time.process_time(), 1
+        for step in range(_STEPS):
+            state = state * 31 + step & 0xFFFF
+        return time.process_time() - begun
+
+    return min(seconds() for _ in range(3))
+
+
+def seconds_here(seconds: float) -> int:
+    """Return the seconds that work takes on this machine, by the pace of a loop.
+
+    Arguments:
+        seconds: that it took where `bench/commands.py` wrote its list.
+    """
+    ((_, listed_loop),) = _first_use("loop")
+    return max(1, round(seconds * loop_seconds() / float(listed_loop)))
 
 
 def _draw(text: str) -> None:

@@ -5,6 +5,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -144,8 +145,15 @@ class _PlainFirst:
         """
         if value is None:
             return () if param.multiple or param.nargs == -1 else None
-        is_plain, converted = (False, None) if self._info.parser else self._plain(value)
+        is_plain, converted = (self._parsed if self._info.parser else self._plain)(value)
         return converted if is_plain else self._make().coerce(value, param=param, ctx=ctx)
+
+    def _parsed(self, value: Any) -> tuple[bool, Any]:
+        """Return (whether the parameter's own parser takes a value, it in its type)."""
+        with suppress(typer.BadParameter):
+            if type(value) is str and type(converted := self._info.parser(value)) is int:
+                return True, converted
+        return False, None
 
     def _plain(self, value: Any) -> tuple[bool, Any]:
         """Return (whether a value needs no check, it in its type)."""
@@ -155,8 +163,10 @@ class _PlainFirst:
         if kind == list[str]:
             is_plain = isinstance(value, list | tuple) and all(map(_is_text, value))
             return is_plain, list(value) if is_plain else None
-        if kind is int and (type(value) is int or _is_whole(value)):
-            number, least, largest = int(value), self._info.min, self._info.max
+        # Of numbers with a point the defaults alone.
+        is_number = type(value) is kind if kind is float else type(value) is int or _is_whole(value)
+        if kind in (int, float) and is_number:
+            number, least, largest = kind(value), self._info.min, self._info.max
             fits = (least is None or number >= least) and (largest is None or number <= largest)
             return fits, number
         if get_origin(kind) is Literal:

@@ -18,10 +18,14 @@ VALUES = {
         "limit": ["0", "12", 7, None, "+3", " 4", "1_0"],
     },
     "paraphrase": {"preset": ["default", "thorough", None], "k": ["3", None], "why": [True, None]},
+    "keywords": {"max_p": [1.0, 0.0, "1", "0.05"]},
+    "pivot": {"memory": ["128M", "4g", "1000000"]},
 }
 REFUSED = {
     "count": {"limit": ["-1", "x", "1.5", "٣x", ""]},
     "paraphrase": {"preset": ["thorogh", "Default"]},
+    "keywords": {"max_p": [1.5, -0.5, "2", "x", ""]},
+    "pivot": {"memory": ["x", "-1M", ""]},
 }
 
 
@@ -61,7 +65,12 @@ def test_a_command_without_unusual_values_loads_no_checker(tmp_path):
         "atexit.register(lambda: print('pydantic' in sys.modules))\n"
         "from distsim.cli.start import main\nmain()\n"
     )
-    for arguments in (["index", "build", tmp_path / "text", "-o", index], ["count", index, "a"]):
+    (tmp_path / "rules").write_text("[X] ||| a ||| b ||| 0.5 0.5 0.5 0.5 ||| 0-0\n")
+    for arguments in (
+        ["index", "build", tmp_path / "text", "-o", index], ["count", index, "a"],
+        ["keywords", index, "--against", index],
+        ["pivot", tmp_path / "rules", "-o", tmp_path / "paraphrases"],
+    ):  # fmt: skip
         ran = subprocess.run(
             [sys.executable, "-c", code, *map(str, arguments)],
             capture_output=True, text=True, check=True,
