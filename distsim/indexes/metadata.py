@@ -42,6 +42,7 @@ _DATE = re.compile(
     r"\d{4}(-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?)?)?", re.ASCII
 )
 _ROW = json.JSONEncoder(ensure_ascii=False)
+_YEAR = re.compile(r"[12]\d{3}", re.ASCII)
 _DATE_PARTS = {"": 4, "year": 4, "month": 7, "day": 10}  # characters
 _STEP = re.compile(r"\d{1,9}", re.ASCII)
 _AFTER = "~"  # above every character of a date
@@ -736,7 +737,9 @@ def _looks_like(value: Value, kind: str) -> bool:
     if kind == "int" and isinstance(value, str):
         return False
     if kind == "date":
-        return isinstance(value, str) and "-" in value and _typed_value(value, kind) is not None
+        # A year alone is one, too, beside whole dates; where all are years, they are numbers.
+        is_like = isinstance(value, str) and ("-" in value or _YEAR.fullmatch(value) is not None)
+        return is_like and _typed_value(value, kind) is not None
     return _typed_value(value, kind) is not None
 
 

@@ -163,6 +163,12 @@ def test_tokens_are_written_together_where_the_file_has_them_so(tmp_path, run, n
     run("verify", index.path)
 
 
+def test_the_readings_of_ruby_are_left_out(tmp_path):
+    ruby = "<p><ruby><rb>此</rb><rt>こ</rt></ruby>の王</p>"
+    path = written(tmp_path, "a.xml", f"<TEI><text><body>{ruby}</body></text></TEI>")
+    assert read(path)[0].text == "此の王"
+
+
 def test_contractions_of_tei_are_their_words(tmp_path):
     """As ParlaMint has them: the form, with the words inside of it."""
     words = """<w pos="S" lemma="volontà">volontà</w>

@@ -266,6 +266,7 @@ def fields_of(tmp_path, rows, **options):
     [
         ([1, "2", " 3"], "int"), ([1, 2.5], "float"), ([1.0, float("nan"), 2.0], "int"),
         (["1e3", "2"], "float"), (["007", "12"], "text"), (["1850-02-03", "1850-02"], "date"),
+        (["1612", "1988-10-25"], "date"), (["1612", "1988"], "int"), (["0612", "1988-10"], "text"),
         ([date(1850, 2, 3)], "date"), (["1850-02-30"], "text"), (["x", 1], "text"),
         ([True, False], "text"), ([["a", "b"]], "text"), ([2**70], "text"), ([np.int32(7)], "int"),
     ],
@@ -273,6 +274,16 @@ def fields_of(tmp_path, rows, **options):
 def test_types_are_inferred_from_all_values(tmp_path, values, kind):
     index = fields_of(tmp_path, [{"f": value} for value in values])
     assert index.metadata.fields == {"f": kind}
+
+
+def test_years_beside_whole_dates_are_grouped(tmp_path):
+    rows = [{"date": value} for value in ("1612", "1988-10-25", "1989", "1612-03")]
+    index = fields_of(tmp_path, rows)
+    assert [(row.value, row.times) for row in counts_by(index, "text", "date/100")] == [
+        (1600, 2), (1900, 2)
+    ]  # fmt: skip
+    for where, n in (("date=1612", 2), ("date=1612..1988", 3), ("date=1989..", 1)):
+        assert index.select(where=where).count("text") == n
 
 
 def test_values_that_do_not_fit_are_missing_and_counted(tmp_path):

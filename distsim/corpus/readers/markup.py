@@ -204,7 +204,7 @@ _TEI = Markup(
         "back group stage castList castItem postscript figure"
     ),
     left_out=_names(
-        "teiHeader note speaker stage fw figDesc gap del surplus ptr graphic formula "
+        "teiHeader note speaker stage fw figDesc gap del surplus rt ptr graphic formula "
         "interpGrp interp spanGrp linkGrp standOff facsimile sourceDoc certainty noteGrp listApp"
     ),
     header="teiHeader",
