@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origi
 from distsim.base.errors import InputError, ParameterError, counted
 
 NONE = "none"
-_LARGEST, _LARGEST_SIZE = 2**31 - 1, 2**63 - 1  # counts; seeds and bytes
+_MAX_NUMBER, _MAX_SIZE = 2**31 - 1, 2**63 - 1  # counts; seeds and bytes
 _Options = TypeVar("_Options")
 
 
@@ -241,7 +241,7 @@ def _value(value: Any, hint: Any, name: str, at: _At) -> Any:
     read = _READERS[kind](value)
     if read is None:
         raise at.error(name, value, _WANTED[kind])
-    largest = _LARGEST_SIZE if name in ("seed", "memory") or name.endswith("_bytes") else _LARGEST
+    largest = _MAX_SIZE if name in ("seed", "memory") or name.endswith("_bytes") else _MAX_NUMBER
     if isinstance(read, int) and abs(read) > largest:
         raise at.error(name, read, f"at most {largest:,}")
     return read

@@ -24,7 +24,7 @@ from distsim.cli.options import take_plainly
 _WRONG_VALUE = re.compile(r"'([^']*)' is not one of (.*)$")
 _QUOTED = re.compile(r"'([^']*)'")
 # Of a seed, and of any other whole number. What counts or limits things needs no more.
-_LARGEST_SEED, _LARGEST = 2**63 - 1, 2**31 - 1
+_MAX_SEED, _MAX_NUMBER = 2**63 - 1, 2**31 - 1
 
 
 @cache
@@ -228,7 +228,7 @@ def _wrong(number: object, option: Any) -> str | None:
         return f"{number} is not a finite number."
     if isinstance(number, int) and option is not None:
         large = option.name == "seed" or option.metavar == "SIZE"
-        largest = _LARGEST_SEED if large else _LARGEST
+        largest = _MAX_SEED if large else _MAX_NUMBER
         if abs(number) > largest:
             return f"{str(number)[:30]} is not in the range {-largest} to {largest}."
     return None

@@ -64,16 +64,16 @@ class AnnotationJob:
             sources: the text.
             n_bytes: of all files.
         """
-        plan = self.folder / "plan.json"
-        if plan.exists():
-            return int(json.loads(plan.read_text())["tasks"])
+        plan_file = self.folder / "plan.json"
+        if plan_file.exists():
+            return int(json.loads(plan_file.read_text())["tasks"])
         pieces, n_tasks = cut_pieces(sources), 0
         size = min(_MOST_PIECES, 1 + n_bytes // PIECE_CHARACTERS // _TASKS)
         while batch := list(islice(pieces, size)):
             with replacing(self._path("text", n_tasks)) as part:
                 part.write_bytes(zstandard.compress(json.dumps(batch).encode()))
             n_tasks += 1
-        with replacing(plan) as part:
+        with replacing(plan_file) as part:
             part.write_text(json.dumps({"tasks": n_tasks}))
         return n_tasks
 

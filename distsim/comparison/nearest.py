@@ -386,8 +386,8 @@ class NeighbourSearch:
             asked = n + focal.rows.size  # which are left out
             at, distances = self._nearest_rows(focal.phrases.bits[0], asked, radius)
             is_last = at.size < asked or among is not None
-            new = (distances > inner) & ~np.isin(self._rows(at), focal.rows)
-            yield at[new], distances[new]
+            is_beyond = (distances > inner) & ~np.isin(self._rows(at), focal.rows)
+            yield at[is_beyond], distances[is_beyond]
             if is_last:
                 return
             inner = int(distances[-1])

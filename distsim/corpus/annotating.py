@@ -240,11 +240,11 @@ class AnnotatedFile:
                 packed = file.read(2) == b"\x1f\x8b"
             opened: Callable[..., Any] = gzip.open if packed else open
             with opened(self.path, "rt", encoding="utf-8") as text:
-                first = text.readline().rstrip("\n")
+                first_line = text.readline().rstrip("\n")
         except (OSError, ValueError, EOFError):
             return None
-        start, _, numbers = first.partition(", ")
-        if start != self._header:
+        header, _, numbers = first_line.partition(", ")
+        if header != self._header:
             return None
         return Report(*(int(number.split()[0]) for number in numbers.split(", ")))
 

@@ -368,8 +368,10 @@ def _changes(vowels: dict[str, str]) -> Callable[[str], str]:
     if not vowels:
         return str
     letters = "".join(sorted(set("".join(vowels))))
-    last = re.compile(f"({'|'.join(sorted(vowels, key=len, reverse=True))})(?=[^{letters}]*$)")
-    return lambda stem: last.sub(lambda match: vowels[match[1]], stem, count=1)
+    last_vowels = re.compile(
+        f"({'|'.join(sorted(vowels, key=len, reverse=True))})(?=[^{letters}]*$)"
+    )
+    return lambda stem: last_vowels.sub(lambda match: vowels[match[1]], stem, count=1)
 
 
 AUTO = "auto"

@@ -461,7 +461,7 @@ def cut_running_text(text, classes, abbreviations):
     n_lines = _most_lines(text)
     line_stops = np.empty(n_lines, np.int64)
     sentence_stops = np.empty(capacity, np.int64)
-    sentence_lines = np.empty(capacity, np.int64)
+    line_of_sentence = np.empty(capacity, np.int64)
     n_tokens = 0
     n_sentences = 0
     line = 0
@@ -480,7 +480,7 @@ def cut_running_text(text, classes, abbreviations):
         if over:
             if n_tokens > sentence_begin:
                 sentence_stops[n_sentences] = n_tokens
-                sentence_lines[n_sentences] = line
+                line_of_sentence[n_sentences] = line
                 n_sentences += 1
                 sentence_begin = n_tokens
             ends = False
@@ -515,7 +515,7 @@ def cut_running_text(text, classes, abbreviations):
         stops[:n_tokens].copy(),
         hashes[:n_tokens].copy(),
         sentence_stops[:n_sentences].copy(),
-        sentence_lines[:n_sentences].copy(),
+        line_of_sentence[:n_sentences].copy(),
         line_stops[:line].copy(),
     )
 

@@ -72,8 +72,8 @@ class FormatSigns:
             return "lines" if is_cut and self.unspaced_pieces > 1 else "text"
         if self.glued or self.alone:
             return "lines" if self.alone > self.glued else "text"
-        a_line = self.ends_within * _ENDS_WITHIN <= self.ends_last
-        return "lines" if self.other_alone > self.other_glued and a_line else "text"
+        ends_with_sentence = self.ends_within * _ENDS_WITHIN <= self.ends_last
+        return "lines" if self.other_alone > self.other_glued and ends_with_sentence else "text"
 
 
 def format_signs(text: bytes) -> FormatSigns:
@@ -549,13 +549,13 @@ def _is_vertical(rows: Sequence[str]) -> bool:
 def _markup(start: str, text: str) -> str | None:
     """Return the kind of markup by its root or the share of tags, None for other text."""
     body = start[_PROLOG.match(start).end() :]  # type: ignore[union-attr]
-    root = _ROOT.match(body)
-    kind = _ROOTS.get(root[1]) if root else None
-    if kind is None and root and root[1].lower() == "html":
+    root_match = _ROOT.match(body)
+    kind = _ROOTS.get(root_match[1]) if root_match else None
+    if kind is None and root_match and root_match[1].lower() == "html":
         kind = "HTML"
-    if kind and (kind == "TEI" or body[: len(root[0]) + 1].isascii()):  # type: ignore[index]
+    if kind and (kind == "TEI" or body[: len(root_match[0]) + 1].isascii()):  # type: ignore[index]
         return kind
-    if root and _DOCBOOK.search(start[:4000]):
+    if root_match and _DOCBOOK.search(start[:4000]):
         return "DocBook"
     if _XML.match(start) and not re.match(r"<!doctype\s+html", start, re.I):
         return "XML"

@@ -160,8 +160,8 @@ def write_forms(
     )
     _write(forms_folder / PAGE, _page(rows, questions, forms_folder.name))
     numbers = {source: str(n) for n, source in enumerate(dict.fromkeys(sources), 1)}
-    keys = [(row[0], ";".join(lines[row[1], row[2]]), numbers[row[1]]) for row in rows]
-    _write(forms_folder / KEY, _csv([("id", "systems", "source"), *keys]))
+    key_rows = [(row[0], ";".join(lines[row[1], row[2]]), numbers[row[1]]) for row in rows]
+    _write(forms_folder / KEY, _csv([("id", "systems", "source"), *key_rows]))
     return len(rows)
 
 

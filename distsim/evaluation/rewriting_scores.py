@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-_LONGEST = 4
+_MAX_N = 4
 _MEANT_13A = (("<skipped>", ""), ("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 _TOKENS_13A = [
     (re.compile(pattern), replacement)
@@ -57,7 +57,7 @@ class SariCounts:
 
     def __init__(self, source: Sequence[str], references: Sequence[Sequence[str]]) -> None:
         self._parts = []
-        for length in range(1, _LONGEST + 1):
+        for length in range(1, _MAX_N + 1):
             of_references = Counter(
                 gram for reference in references for gram in ngrams(reference, length)
             )
@@ -72,7 +72,7 @@ class SariCounts:
         For adding, keeping and deleting, and n = 1 to 4 of each: n-grams on which the rewriting
         and the references agree, then those of the rewriting plus those of the references.
         """
-        rows = np.empty((3, _LONGEST, 2))
+        rows = np.empty((3, _MAX_N, 2))
         for k, (source, references) in enumerate(self._parts):
             mine = Counter({g: n * self._n for g, n in Counter(ngrams(tokens, k + 1)).items()})
             added, to_add = mine.keys() - source.keys(), references.keys() - source.keys()
@@ -108,7 +108,7 @@ def corpus_sari(counts: np.ndarray) -> tuple[float, float, float]:
     Arguments:
         counts: float64[24], the sum of `SariCounts.of` over sentences. 0/0 is 0.
     """
-    right, total = counts.reshape(3, _LONGEST, 2).transpose(2, 0, 1)
+    right, total = counts.reshape(3, _MAX_N, 2).transpose(2, 0, 1)
     add, keep, delete = (2 * right / np.maximum(total, 1e-300)).mean(axis=1).tolist()
     return add, keep, delete
 
@@ -121,7 +121,7 @@ def sari_slope(counts: np.ndarray) -> np.ndarray:
     """
     right, total = counts.reshape(-1, 2).T
     safe = np.maximum(total, 1e-300)
-    slopes = np.column_stack([2 / safe, -2 * right / safe / safe]) / (3 * _LONGEST)
+    slopes = np.column_stack([2 / safe, -2 * right / safe / safe]) / (3 * _MAX_N)
     return np.where(total[:, None] > 0, slopes, 0.0).reshape(-1)
 
 
@@ -149,7 +149,7 @@ class SentenceSari:
         self._n = len(references)
         source = [token.lower() for token in source]
         self._parts = []
-        for length in range(1, _LONGEST + 1):
+        for length in range(1, _MAX_N + 1):
             of_source = Counter(ngrams(source, length))
             of_references = Counter(
                 gram
@@ -190,7 +190,7 @@ class SentenceSari:
             new = [gram for gram in mine if gram not in of_source]
             right = sum(gram in of_references for gram in new)
             added += _f1(right / len(new) if new else 0.0, right / to_add if to_add else 0.0)
-        return added / _LONGEST, kept / _LONGEST, deleted / _LONGEST
+        return added / _MAX_N, kept / _MAX_N, deleted / _MAX_N
 
     def score(self, tokens: Sequence[str]) -> float:
         """Return SARI, 0 to 1."""
@@ -216,7 +216,7 @@ class Bleu:
     def __init__(self, references: Sequence[Sequence[str]]) -> None:
         self._lengths = sorted({len(reference) for reference in references})
         self._highest_counts = []
-        for length in range(1, _LONGEST + 1):
+        for length in range(1, _MAX_N + 1):
             highest_counts: Counter[tuple[str, ...]] = Counter()
             for reference in references:
                 highest_counts |= Counter(ngrams(reference, length))
@@ -224,7 +224,7 @@ class Bleu:
 
     def score(self, tokens: Sequence[str]) -> float:
         """Return BLEU, 0 to 1."""
-        right, tried, (n, nearest) = np.split(self.counts(tokens), [_LONGEST, 2 * _LONGEST])
+        right, tried, (n, nearest) = np.split(self.counts(tokens), [_MAX_N, 2 * _MAX_N])
         if not right[0]:
             return 0.0
         smoothed = np.append(right[:1] / tried[:1], (right[1:] + 1) / (tried[1:] + 1))
@@ -239,11 +239,11 @@ class Bleu:
         Arguments:
             tokens: the tokens of the rewriting.
         """
-        out = np.zeros(2 * _LONGEST + 2)
+        out = np.zeros(2 * _MAX_N + 2)
         for k, highest_counts in enumerate(self._highest_counts):
             mine = Counter(ngrams(tokens, k + 1))
             out[k] = sum(min(times, highest_counts[gram]) for gram, times in mine.items())
-            out[_LONGEST + k] = mine.total()
+            out[_MAX_N + k] = mine.total()
         nearest = min(self._lengths, key=lambda length: (abs(length - len(tokens)), length))
         out[-2:] = len(tokens), nearest
         return out
@@ -257,13 +257,13 @@ def corpus_bleu(counts: np.ndarray) -> tuple[float, np.ndarray]:
     Arguments:
         counts: float64[10], the sum of `Bleu.counts` over sentences.
     """
-    right, tried, (n, nearest) = np.split(counts, [_LONGEST, 2 * _LONGEST])
+    right, tried, (n, nearest) = np.split(counts, [_MAX_N, 2 * _MAX_N])
     if not right.all():
         return 0.0, np.zeros(counts.size)
     brevity = min(0.0, 1 - nearest / n)
     bleu = math.exp(brevity + float(np.log(right / tried).mean()))
     of_lengths = (nearest / n / n, -1 / n) if brevity < 0 else (0.0, 0.0)
-    slope = np.concatenate([1 / right / _LONGEST, -1 / tried / _LONGEST, of_lengths])
+    slope = np.concatenate([1 / right / _MAX_N, -1 / tried / _MAX_N, of_lengths])
     return bleu, bleu * slope
 
 

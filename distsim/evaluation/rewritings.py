@@ -426,16 +426,16 @@ def _kept(source: Sequence[str], tokens: Sequence[str]) -> int:
     return n_kept
 
 
-def edit_distance(source: Sequence[str], tokens: Sequence[str]) -> int:
+def edit_distance(a: Sequence[str], b: Sequence[str]) -> int:
     """Return the fewest insertions, deletions and replacements of words (Levenshtein 1966).
 
     >>> edit_distance("the old king slept".split(), "the king slept well".split())
     2
     """
-    row = list(range(len(tokens) + 1))
-    for i, word in enumerate(source, 1):
+    row = list(range(len(b) + 1))
+    for i, word in enumerate(a, 1):
         diagonal, row[0] = row[0], i
-        for j, other in enumerate(tokens, 1):
+        for j, other in enumerate(b, 1):
             replaced = diagonal + (word != other)
             diagonal = row[j]
             row[j] = min(row[j] + 1, row[j - 1] + 1, replaced)

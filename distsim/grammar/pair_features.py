@@ -336,13 +336,13 @@ class PairFeatures:
             return dict(zip(self.groups["vectors"], columns.T, strict=True))
         return self._of_counts(texts)
 
-    def _of_counts(self, texts: list[Pair]) -> dict[str, np.ndarray]:
+    def _of_counts(self, pairs: list[Pair]) -> dict[str, np.ndarray]:
         table = self._table
         assert table is not None
-        strength = _strengths(table, [phrase for pair in texts for phrase in pair])
-        words = _strengths(table, [w for pair in texts for phrase in pair for w in phrase.split()])
-        rows = np.full((len(texts), 3), np.nan)
-        for row, (a, b) in zip(rows, texts, strict=True):
+        strength = _strengths(table, [phrase for pair in pairs for phrase in pair])
+        words = _strengths(table, [w for pair in pairs for phrase in pair for w in phrase.split()])
+        rows = np.full((len(pairs), 3), np.nan)
+        for row, (a, b) in zip(rows, pairs, strict=True):
             first, second = (_words(table, phrase) for phrase in (a, b))
             every = first | second
             if every:

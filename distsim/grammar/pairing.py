@@ -450,8 +450,8 @@ class Pairing:
         """
         by_source, numbers = self._by_source, self._rules.numbers
         label, target = numbers.label[by_source], numbers.target[by_source]
-        new = np.flatnonzero((np.diff(label) != 0) | (np.diff(target) != 0)) + 1
-        ends = np.append(new, by_source.size)
+        firsts = np.flatnonzero((np.diff(label) != 0) | (np.diff(target) != 0)) + 1
+        ends = np.append(firsts, by_source.size)
         total = np.concatenate([[0], np.cumsum(self._pairs_of)])
         begin = 0
         while begin < by_source.size:

@@ -36,7 +36,7 @@ from distsim.grammar.pair_features import (
 _PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
 _CUT = 0.005  # values beyond these quantiles are held to them
 _MIN_UNITS = 20
-_LARGEST = 0.4  # of the pairs, in one component: more, and first phrases part them
+_MAX_COMPONENT_SHARE = 0.4  # of the pairs, in one component: more, and first phrases part them
 
 
 class Agreement(NamedTuple):
@@ -397,7 +397,7 @@ def _folds(pairs: Sequence[Pair], folds: int) -> tuple[np.ndarray, np.ndarray, s
     """Return (the unit of each pair, its fold, the name of the units)."""
     units = connected(pairs)
     groups = counted(np.unique(units).size, "connected component")
-    if units.size and np.bincount(units).max() > _LARGEST * units.size:
+    if units.size and np.bincount(units).max() > _MAX_COMPONENT_SHARE * units.size:
         numbers: dict[str, int] = {}
         firsts = [numbers.setdefault(a, len(numbers)) for a, _ in pairs]
         units, groups = np.array(firsts, np.int64), counted(len(numbers), "first phrase")

@@ -222,12 +222,12 @@ class RuleSimilarity:
         if len(self._marks) > _KEPT_WORDS:
             self._marks = {}
         known = self._marks
-        new = [word for word in words if word not in known]
-        texts = [unescape(word.decode()) for word in new]  # `&#91;` has no digits
+        missing = [word for word in words if word not in known]
+        texts = [unescape(word.decode()) for word in missing]  # `&#91;` has no digits
         small = list(map(_NORMALISER.characters, texts))  # ’t is 't, as it is looked up
         has_digits = [any(map(str.isdigit, text)) for text in texts]
         hashes = hash_texts([ORDINAL.sub("", text).encode() for text in small]).tolist()
-        for n, word in enumerate(new):
+        for n, word in enumerate(missing):
             is_plain = any(map(str.isalnum, texts[n]))
             known[word] = _WordMarks(
                 is_plain, is_plain and small[n] not in self._function_words,

@@ -263,10 +263,12 @@ def _with_features(field: bytes, pattern: re.Pattern[bytes], added: bytes, missi
         field: the features. pattern: matches each feature to replace; its group is the name.
         added: new features, a blank before each. missing: the value of one that is not among them.
     """
-    new = {token.rpartition(b"=")[0]: token for token in added.split()}
+    token_of_name = {token.rpartition(b"=")[0]: token for token in added.split()}
     standing = {match[1] for match in pattern.finditer(field)}
-    field = pattern.sub(lambda match: new.get(match[1], match[1] + b"=" + missing), field)
-    return field + b"".join(b" " + token for name, token in new.items() if name not in standing)
+    field = pattern.sub(lambda match: token_of_name.get(match[1], match[1] + b"=" + missing), field)
+    return field + b"".join(
+        b" " + token for name, token in token_of_name.items() if name not in standing
+    )
 
 
 def _lines_as_written(

@@ -25,7 +25,7 @@ from distsim.indexes.corpus_index import CorpusIndex, opened_index
 
 _FUNCTION_WORDS = 150  # the most frequent words of the reference corpus
 _EDGE_WORDS = 300  # the same of the other side: rarer function words may be nouns, too
-_LONGEST = 8
+_MAX_TERM_LENGTH = 8
 _DETERMINERS = ("the", "a", "an", "this", "these", "your", "its")
 _OPEN = ("to", "than", "on")  # mostly before these: a piece, *next to*, *depending on*
 _INSIDE = ("of", "and")  # the function words that a term may contain
@@ -98,8 +98,8 @@ def bitext_terms(
     """
     bitext = bitext if isinstance(bitext, Bitext) else Bitext.open(one_path(bitext))
     reference = opened_index(against)
-    shortest = whole_number(lengths[0], "`lengths`", 1, _LONGEST)
-    longest = whole_number(lengths[1], "`lengths`", shortest, _LONGEST)
+    shortest = whole_number(lengths[0], "`lengths`", 1, _MAX_TERM_LENGTH)
+    longest = whole_number(lengths[1], "`lengths`", shortest, _MAX_TERM_LENGTH)
     whole_number(min_count, "`min_count`", 1)
     in_range(min_p, "`min_p`", 0.0, 1.0)
     in_range(max_p, "`max_p`", 0.0, 1.0)

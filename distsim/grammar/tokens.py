@@ -146,9 +146,9 @@ class TokenForms:
             words: UTF-8 of each word.
         """
         known = self._known
-        new = [word for word in words if word not in known]
-        if new:
-            forms_of_new = self._find(new)
+        missing = [word for word in words if word not in known]
+        if missing:
+            forms_of_new = self._find(missing)
             with self._lock:
                 if len(known) + len(forms_of_new) > _CACHED_TOKENS:
                     known = self._known = {w: known[w] for w in words if w in known}

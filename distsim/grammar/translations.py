@@ -140,9 +140,9 @@ def _column_names(
     rules = np.flatnonzero(block.status == 0)[:1000]
     names = dict(listed_names)
     shortest = feature_names(block, rules).fewest_bare
-    named = _rules_with(block, (name for name in COLUMNS if name not in names))
+    with_features = _rules_with(block, (name for name in COLUMNS if name not in names))
     for name in COLUMNS:
-        if name in named:
+        if name in with_features:
             names[name] = name
         elif name not in names and grammar_format.columns.get(name, shortest) < shortest:
             names[name] = str(grammar_format.columns[name])

@@ -58,7 +58,7 @@ from distsim.kernels.compiled import frozen
 ORDERS: tuple[str, ...] = get_args(Order)
 _CACHED_WORDS = 1 << 17
 _FEW_SPANS = 4096  # that are sorted at once
-_LONGEST, _WIDEST = 255, 1 << 20
+_MAX_TOKENS, _MAX_WIDTH = 255, 1 << 20
 T = TypeVar("T")
 
 
@@ -476,7 +476,7 @@ class CorpusIndex(IndexedText):
         if isinstance(width, str):
             parse_context(width)
         else:
-            whole_number(width, "`width`", 0, _WIDEST)
+            whole_number(width, "`width`", 0, _MAX_WIDTH)
         if k is not None:
             whole_number(k, "`k`", 0)
         return _each(
@@ -516,8 +516,8 @@ class CorpusIndex(IndexedText):
             before: words before each occurrence, 0 or more.
             after: words after each occurrence, 0 or more.
         """
-        whole_number(before, "`before`", 0, _WIDEST)
-        whole_number(after, "`after`", 0, _WIDEST)
+        whole_number(before, "`before`", 0, _MAX_WIDTH)
+        whole_number(after, "`after`", 0, _MAX_WIDTH)
         return _each(phrase, lambda text: self._neighbourhoods(text, before, after))
 
     def beside(
@@ -534,7 +534,7 @@ class CorpusIndex(IndexedText):
             by_side: one family for either side, not one for every position.
             narrow: with `by_side`, tokens on either side that are counted by positions too.
         """
-        whole_number(window, "`window`", 1, _WIDEST)
+        whole_number(window, "`window`", 1, _MAX_WIDTH)
         spans = (window, narrow) if by_side else (0, window)
         parts = [
             shard.beside(ids, *spans, self.n_words)
@@ -560,8 +560,8 @@ class CorpusIndex(IndexedText):
             shortest, longest: tokens.
             min_count: phrases that occur less often are left out.
         """
-        whole_number(shortest, "`shortest`", 1, _LONGEST)
-        whole_number(longest, "`longest`", shortest, _LONGEST)
+        whole_number(shortest, "`shortest`", 1, _MAX_TOKENS)
+        whole_number(longest, "`longest`", shortest, _MAX_TOKENS)
         whole_number(min_count, "`min_count`", 1)
         return self._ngrams(shortest, longest, min_count)
 

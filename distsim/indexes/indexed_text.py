@@ -458,17 +458,17 @@ class IndexedText:
             )
         return self._selected(~self.kept_documents, ["the others"])
 
-    def _selected(self, mask: np.ndarray, filters: Sequence[str]) -> Self:
+    def _selected(self, mask: np.ndarray, conditions: Sequence[str]) -> Self:
         """Return the text of some documents.
 
-        mask: bool, by document. filters: how they were asked for, for the message.
+        mask: bool, by document. conditions: how they were asked for, for the message.
         """
         if not mask.any():
-            fields = dict.fromkeys(condition.partition("=")[0].strip() for condition in filters)
+            fields = dict.fromkeys(condition.partition("=")[0].strip() for condition in conditions)
             described = "; ".join(filter(None, map(self.metadata.described, fields)))
             of_part = "" if self.kept_documents is None else " of the selected part"
             raise ParameterError(
-                f"{self.path}: no document{of_part} fits {', '.join(filters) or '`documents`'}"
+                f"{self.path}: no document{of_part} fits {', '.join(conditions) or '`documents`'}"
                 f"{f' ({described})' * bool(described)}: choose others"
             )
         return self.whole._of_documents(mask)
@@ -653,11 +653,11 @@ class IndexedText:
 
     def _learn(self, pieces: set[str]) -> None:
         """Look up the ids of pieces that can only be themselves."""
-        new = sorted(piece for piece in pieces if piece not in self._id_of_piece)
-        if len(self._id_of_piece) + len(new) > _CACHED_WORDS:
+        missing = sorted(piece for piece in pieces if piece not in self._id_of_piece)
+        if len(self._id_of_piece) + len(missing) > _CACHED_WORDS:
             self._id_of_piece.clear()
-            new = sorted(pieces)
-        self._id_of_piece.update(zip(new, self._ids(new).tolist(), strict=True))
+            missing = sorted(pieces)
+        self._id_of_piece.update(zip(missing, self._ids(missing).tolist(), strict=True))
 
     def _counts_of(self, readings: Sequence[np.ndarray]) -> np.ndarray:
         """Return how often each row of word ids occurs, int64."""

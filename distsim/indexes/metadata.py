@@ -34,7 +34,7 @@ _MOST_FIELDS = 500
 _MOST_VALUES = 500  # of one filter, and of a query for ids: SQLite has a limit
 _ROWS = 1024  # of a line of the temporary file
 _FIRST_IDS = 1 << 16  # which no other document may have, noticed when it is read
-_LARGEST = 2**63 - 1
+_MAX_INT64 = 2**63 - 1
 _WHOLE = re.compile(r"[+-]?\d{1,19}", re.ASCII)
 _PLAIN_WHOLE = re.compile(r"-?(0|[1-9]\d{0,18})", re.ASCII)
 _DIGITS = re.compile(r"-?\d+", re.ASCII)
@@ -717,7 +717,7 @@ def _plain(raw: Any) -> Value:
     if isinstance(raw, bool):
         return "true" if raw else "false"
     if isinstance(raw, int):
-        return raw if abs(raw) <= _LARGEST else str(raw)
+        return raw if abs(raw) <= _MAX_INT64 else str(raw)
     if isinstance(raw, float):
         return raw if math.isfinite(raw) else None
     if isinstance(raw, date | datetime):
@@ -758,7 +758,7 @@ def _typed_value(value: Value, kind: str) -> Value:
     if kind == "float":
         return float(value)
     whole = int(value)
-    return whole if whole == value and abs(whole) <= _LARGEST else None
+    return whole if whole == value and abs(whole) <= _MAX_INT64 else None
 
 
 def _is_date(text: str) -> bool:

@@ -9,7 +9,7 @@ from distsim.indexes.kernels.words import compare_spellings
 from distsim.kernels.compiled import frozen
 
 _SHORTEST = 5  # letters of a word of which two may be wrong
-_LONGEST = 24  # letters of a word that is compared
+_MAX_LETTERS = 24  # letters of a word that is compared
 _MOST_EDITS = 2
 _SHORTEST_STEM = 4  # first letters that words of one stem share
 _STEM_SHARE = 0.6  # of the longer word's letters, that words of one stem share
@@ -91,7 +91,7 @@ class NearestSpellings:
         """Return (edits from a word, up to 3; shared first letters), uint8 by word id."""
         n = len(self._ends)
         distances, prefixes = np.full(n, _MOST_EDITS + 1, np.uint8), np.zeros(n, np.uint8)
-        if 0 < len(word) <= _LONGEST:
+        if 0 < len(word) <= _MAX_LETTERS:
             coded = np.frombuffer(word.encode("utf-32-le", errors="surrogatepass"), np.uint32)
             differing = np.bitwise_count(self._sets ^ np.bitwise_or.reduce(_bits(coded)))
             near = differing <= 2 * _MOST_EDITS  # an edit drops a letter and adds one at most

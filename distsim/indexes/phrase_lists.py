@@ -134,7 +134,7 @@ def keywords(
     return listed
 
 
-_LONGEST = 255
+_MAX_PHRASE_LENGTH = 255
 _BATCH = 1 << 22  # occurrences whose documents are looked up at once
 
 
@@ -188,8 +188,8 @@ def list_phrases(
     index = opened_index(index)
     if not isinstance(lengths, tuple | list) or len(lengths) != 2:
         raise ParameterError(f"`lengths`: is {shown(lengths)}, wanted two numbers: (1, 3)")
-    shortest = whole_number(lengths[0], "`lengths`", 1, _LONGEST)
-    longest = whole_number(lengths[1], "`lengths`", shortest, _LONGEST)
+    shortest = whole_number(lengths[0], "`lengths`", 1, _MAX_PHRASE_LENGTH)
+    longest = whole_number(lengths[1], "`lengths`", shortest, _MAX_PHRASE_LENGTH)
     least = max(
         whole_number(min_count, "`min_count`", 1), whole_number(min_documents, "`min_documents`", 1)
     )

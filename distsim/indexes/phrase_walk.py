@@ -134,12 +134,12 @@ def _merged(parts: list[np.ndarray], first: int, length: int) -> np.ndarray:
         first, length: the columns by which they are sorted.
     """
     while len(parts) > 1:
-        merged = []
+        merged_parts = []
         for a, b in zip(parts[::2], parts[1::2], strict=False):
             out = np.empty((len(a) + len(b), a.shape[1]), np.uint32)
             kernel.merge_rows(frozen(a), frozen(b), first, length, out)
-            merged.append(out)
+            merged_parts.append(out)
         if len(parts) % 2:
-            merged.append(parts[-1])
-        parts = merged
+            merged_parts.append(parts[-1])
+        parts = merged_parts
     return parts[0]

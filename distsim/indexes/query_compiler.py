@@ -158,7 +158,7 @@ class _States:
             self.edges |= part.first
             return part
         if isinstance(node, language.Sequence):
-            return reduce(self._then, map(self.build, node.parts), _NOTHING)
+            return reduce(self._concatenated, map(self.build, node.parts), _NOTHING)
         if isinstance(node, language.Alternatives):
             parts = [self.build(part) for part in node.parts]
             lengths = [part.length for part in parts]
@@ -189,7 +189,7 @@ class _States:
             if last >> state & 1:
                 self._follow[state] |= first
 
-    def _then(self, first: _Part, other: _Part) -> _Part:
+    def _concatenated(self, first: _Part, other: _Part) -> _Part:
         self._join(first.last, other.first)
         rarer = first if first.cost <= other.cost else other
         unlimited = first.length is None or other.length is None
@@ -206,7 +206,7 @@ class _States:
         whole, copy = _NOTHING, _NOTHING
         for _ in range(node.least):
             copy = self.build(node.part)
-            whole = self._then(whole, copy)
+            whole = self._concatenated(whole, copy)
         if node.max_times is None:
             if node.least == 0:
                 copy = self.build(node.part)
@@ -217,9 +217,9 @@ class _States:
         optional = _NOTHING
         parts = [self.build(node.part) for _ in range(node.max_times - node.least)]
         for part in reversed(parts):  # one inside the other: each is followed by the next alone
-            optional = self._then(part, optional)
+            optional = self._concatenated(part, optional)
             optional = optional._replace(nullable=True, cost=float("inf"), anchor=0)
-        return self._then(whole, optional)
+        return self._concatenated(whole, optional)
 
     def check_edges(self, whole: _Part) -> None:
         """Raise where a sentence begins or ends inside of matches, or a part is only edges."""
@@ -262,13 +262,13 @@ class _States:
             )
             for state in range(n_states)
         ]
-        each_follow = np.zeros(64, np.uint64)
-        each_follow[:n_states] = self._follow
+        followers = np.zeros(64, np.uint64)
+        followers[:n_states] = self._follow
         (starts, start_bits), (stops, stop_bits) = (_merged(places[end]) for end in (False, True))
         labels, program, columns = conditions.program(condition, self._labels)
         return Automaton(
             frozen(bits), frozen(_by_byte(self._follow)), frozen(_by_byte(before)),
-            frozen(each_follow), frozen(np.array([whole.first], np.uint64)),
+            frozen(followers), frozen(np.array([whole.first], np.uint64)),
             frozen(np.array([whole.last], np.uint64)), frozen(edges),
             frozen(starts), frozen(start_bits), frozen(stops), frozen(stop_bits),
             frozen(labels), frozen(program), frozen(columns),

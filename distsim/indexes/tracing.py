@@ -113,8 +113,8 @@ def trace(
                 raise damaged(index.path)
     ids, lengths, longest_of = spellings[0], of_each.max(axis=0), of_each.argmax(axis=0)
     stops = np.arange(ids.size) + lengths
-    new = np.diff(np.maximum.accumulate(stops), prepend=0) > 0
-    longest = np.flatnonzero((lengths >= min_tokens) & new)
+    is_longest = np.diff(np.maximum.accumulate(stops), prepend=0) > 0
+    longest = np.flatnonzero((lengths >= min_tokens) & is_longest)
     keeps_text = all(shard.written is not None for shard in index.shards)
     spans: Results[TracedSpan] = Results()
     for first in longest.tolist():

@@ -308,9 +308,9 @@ class Comparer:
                 if kept is not None:
                     self._kept.move_to_end(key)
                     profiles_by_key[key] = kept
-        new = [place for place, key in enumerate(keys) if key not in profiles_by_key]
-        for first in range(0, len(new), _PHRASES_A_BLOCK):
-            places = new[first : first + _PHRASES_A_BLOCK]
+        missing = [place for place, key in enumerate(keys) if key not in profiles_by_key]
+        for first in range(0, len(missing), _PHRASES_A_BLOCK):
+            places = missing[first : first + _PHRASES_A_BLOCK]
             chosen = numbers[places]
             if few is None:
                 profiles = self._profiler.profiles(self._sampler.sample(located, chosen))

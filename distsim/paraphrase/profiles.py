@@ -79,19 +79,19 @@ class Profiler:
 
     Arguments:
         window: tokens on either side.
-        places: number of nearest words that count once more, with their position.
+        n_places: number of nearest words that count once more, with their position.
         index: the corpus.
         weighting: how words are weighed.
     """
 
     def __init__(
-        self, index: CorpusIndex, window: int, weighting: Weighting, places: int = 0
+        self, index: CorpusIndex, window: int, weighting: Weighting, n_places: int = 0
     ) -> None:
         self._index = index
         self._window = window
-        places = self._places = min(places, window)
+        n_places = self._places = min(n_places, window)
         slots = [2 * n for n in neighbour_slots(index, window)]
-        of_places = [n / 2 for n in slots[:places] for _ in range(2)]
+        of_places = [n / 2 for n in slots[:n_places] for _ in range(2)]
         self._total = float(sum(slots) + sum(of_places))
         counts = index.word_counts().astype(np.float64)
         counts[0] = 0.0

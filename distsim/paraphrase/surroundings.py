@@ -156,7 +156,7 @@ def surroundings(
     around = _around(index, occurrences)
     before = _Growth(index, around[:, :LONGEST_SIDE], True)
     after = _Growth(index, around[:, LONGEST_SIDE:], False)
-    sides, left_of, right_of = _joined(before.grow(most_common), after.grow(most_common))
+    sides, left_of, right_of = _both_sides(before.grow(most_common), after.grow(most_common))
     n = max(1, sides.counts.size)
     pairs, multiplicities = np.unique(left_of * n + right_of, return_counts=True)
     all_pairs = Surroundings(sides, pairs // n, pairs % n, multiplicities)
@@ -177,7 +177,7 @@ def one_sided(
     around = _around(index, occurrences)
     before = _Growth(index, around[:, :LONGEST_SIDE], True)
     after = _Growth(index, around[:, LONGEST_SIDE:], False)
-    sides, left_of, right_of = _joined(
+    sides, left_of, right_of = _both_sides(
         before.grow(most_common, shortest), after.grow(most_common, shortest)
     )
     left, left_times = np.unique(left_of, return_counts=True)
@@ -307,7 +307,7 @@ def _concatenated(parts: list[ContextSides], n_shards: int) -> ContextSides:
     )
 
 
-def _joined(
+def _both_sides(
     before: tuple[ContextSides, np.ndarray], after: tuple[ContextSides, np.ndarray]
 ) -> tuple[ContextSides, np.ndarray, np.ndarray]:
     sides = _concatenated([before[0], after[0]], len(before[0].lows))

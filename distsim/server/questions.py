@@ -90,7 +90,7 @@ def about(opened: Opened) -> About:
     """Return the description of the server: index, tables, limits, suggested queries."""
     index = opened.index
     counts = index.parameters["counts"]
-    tables = [
+    table_descriptions = [
         TableTold(
             name, len(table), table.n_bits, table.longest, table.fingerprint.short,
             opened.is_current(name),
@@ -104,7 +104,7 @@ def about(opened: Opened) -> About:
         int(counts["sentences"]),
         index.n_sources,
         index.corpus[:12],
-        tuple(tables),
+        tuple(table_descriptions),
         None if opened.rules is None else len(opened.rules),
         None if opened.reference is None else opened.reference.n_tokens,
         opened.fields,

@@ -13,7 +13,7 @@ from distsim.server.session import MAIN, Opened
 from distsim.server.worker_queues import shortened
 
 _SPELLINGS_TRIED = 4  # spellings of each word of a phrase
-_LONGEST = 24
+_MAX_LETTERS = 24
 _READ, _PLACES_READ = 5, 20  # occurrences of a phrase
 _DECIDING = 3  # of those that are read, if they agree
 _MAX_SUGGESTED_PHRASES = 20_000  # phrases
@@ -48,7 +48,7 @@ def spellings(opened: Opened, phrase: str, k: int) -> Spellings:
 
 def _near(opened: Opened, word: str) -> list[str]:
     """Return the nearest words that occur, the most frequent first, and cuts into two words."""
-    if len(word) > _LONGEST:
+    if len(word) > _MAX_LETTERS:
         return []
     near = opened.kept("spellings", lambda: NearestSpellings(opened.index))
     cuts = [f"{word[:i]} {word[i:]}" for i in range(1, len(word))]
@@ -69,13 +69,15 @@ def as_found(opened: Opened, phrases: Sequence[str]) -> dict[str, str]:
     known: dict[str, str] = opened.kept("as found", dict)
     if len(known) > _MAX_SUGGESTED_PHRASES:
         known.clear()
-    new = [phrase for phrase in dict.fromkeys(phrases) if phrase not in known]
-    spans = [_read(opened.index, phrase) for phrase in new]
+    missing = [phrase for phrase in dict.fromkeys(phrases) if phrase not in known]
+    spans = [_read(opened.index, phrase) for phrase in missing]
     forms = _forms(opened.index, [span[:_DECIDING] for span in spans])
     # Three that agree are most of five; the others are read to the end.
     rest = [span[:0] if len(counts_of_form) < 2 else span[_DECIDING:]
             for span, counts_of_form in zip(spans, forms, strict=True)]  # fmt: skip
-    for phrase, counts_of_form, more in zip(new, forms, _forms(opened.index, rest), strict=True):
+    for phrase, counts_of_form, more in zip(
+        missing, forms, _forms(opened.index, rest), strict=True
+    ):
         counts_of_form += more
         best = max(counts_of_form, key=lambda form: (counts_of_form[form], form), default=phrase)
         known[phrase] = shortened(best)

@@ -219,9 +219,9 @@ class DistinctiveWords:
     def _learn_bases(self, tokens: Iterable[str]) -> None:
         """Find the words of which tokens are forms: the most frequent that is like the form."""
         assert self._inflections is not None
-        new = [token for token in tokens if token not in self._bases]
-        rules, bases = self._inflections, {form: form for form in new}
-        pairs = [(form, base) for form in new for base in rules.candidates(form, bool)]
+        missing = [token for token in tokens if token not in self._bases]
+        rules, bases = self._inflections, {form: form for form in missing}
+        pairs = [(form, base) for form in missing for base in rules.candidates(form, bool)]
         numbers = {word: number for number, word in enumerate(dict.fromkeys(chain(*pairs)))}
         rows = self._table.find_normal(list(numbers))
         counts = np.where(rows >= 0, self._table.strengths[rows].astype(np.int64), 0).tolist()

@@ -88,7 +88,7 @@ def other_forms(
     return both[:, 0], both[:, 1]
 
 
-SHORTEST, LONGEST = 4, 8  # characters, with the marks of a word's edges
+MIN_PIECE_LENGTH, MAX_PIECE_LENGTH = 4, 8  # characters, with the marks of a word's edges
 _SURE_AT = 20.0  # occurrences at which a word says half as much of its pieces as a frequent one
 _MAX_SHARE_OF_WORDS = 0.02  # of all words: a piece that more of them have tells nothing
 _PANEL = 128  # dimensions at a time
@@ -112,7 +112,9 @@ def add_spelling(
     """
     data, bounds = text.tobytes(), ends.tolist()
     chosen = np.array([data[a:b].decode().isalpha() for a, b in pairwise(bounds)], bool)
-    hashes, words = word_grams(frozen(text), frozen(ends), frozen(chosen), SHORTEST, LONGEST)
+    hashes, words = word_grams(
+        frozen(text), frozen(ends), frozen(chosen), MIN_PIECE_LENGTH, MAX_PIECE_LENGTH
+    )
     others = _means_of_others(vectors, hashes, words, strengths / (strengths + _SURE_AT))
     make_unit(others)
     others *= np.float32(share)

@@ -83,7 +83,7 @@ MADE_FROM = ".made-from"
 
 # What an entry of a manifest may say: no path out of the folder, no dtype that holds pointers.
 _FILE_NAME = re.compile(r"[^/\0]+\.bin")
-_LARGEST = 1 << 62
+_MAX_ITEMS = 1 << 62
 _DTYPE = re.compile(r"\|[uib]1|<[uif][248]")
 
 
@@ -218,7 +218,7 @@ def _is_entry(entry: dict[str, Any]) -> bool:
         and _DTYPE.fullmatch(dtype) is not None
         and isinstance(entry["checksum"], str)
         and len(shape) in (1, 2)
-        and all(type(length) is int and 0 <= length < _LARGEST for length in shape)
+        and all(type(length) is int and 0 <= length < _MAX_ITEMS for length in shape)
         and type(entry["size"]) is int
         and entry["size"] == math.prod(shape) * int(dtype[2:])
     )
@@ -239,7 +239,7 @@ def counted(parameters: dict[str, Any], name: str) -> int:
         ValueError: it is no whole number that a count can be; KeyError: it is not there.
     """
     number = parameters[name]
-    if type(number) is not int or not 0 <= number < _LARGEST:
+    if type(number) is not int or not 0 <= number < _MAX_ITEMS:
         raise ValueError(f"{name} is {str(number)[:40]}, wanted a whole number")
     return number
 

@@ -148,18 +148,18 @@ def name_co_occurrences(source, source_starts, target, target_starts, cells, n):
 
 
 @uncounted
-def _chance_of(chances, e, f):
+def _chance_of(chances, english_word, foreign_word):
     """Return p(f | e) of one direction.
 
     Arguments:
         chances: named tuple of keys, uint64, e << 32 | f, ascending; chances, float64, of each; and
             unseen, float64 a source word, of a target word that it never met.
-        e, f: uint32, a source and a target word.
+        english_word, foreign_word: uint32, a source and a target word.
     """
-    key = U(e) << U(32) | U(f)
+    key = U(english_word) << U(32) | U(foreign_word)
     k = first_not_below(chances.keys, key, 0, chances.keys.size)
     known = k < chances.keys.size and chances.keys[k] == key
-    return chances.chances[k] if known else chances.unseen[e]
+    return chances.chances[k] if known else chances.unseen[english_word]
 
 
 @inlined

@@ -59,17 +59,18 @@ class Forms:
             bases: in normal form.
         """
         forms, count = self.inflections.forms, self._lexicon.count
-        new = {base: forms(base) for base in bases if base not in self._cosines}
-        self._lexicon.learn(form for listed in new.values() for form in listed)
+        missing = {base: forms(base) for base in bases if base not in self._cosines}
+        self._lexicon.learn(form for listed in missing.values() for form in listed)
         occurring = {
-            base: [form for form in listed[1:] if count(form) > 0] for base, listed in new.items()
+            base: [form for form in listed[1:] if count(form) > 0]
+            for base, listed in missing.items()
         }
         self._lexicon.learn(
             other for listed in occurring.values() for form in listed for other in forms(form)
         )
         if self._space is None:
             return
-        if len(self._cosines) + len(new) > _CACHED_WORDS:
+        if len(self._cosines) + len(missing) > _CACHED_WORDS:
             self._cosines.clear()
         pairs = [(base, form) for base, listed in occurring.items() for form in listed]
         cosines = iter(self._space.cosines(*map(list, zip(*pairs, strict=True))) if pairs else ())

@@ -67,16 +67,16 @@ class CountedWords:
         """
         if self._has_all:
             return
-        new = [word for word in dict.fromkeys(words) if word not in self._ids]
-        self._n_learned += len(new)
+        missing = [word for word in dict.fromkeys(words) if word not in self._ids]
+        self._n_learned += len(missing)
         if self._n_learned > _MAX_LOOKED_UP:
             self.learn_all()
             if self._has_all:
                 return
-        hashes = hash_texts([word.encode(errors="surrogatepass") for word in new])
+        hashes = hash_texts([word.encode(errors="surrogatepass") for word in missing])
         ids = self.vocabulary.find(hashes)
-        self._keep(new, ids.tolist())
-        self._counted.update(zip(new, self._counts_at(ids).tolist(), strict=True))
+        self._keep(missing, ids.tolist())
+        self._counted.update(zip(missing, self._counts_at(ids).tolist(), strict=True))
 
     def learn_all(self) -> None:
         """Read all words of the index, unless they are too many, and look none up any more.

@@ -203,11 +203,11 @@ def count_sentences(
         lemma_of: int32[n_words], -1 for a word that has none.
         n_lemmas: number of lemmas.
     """
-    sentences, n_sentences = np.zeros(n_lemmas, np.uint32), 0
+    sentence_counts, n_sentences = np.zeros(n_lemmas, np.uint32), 0
     for shard in shards:
         own, n = kernel.sentences_of_lemmas(shard.tokens, frozen(lemma_of), n_lemmas)
-        sentences, n_sentences = sentences + own, n_sentences + n
-    return sentences, n_sentences
+        sentence_counts, n_sentences = sentence_counts + own, n_sentences + n
+    return sentence_counts, n_sentences
 
 
 def count_frames(

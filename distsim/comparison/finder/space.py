@@ -61,9 +61,11 @@ class PartSpace:
             vector = self._known.get(words)
             if vector is not None:
                 vector_of_words[words] = vector
-        new = list(dict.fromkeys(words for words in phrases if words not in vector_of_words))
-        if new:
-            new_vectors = dict(zip(new, map(np.copy, self._parts.compose(new)), strict=True))
+        missing = list(dict.fromkeys(words for words in phrases if words not in vector_of_words))
+        if missing:
+            new_vectors = dict(
+                zip(missing, map(np.copy, self._parts.compose(missing)), strict=True)
+            )
             if len(self._known) + len(new_vectors) > _CACHED_PHRASES:
                 self._known.clear()
             self._known |= new_vectors

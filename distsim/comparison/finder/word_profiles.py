@@ -37,7 +37,7 @@ _SUBSAMPLE = 1e-4  # as in the table: share of the text from which a context cou
 _ALPHA = 0.75
 _SHIFT = {"words": 1.0, "frames": 0.0}
 _REFERENCES = {"vectors": 4096, "words": 1024, "frames": 1024}
-_LARGEST = 127
+_MAX_INT8 = 127
 
 
 class SparseRows(NamedTuple):
@@ -164,7 +164,7 @@ class FinderLemmas(NamedTuple):
         vectors = LemmaVectors(space, forms, words).rows([(word,) for word in lemmas.words])
         largest = np.abs(vectors).max(axis=1, keepdims=True)
         scaled = np.divide(
-            vectors * _LARGEST, largest, out=np.zeros_like(vectors), where=largest > 0
+            vectors * _MAX_INT8, largest, out=np.zeros_like(vectors), where=largest > 0
         )
         bases = words.ids(lemmas.words).astype(np.int64)
         return cls(lemmas, bases, np.rint(scaled).astype(np.int8), inflections.checksum)

@@ -226,8 +226,8 @@ class WordSubstitutes:
     def _have(self, lemmas: np.ndarray, kind: str) -> np.ndarray:
         """Return 1 for lemmas that have a form of a kind, else 0; int8[n], looked up once each."""
         known = self._of_kind.setdefault(kind, np.full(len(self.finder.words), -1, np.int8))
-        new = lemmas[known[lemmas] < 0]
-        known[new] = self.forms.have(self.finder.named(new), kind)
+        missing = lemmas[known[lemmas] < 0]
+        known[missing] = self.forms.have(self.finder.named(missing), kind)
         have: np.ndarray = known[lemmas]
         return have
 
@@ -283,9 +283,9 @@ class WordSubstitutes:
         Arguments:
             ids: int64[n], of words.
         """
-        new = np.unique(ids[self._row_of[ids] == _NOT_ASKED])
-        if new.size:
-            self._row_of[new] = self._space.rows(self._lexicon.index.vocabulary.words(new))
+        missing = np.unique(ids[self._row_of[ids] == _NOT_ASKED])
+        if missing.size:
+            self._row_of[missing] = self._space.rows(self._lexicon.index.vocabulary.words(missing))
         rows: np.ndarray = self._row_of[ids]
         return rows
 

@@ -165,12 +165,12 @@ class ExclusiveWords:
         if len(self._known[0]) > _KEPT_WORDS:
             self._known = {}, {}
         facts, edges = self._known
-        new = [word for word in words if word not in facts]
-        if new:
-            ids = self._ids(new)
-            bases = self._base_ids(new, ids) if self._index is not None else ids
+        missing = [word for word in words if word not in facts]
+        if missing:
+            ids = self._ids(missing)
+            bases = self._base_ids(missing, ids) if self._index is not None else ids
             with self._lock:
-                for word, number, base in zip(new, ids.tolist(), bases.tolist(), strict=True):
+                for word, number, base in zip(missing, ids.tolist(), bases.tolist(), strict=True):
                     start = edges.setdefault(word[:3], len(edges))
                     stop = edges.setdefault(" " + word[-3:], len(edges))
                     of_class = self._language.classes.get(word, (-1, -1))

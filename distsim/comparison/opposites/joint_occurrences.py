@@ -254,7 +254,7 @@ class JointOccurrences:
         Arguments:
             words: their ids.
         """
-        count = sum(self._count(np.array([word])) for word in words)
+        count = sum(self._count(np.array([word_id])) for word_id in words)
         yield from shards.every_nth(self._index.shards, words, max(1, count // _SAMPLE))
 
 

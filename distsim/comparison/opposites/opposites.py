@@ -142,13 +142,13 @@ class Opposites:
         asked = [_key(*without_shared(words[a], words[b])) for a, b in checked]
         known = self._evidence
         by_key = {key: known[key] for key in asked if key and key in known}
-        new = list(dict.fromkeys(key for key in asked if key and key not in by_key))
-        for first in range(0, len(new), _PAIRS_A_BLOCK):
-            keys = new[first : first + _PAIRS_A_BLOCK]
+        missing = list(dict.fromkeys(key for key in asked if key and key not in by_key))
+        for first in range(0, len(missing), _PAIRS_A_BLOCK):
+            keys = missing[first : first + _PAIRS_A_BLOCK]
             by_key |= zip(keys, self._evidence_of(keys), strict=True)
-        if len(known) + len(new) > _CACHED:
+        if len(known) + len(missing) > _CACHED:
             known.clear()
-        known.update((key, by_key[key]) for key in new)
+        known.update((key, by_key[key]) for key in missing)
         return [by_key[key] if key else None for key in asked]
 
     def scores(self, pairs: Iterable[Pair]) -> list[float | None]:

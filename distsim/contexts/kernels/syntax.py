@@ -431,9 +431,9 @@ def _count_phrase(
         out: uint64, room for the features of one occurrence.
     """
     n = 0
-    for o in range(low, high):
-        i = np.int64(occurrences[o] >> LENGTH_SHIFT)
-        j = i + np.int64(occurrences[o] & LENGTH_MASK) + 1
+    for place in range(low, high):
+        i = np.int64(occurrences[place] >> LENGTH_SHIFT)
+        j = i + np.int64(occurrences[place] & LENGTH_MASK) + 1
         bound = most_features(i, j, sentences, templates)
         if bound > out.size:
             out = np.empty(2 * bound, np.uint64)

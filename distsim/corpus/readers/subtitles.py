@@ -34,7 +34,7 @@ _EVENT_FIELDS = [
 ]  # fmt: skip
 _NOTES = ("NOTE", "STYLE", "REGION")
 _SAID_AT = re.compile(r"<\d+:[\d:.]+>")  # inside of a line, where each word is said
-_LONGEST = 20  # subtitles in one line
+_MAX_SUBTITLES_A_LINE = 20  # subtitles in one line
 
 
 def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
@@ -197,7 +197,7 @@ def _lines(subtitles: list[str]) -> tuple[list[str], list[int]]:
             said = _SPEAKER.sub("", plain, count=1) if _SPEAKER.match(plain) else plain
             if not said:
                 continue
-            joins = lines and said == plain and n_joined < _LONGEST
+            joins = lines and said == plain and n_joined < _MAX_SUBTITLES_A_LINE
             if joins and (not is_first or not _ENDS.search(lines[-1])):
                 lines[-1] += f" {said}"
                 n_joined += is_first

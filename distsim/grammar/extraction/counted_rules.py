@@ -215,16 +215,16 @@ def _foreign_margins(rules: RuleColumns) -> np.ndarray:
     """Return c(f), c(label, f) and c(f, e) of rules in order, int64[n, 3]."""
     margins = np.empty((rules.f.size, 3), np.int64)
     side = np.cumsum(np.append(True, rules.f[1:] != rules.f[:-1])[: rules.f.size]) - 1
-    new = np.append(True, (np.diff(side) != 0) | (rules.label[1:] != rules.label[:-1]))
-    labelled = np.cumsum(new[: rules.f.size]) - 1
+    is_first = np.append(True, (np.diff(side) != 0) | (rules.label[1:] != rules.label[:-1]))
+    labelled = np.cumsum(is_first[: rules.f.size]) - 1
     for column, group in enumerate((side, labelled)):
         margins[:, column] = np.bincount(group, rules.count)[group]
     margins[:, 2] = rules.count
     if rules.label.any():
         several = np.flatnonzero(margins[:, 0] != margins[:, 1])  # the side has other labels
         order = several[np.lexsort((rules.e[several], side[several]))]
-        new = np.append(True, (np.diff(side[order]) != 0) | (np.diff(rules.e[order]) != 0))
-        pair = np.cumsum(new[: order.size]) - 1
+        is_first = np.append(True, (np.diff(side[order]) != 0) | (np.diff(rules.e[order]) != 0))
+        pair = np.cumsum(is_first[: order.size]) - 1
         margins[order, 2] = np.bincount(pair, rules.count[order])[pair]
     return margins
 

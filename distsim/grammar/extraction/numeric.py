@@ -117,11 +117,11 @@ class RulesWriter:
             return
         for name, values in columns.items():
             self._streams[name].append(values)
-        new = np.diff(rules.foreign.astype(np.int64), prepend=self._last_foreign) != 0
-        self._streams["rules/foreign"].append(self._n_foreign - 1 + np.cumsum(new))
-        self._n_foreign += int(new.sum())
+        is_first = np.diff(rules.foreign.astype(np.int64), prepend=self._last_foreign) != 0
+        self._streams["rules/foreign"].append(self._n_foreign - 1 + np.cumsum(is_first))
+        self._n_foreign += int(is_first.sum())
         self._last_foreign = int(rules.foreign[-1])
-        self._add_sides("foreign", rules, np.flatnonzero(new), 0)
+        self._add_sides("foreign", rules, np.flatnonzero(is_first), 0)
         first = number_new(rules.english, self._english, self._n_english)
         self._n_english += first.size
         self._streams["rules/english"].append(self._english[rules.english])

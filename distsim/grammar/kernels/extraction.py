@@ -95,28 +95,28 @@ class RuleWorkspace(NamedTuple):
 
 
 @uncounted
-def fill_chart(chart, nodes, first, last):
+def fill_chart(chart, nodes, first, stop):
     """Write the label of every node into chart[start, stop].
 
     Arguments:
         chart: uint16[CHART, CHART].
         nodes: uint16[k, 3], (start, stop, label) of each node.
-        first, last: half-open range of nodes.
+        first, stop: half-open range of nodes.
     """
-    for k in range(first, last):
+    for k in range(first, stop):
         chart[nodes[k, 0], nodes[k, 1]] = nodes[k, 2]
 
 
 @uncounted
-def clear_chart(chart, nodes, first, last):
+def clear_chart(chart, nodes, first, stop):
     """Undo fill_chart.
 
     Arguments:
         chart: uint16[CHART, CHART], filled with labels; set to zeros.
         nodes: uint16[k, 3], (start, stop, label) of each node.
-        first, last: half-open range of nodes.
+        first, stop: half-open range of nodes.
     """
-    for k in range(first, last):
+    for k in range(first, stop):
         chart[nodes[k, 0], nodes[k, 1]] = 0
 
 
@@ -405,11 +405,11 @@ def _set_reach(links, first, last, n_foreign, n_english, reach):
 
 
 @uncounted
-def _put_pairs(pairs, n, i, j, low, high, reach, n_english, longest, is_loose, n_linked):
+def _put_pairs(initial_pairs, n, i, j, low, high, reach, n_english, longest, is_loose, n_linked):
     """Append the initial pairs of the foreign words i..j; return the new n, FULL if too many.
 
     Arguments:
-        pairs: int64[m, 6], written: the initial pairs.
+        initial_pairs: int64[m, 6], written: the initial pairs.
         n: number of pairs that are filled.
         i, j: first and last foreign word.
         low, high: the lowest and highest partner of the words.
@@ -428,14 +428,14 @@ def _put_pairs(pairs, n, i, j, low, high, reach, n_english, longest, is_loose, n
             highest += 1
     for e_start in range(lowest, low + 1):
         for e_last in range(high, min(highest, e_start + longest - 1) + 1):
-            if n + 1 >= pairs.shape[0]:
+            if n + 1 >= initial_pairs.shape[0]:
                 return FULL
-            pairs[n, 0] = i
-            pairs[n, 1] = j + 1 - i
-            pairs[n, 2] = e_start
-            pairs[n, 3] = e_last + 1 - e_start
-            pairs[n, 4] = n_linked
-            pairs[n, 5] = 0
+            initial_pairs[n, 0] = i
+            initial_pairs[n, 1] = j + 1 - i
+            initial_pairs[n, 2] = e_start
+            initial_pairs[n, 3] = e_last + 1 - e_start
+            initial_pairs[n, 4] = n_linked
+            initial_pairs[n, 5] = 0
             n += 1
     return n
 
@@ -586,9 +586,9 @@ def _label_pairs(chart, text, sentence, n_english, how, pairs, n_pairs):
     """
     first, last = text.node_starts[sentence], text.node_starts[sentence + 1]
     fill_chart(chart, text.nodes, first, last)
-    for p in range(n_pairs):
-        start = pairs[p, 2]
-        pairs[p, 5] = np.int64(span_label(chart, n_english, start, start + pairs[p, 3], how))
+    for pair in range(n_pairs):
+        start = pairs[pair, 2]
+        pairs[pair, 5] = np.int64(span_label(chart, n_english, start, start + pairs[pair, 3], how))
     clear_chart(chart, text.nodes, first, last)
 
 
@@ -601,33 +601,35 @@ def _hash_words(side, sentence, n, out, row):
 
 
 @uncounted
-def _labels_of_pair(pairs, p, text, sentence, how, labels):
+def _labels_of_pair(pairs, pair, text, sentence, how, labels):
     """Return the number of labels of an initial pair after writing them.
 
     Arguments:
         pairs: int64[m, 6], the sentence's initial pairs.
-        p: the pair.
+        pair: the pair.
         text: a LinkedTextArrays.
         sentence: its number.
         how: X_ONLY, or which labels are made.
         labels: uint32, written.
     """
-    labels[0] = np.uint32(pairs[p, 5])
+    labels[0] = np.uint32(pairs[pair, 5])
     if how != EVERY:
         return 1
     first, last = text.node_starts[sentence], text.node_starts[sentence + 1]
-    return every_label(text.nodes, first, last, pairs[p, 2], pairs[p, 2] + pairs[p, 3], labels)
+    return every_label(
+        text.nodes, first, last, pairs[pair, 2], pairs[pair, 2] + pairs[pair, 3], labels
+    )
 
 
 @uncounted
-def _gaps_of_pair(pairs, p, n_inside, starts, settings, room):
+def _gaps_of_pair(pairs, pair, n_inside, starts, settings, room):
     """Return the number of choices of gaps of an initial pair, 1 (no gap) at least.
 
     _INNER_FULL or _CHOSEN_FULL where there is no room for them.
 
     Arguments:
         pairs: int64[m, 6], the sentence's initial pairs.
-        p: the pair.
+        pair: the pair.
         n_inside: pairs from here on have no gaps.
         starts: int64, the first pair of each f start.
         settings: int64, by the names MOST_GAPS and others.
@@ -636,12 +638,12 @@ def _gaps_of_pair(pairs, p, n_inside, starts, settings, room):
     room.chosen[0, 0] = -1
     room.chosen[0, 1] = -1
     labelled = settings[NEEDS_LABEL] != NONE_NEEDED
-    if p >= n_inside or settings[MOST_GAPS] == 0 or (labelled and room.labels[0] == 0):
+    if pair >= n_inside or settings[MOST_GAPS] == 0 or (labelled and room.labels[0] == 0):
         return 1
-    n_inner = _pairs_inside(pairs, p, starts, labelled, room.inner, room.inner_starts)
+    n_inner = _pairs_inside(pairs, pair, starts, labelled, room.inner, room.inner_starts)
     if n_inner == FULL:
         return _INNER_FULL
-    n = _choose_gaps(pairs, p, room.inner, n_inner, room.inner_starts, settings, room.chosen)
+    n = _choose_gaps(pairs, pair, room.inner, n_inner, room.inner_starts, settings, room.chosen)
     return n if n != FULL else _CHOSEN_FULL
 
 
@@ -660,19 +662,19 @@ def _gap(inner, row, stop, e_stop):
 
 
 @uncounted
-def _rule_keys(pairs, p, choice, n_known, links, room):
+def _rule_keys(pairs, pair, choice, n_known, links, room):
     """Return (hash of the foreign side, of the English side, alignment, gaps) of a rule.
 
     Arguments:
         pairs: int64[m, 6], the sentence's initial pairs.
-        p: the rule's pair.
+        pair: the rule's pair.
         choice: row of room.chosen, the rule's gaps.
         n_known: words of the English side whose states are known.
         links: int[m, 2], of the sentence, sorted.
         room: a RuleWorkspace.
     """
-    start, e_start = pairs[p, 0], pairs[p, 2]
-    stop, e_stop = start + pairs[p, 1], e_start + pairs[p, 3]
+    start, e_start = pairs[pair, 0], pairs[pair, 2]
+    stop, e_stop = start + pairs[pair, 1], e_start + pairs[pair, 3]
     row_1, row_2 = room.chosen[choice, 0], room.chosen[choice, 1]
     first_gap = _gap(room.inner, row_1, stop, e_stop)
     second_gap = _gap(room.inner, row_2, stop, e_stop)
@@ -704,8 +706,8 @@ def _rule_keys(pairs, p, choice, n_known, links, room):
         room.e_states[e_start, known], room.hashes[1], e_start + known, e_stop,
         (first_gap[2], first_gap[3], e_1), (second_gap[2], second_gap[3], e_2),
     )  # fmt: skip
-    f_symbols = pairs[p, 1] + 2 - first_gap[1] - second_gap[1]
-    e_symbols = pairs[p, 3] + 2 - first_gap[3] - second_gap[3]
+    f_symbols = pairs[pair, 1] + 2 - first_gap[1] - second_gap[1]
+    e_symbols = pairs[pair, 3] + 2 - first_gap[3] - second_gap[3]
     is_drawn = f_symbols <= 5 and e_symbols <= 5
     key = _links_key(links, room.f_link, start, stop, e_start, is_drawn, first_gap, second_gap)
     return f_key, (e_key & ~_ONE) | np.uint64(swaps), key, gaps
@@ -734,34 +736,34 @@ def _write_rules(pairs, n_inside, n_pairs, starts, text, settings, room, cursor,
     f_states[0] = START
     f_start = np.int64(-1)
     n_f_states = 0
-    for p in range(cursor[1], n_pairs):
-        cursor[1] = p
-        n_labels = _labels_of_pair(pairs, p, text, cursor[0], settings[LABELS], room.labels)
+    for pair in range(cursor[1], n_pairs):
+        cursor[1] = pair
+        n_labels = _labels_of_pair(pairs, pair, text, cursor[0], settings[LABELS], room.labels)
         if settings[NEEDS_LABEL] == IN_ALL and room.labels[0] == 0:
             continue
-        n_chosen = _gaps_of_pair(pairs, p, n_inside, starts, settings, room)
+        n_chosen = _gaps_of_pair(pairs, pair, n_inside, starts, settings, room)
         if n_chosen < 0:
             return n_chosen, n
         if n + n_chosen * n_labels > rows.shape[0]:
             return FULL, n
-        start, e_start = pairs[p, 0], pairs[p, 2]
+        start, e_start = pairs[pair, 0], pairs[pair, 2]
         if start != f_start:
             f_start = start
             n_f_states = 0
-        while n_f_states < pairs[p, 1]:
+        while n_f_states < pairs[pair, 1]:
             word = room.hashes[0, start + n_f_states]
             f_states[n_f_states + 1] = _symbol(f_states[n_f_states], word)
             n_f_states += 1
-        n_known = min(pairs[p, 3], settings[LONGEST])
+        n_known = min(pairs[pair, 3], settings[LONGEST])
         while n_e_states[e_start] < n_known:
             at = n_e_states[e_start]
             e_states[e_start, at + 1] = _symbol(e_states[e_start, at], room.hashes[1, e_start + at])
             n_e_states[e_start] = at + 1
         place = np.uint64(cursor[0])
         for column in range(4):
-            place = (place << np.uint64(8)) | np.uint64(pairs[p, column])
+            place = (place << np.uint64(8)) | np.uint64(pairs[pair, column])
         for choice in range(n_chosen):
-            f_key, e_key, key, gaps = _rule_keys(pairs, p, choice, n_known, text.links, room)
+            f_key, e_key, key, gaps = _rule_keys(pairs, pair, choice, n_known, text.links, room)
             for k in range(n_labels):
                 rows[n, F_KEY] = f_key
                 rows[n, E_KEY] = e_key
@@ -784,8 +786,8 @@ def _with_whole(pairs, n_pairs, starts, n_foreign, n_english):
     """
     if n_foreign == 0 or n_english == 0:
         return n_pairs
-    for p in range(starts[0], starts[1]):
-        if pairs[p, 1] == n_foreign and pairs[p, 3] == n_english:
+    for pair in range(starts[0], starts[1]):
+        if pairs[pair, 1] == n_foreign and pairs[pair, 3] == n_english:
             return n_pairs
     for column in range(6):
         pairs[n_pairs, column] = 0
@@ -795,58 +797,58 @@ def _with_whole(pairs, n_pairs, starts, n_foreign, n_english):
 
 
 @uncounted
-def _pairs_inside(pairs, p, starts, labelled, inner, inner_starts):
+def _pairs_inside(pairs, outer, starts, labelled, inner, inner_starts):
     """Return the number of initial pairs inside pair p; FULL if too many.
 
     Arguments:
         pairs: int64[m, 6], the sentence's initial pairs.
-        p: the pair.
+        outer: the pair.
         starts: int64, the first pair of each f start.
         labelled: leave out pairs without a label.
         inner: int64[n, 6], filled with the pairs inside, in order.
         inner_starts: int64, the first of those that start at or after each foreign word; filled.
     """
-    begin = pairs[p, 0]
-    stop = begin + pairs[p, 1]
-    e_begin = pairs[p, 2]
-    e_stop = e_begin + pairs[p, 3]
+    begin = pairs[outer, 0]
+    stop = begin + pairs[outer, 1]
+    e_begin = pairs[outer, 2]
+    e_stop = e_begin + pairs[outer, 3]
     n = 0
-    for s in range(begin, stop):
-        inner_starts[s - begin] = n
-        for q in range(starts[s], starts[s + 1]):
-            if s + pairs[q, 1] > stop:
+    for start in range(begin, stop):
+        inner_starts[start - begin] = n
+        for other in range(starts[start], starts[start + 1]):
+            if start + pairs[other, 1] > stop:
                 break
             if (
-                q == p or pairs[q, 2] < e_begin or pairs[q, 2] + pairs[q, 3] > e_stop
-                or (labelled and pairs[q, 5] == 0)
+                other == outer or pairs[other, 2] < e_begin
+                or pairs[other, 2] + pairs[other, 3] > e_stop or (labelled and pairs[other, 5] == 0)
             ):  # fmt: skip
                 continue
             if n == inner.shape[0]:
                 return FULL
             for column in range(6):
-                inner[n, column] = pairs[q, column]
+                inner[n, column] = pairs[other, column]
             n += 1
     inner_starts[stop - begin] = n
     return n
 
 
 @uncounted
-def _choose_gaps(pairs, p, inner, n_inner, inner_starts, settings, chosen):
+def _choose_gaps(pairs, pair, inner, n_inner, inner_starts, settings, chosen):
     """Return the number of choices of inner pairs that may be gaps of pair p together, or FULL.
 
     Arguments:
         pairs: int64[m, 6], the sentence's initial pairs.
-        p: the pair.
+        pair: the pair.
         inner, n_inner: the pairs inside it, and their number.
         inner_starts: int64, the first of those that start at or after each foreign word.
         settings: int64, by the names MOST_GAPS and others.
         chosen: int64[m, 2], rows of inner, -1 where there is no gap; filled; the first has none.
     """
-    begin = pairs[p, 0]
-    stop = begin + pairs[p, 1]
-    may_be_linked = pairs[p, 4] - settings[MIN_LINKED]  # linked words within gaps
-    f_spare = pairs[p, 1] - settings[MOST_SYMBOLS]
-    e_spare = pairs[p, 3] - settings[MOST_SYMBOLS]
+    begin = pairs[pair, 0]
+    stop = begin + pairs[pair, 1]
+    may_be_linked = pairs[pair, 4] - settings[MIN_LINKED]  # linked words within gaps
+    f_spare = pairs[pair, 1] - settings[MOST_SYMBOLS]
+    e_spare = pairs[pair, 3] - settings[MOST_SYMBOLS]
     apart = 0 if settings[MAY_TOUCH] else 1
     n = 1
     for x in range(n_inner):
@@ -875,7 +877,7 @@ def _choose_gaps(pairs, p, inner, n_inner, inner_starts, settings, chosen):
                 continue
             if inner[y, 2] < e_start + e_length and inner[y, 2] + inner[y, 3] > e_start:
                 continue
-            if f_length + inner[y, 1] == stop - begin and e_length + inner[y, 3] == pairs[p, 3]:
+            if f_length + inner[y, 1] == stop - begin and e_length + inner[y, 3] == pairs[pair, 3]:
                 continue  # no words
             if n == chosen.shape[0]:
                 return FULL

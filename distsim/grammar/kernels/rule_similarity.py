@@ -80,19 +80,19 @@ def _length(side, a, n, words, weights, known, lengths, spans):
 
 
 @uncounted
-def _likeness(a, n, b, m, words, weights, known):
+def _likeness(a, n_words, b, n_others, words, weights, known):
     """Return the sum over two words, one of either span, of weights times a positive cosine.
 
     Arguments:
-        a, n: first word of a span, and its words.
-        b, m: the same of another one, or of the same.
+        a, n_words: first word of a span, and its words.
+        b, n_others: the same of another one, or of the same.
         words: int64, the word at each place.
         weights: by word, as compare_sides takes them.
         known: WordCosines.
     """
     total = 0.0
-    for i in range(a, a + n):
-        for j in range(b, b + m):
+    for i in range(a, a + n_words):
+        for j in range(b, b + n_others):
             cosine = _cosine(words[i], words[j], known)
             if cosine > 0.0:
                 total += weights[words[i]] * weights[words[j]] * cosine
@@ -100,18 +100,18 @@ def _likeness(a, n, b, m, words, weights, known):
 
 
 @uncounted
-def _closest(word, figures, b, m, words, known):
+def _closest(word, figures, b, n_others, words, known):
     """Return the cosine of a word with the closest word of a span; of one with a digit, 1 or 0.
 
     Arguments:
         word: its number.
         figures: uint64 per word, as compare_sides takes them.
-        b, m: first word of the span, and its words.
+        b, n_others: first word of the span, and its words.
         words: as compare_sides takes them.
         known: WordCosines.
     """
     best = 0.0
-    for j in range(b, b + m):
+    for j in range(b, b + n_others):
         if known.form_hashes[word] == known.form_hashes[words[j]]:
             return 1.0
         if figures[word] != 0:
@@ -150,14 +150,14 @@ def _shared_pairs_of_letters(text, a, a_stop, b, b_stop, taken):
 
 
 @uncounted
-def _moved(a, n, b, m, words, before, in_order, known):
+def _moved(a, n_words, b, n_others, words, before, in_order, known):
     """Return (gaps with which words of a span changed places, words that have a partner).
 
     The partner of a word is itself in another span; where gaps keep their order, else the closest
     word: `is _` and `_ was` differ in place, `_ 's _` and `_ of _` need not.
 
     Arguments:
-        a, n, b, m: first word and words of either span.
+        a, n_words, b, n_others: first word and words of either span.
         words: as compare_sides takes them.
         before: uint64 per place, a bit for each gap of its side that stands before it.
         in_order: whether both sides have their gaps in one order.
@@ -165,10 +165,10 @@ def _moved(a, n, b, m, words, before, in_order, known):
     """
     total = 0
     partners = 0
-    for i in range(a, a + n):
+    for i in range(a, a + n_words):
         least = 64
         best = 0.0  # of a word with itself 2: rounding may take another word to 1
-        for j in range(b, b + m):
+        for j in range(b, b + n_others):
             is_same = known.form_hashes[words[i]] == known.form_hashes[words[j]]
             if not is_same and not in_order:
                 continue
@@ -189,9 +189,9 @@ def _moved(a, n, b, m, words, before, in_order, known):
 
 
 @uncounted
-def _has(word, b, m, words, form_of_word):
+def _has(word, b, n_others, words, form_of_word):
     """Return whether a span has a word, in any spelling of its normal form."""
-    for j in range(b, b + m):
+    for j in range(b, b + n_others):
         if form_of_word[words[j]] == form_of_word[word]:
             return True
     return False
@@ -211,14 +211,14 @@ def facing_words(firsts, lengths, words, form_numbers, is_plain, max_words):
         max_words: maximum number of words of a side that is looked at.
     """
     size = 0
-    for r in range(firsts.shape[0]):
-        if max(lengths[r, 0], lengths[r, 1]) <= max_words:
-            size += lengths[r, 0] * lengths[r, 1]
+    for rule in range(firsts.shape[0]):
+        if max(lengths[rule, 0], lengths[rule, 1]) <= max_words:
+            size += lengths[rule, 0] * lengths[rule, 1]
     keys = np.empty(size, np.int64)
     n = 0
-    for r in range(firsts.shape[0]):
-        a, b = firsts[r]
-        n_a, n_b = lengths[r]
+    for rule in range(firsts.shape[0]):
+        a, b = firsts[rule]
+        n_a, n_b = lengths[rule]
         if max(n_a, n_b) > max_words:
             continue
         for i in range(a, a + n_a):
@@ -239,14 +239,14 @@ def facing_words(firsts, lengths, words, form_numbers, is_plain, max_words):
 
 
 @uncounted
-def _opposed(a, n, b, m, words, form_numbers, negates, exclusive, near, known):
+def _opposed(a, n_words, b, n_others, words, form_numbers, negates, exclusive, near, known):
     """Return whether a word of a span and a word of another exclude each other.
 
     Words that stand on both sides are no such words, nor negations, which are counted; of the
     others one must be nearly the closest of its side to the other.
 
     Arguments:
-        a, n, b, m: first word and words of either span.
+        a, n_words, b, n_others: first word and words of either span.
         words: as compare_sides takes them.
         form_numbers: int64 per word, the number of its normal form.
         negates: uint8 per word, 1 of negations.
@@ -256,13 +256,13 @@ def _opposed(a, n, b, m, words, form_numbers, negates, exclusive, near, known):
     """
     if exclusive.size == 0:
         return False
-    for i in range(a, a + n):
-        if negates[words[i]] == 1 or _has(words[i], b, m, words, known.form_hashes):
+    for i in range(a, a + n_words):
+        if negates[words[i]] == 1 or _has(words[i], b, n_others, words, known.form_hashes):
             continue
         best = -1.0
         best_exclusive = -1.0
-        for j in range(b, b + m):
-            if negates[words[j]] == 1 or _has(words[j], a, n, words, known.form_hashes):
+        for j in range(b, b + n_others):
+            if negates[words[j]] == 1 or _has(words[j], a, n_words, words, known.form_hashes):
                 continue
             cosine = _cosine(words[i], words[j], known)
             best = max(best, cosine)
@@ -324,20 +324,25 @@ def compare_sides(
         form_hashes, vectors, np.zeros(8, np.float32), np.full(KEPT, -1, np.int64), np.empty(KEPT)
     )
     soft = np.zeros(ends.size - 1), np.zeros((ends.size - 1, 2), np.int64)
-    for r in range(n_rules):
-        a, b = firsts[r]
-        n, m = lengths[r]
+    for rule in range(n_rules):
+        a, b = firsts[rule]
+        n, m = lengths[rule]
         if n == 0 or m == 0:
-            out[r, 2] = n != m
+            out[rule, 2] = n != m
             continue
-        p, q = sides[r]
-        own = _length(p, a, n, words, weights, known, *soft)
-        other = _length(q, b, m, words, weights, known, *soft)
+        first_side, second_side = sides[rule]
+        own = _length(first_side, a, n, words, weights, known, *soft)
+        other = _length(second_side, b, m, words, weights, known, *soft)
         if own > 0.0 and other > 0.0:
             both = _likeness(a, n, b, m, words, weights, known)
-            out[r, 0] = min(1.0, both / np.sqrt(own * other))
-        out[r, 1] = _shared_pairs_of_letters(
-            text, ends[p], ends[p + 1], ends[q], ends[q + 1], taken
+            out[rule, 0] = min(1.0, both / np.sqrt(own * other))
+        out[rule, 1] = _shared_pairs_of_letters(
+            text,
+            ends[first_side],
+            ends[first_side + 1],
+            ends[second_side],
+            ends[second_side + 1],
+            taken,
         )
         negations = 0
         may_negate = False
@@ -359,28 +364,30 @@ def compare_sides(
                 has_close = has_close or cosine >= like
                 has_number = has_number or (figures[word] != 0 and cosine < like)
             differs_in_digits += has_number
-        is_phrasal = not has_close and has_own[p] and has_own[q] and wholes[r] >= like
+        is_phrasal = (
+            not has_close and has_own[first_side] and has_own[second_side] and wholes[rule] >= like
+        )
         if (is_alone and not is_phrasal) or differs_in_digits > 0:
-            out[r, 2] = 1.0
+            out[rule, 2] = 1.0
         forward = _opposed(a, n, b, m, words, form_numbers, negates, exclusive, near, known)
         opposed = forward or _opposed(
             b, m, a, n, words, form_numbers, negates, exclusive, near, known
         )
         is_negated = negations % 2 == 1 and not may_negate
         if opposed != is_negated or differs_in_digits == 2:
-            out[r, 4] = 1.0
-        maybe = out[r, 2] == 0.0 and _opposed(
+            out[rule, 4] = 1.0
+        maybe = out[rule, 2] == 0.0 and _opposed(
             a, n, b, m, words, form_numbers, negates, doubtful, near, known
         )
         if maybe or _opposed(b, m, a, n, words, form_numbers, negates, doubtful, near, known):
-            out[r, 2] = 1.0
-        if n_gaps[r] > 0:
-            first, n_first = _moved(a, n, b, m, words, before, in_order[r], known)
-            second, n_second = _moved(b, m, a, n, words, before, in_order[r], known)
+            out[rule, 2] = 1.0
+        if n_gaps[rule] > 0:
+            first, n_first = _moved(a, n, b, m, words, before, in_order[rule], known)
+            second, n_second = _moved(b, m, a, n, words, before, in_order[rule], known)
             if n_first + n_second > 0:
-                out[r, 3] = (first + second) / ((n_first + n_second) * n_gaps[r])
-            if not in_order[r]:
-                out[r, 3] = max(out[r, 3], INVERTED)
+                out[rule, 3] = (first + second) / ((n_first + n_second) * n_gaps[rule])
+            if not in_order[rule]:
+                out[rule, 3] = max(out[rule, 3], INVERTED)
     return out
 
 

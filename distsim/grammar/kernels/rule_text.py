@@ -430,29 +430,35 @@ def rule_lines(label, place, gaps, features, chosen, feature_names, text, how, n
     pairs = np.empty((most_links(text.link_starts), 2), np.uint8)
     chart = np.zeros((CHART, CHART), np.uint16)
     labels = np.zeros(2, np.uint32)
-    n = 0
+    n_bytes = 0
     for r in range(n_rules):
         sentence = unpack_place(place[r], gaps[r], spans)
         gap_labels(chart, text, sentence, spans, how, labels)
-        out[n] = 91
-        n = put_label(out, n + 1, label[r], names)
-        out[n] = 93
-        n = put_bar(out, n + 1)
-        n = put_bar(out, _put_side(out, n, text.foreign, sentence, spans, 0, labels, names))
-        n = put_bar(out, _put_side(out, n, text.english, sentence, spans, 2, labels, names))
+        out[n_bytes] = 91
+        n_bytes = put_label(out, n_bytes + 1, label[r], names)
+        out[n_bytes] = 93
+        n_bytes = put_bar(out, n_bytes + 1)
+        n_bytes = put_bar(
+            out, _put_side(out, n_bytes, text.foreign, sentence, spans, 0, labels, names)
+        )
+        n_bytes = put_bar(
+            out, _put_side(out, n_bytes, text.english, sentence, spans, 2, labels, names)
+        )
         for number in range(chosen.size):
             column = chosen[number]
             if number > 0:
-                out[n] = 32
-                n += 1
+                out[n_bytes] = 32
+                n_bytes += 1
             offsets = feature_names.offsets
-            n = put_bytes(out, n, feature_names.text, offsets[column], offsets[column + 1])
-            n = put_value(out, n, features[r, column])
-        n = put_bar(out, n)
-        n = write_links(text.links, text.link_starts, sentence, spans, pairs, out, n)
-        out[n] = 10
-        n += 1
-    return out[:n].copy()
+            n_bytes = put_bytes(
+                out, n_bytes, feature_names.text, offsets[column], offsets[column + 1]
+            )
+            n_bytes = put_value(out, n_bytes, features[r, column])
+        n_bytes = put_bar(out, n_bytes)
+        n_bytes = write_links(text.links, text.link_starts, sentence, spans, pairs, out, n_bytes)
+        out[n_bytes] = 10
+        n_bytes += 1
+    return out[:n_bytes].copy()
 
 
 @compiled

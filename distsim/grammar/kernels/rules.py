@@ -83,7 +83,7 @@ TERMINAL = -1
 # Where the parts of a rule are among the fields of a line: what a layout says, in this order.
 LABEL, SOURCE, TARGET, FEATURES, LINKS, COUNTS, PARTNERS, GAPS = range(8)
 _MOST_FIELDS = 8  # further ones are counted, not kept
-_LARGEST = 1 << 30  # no index is larger
+_MAX_INDEX = 1 << 30  # no index is larger
 _TAB, _NEWLINE, _RETURN, _SPACE, _BAR = 9, 10, 13, 32, 124
 
 
@@ -168,7 +168,7 @@ def _number(text, start, stop):
         digit = np.int64(text[i]) - 48
         if digit < 0 or digit > 9:
             return -1
-        if value < _LARGEST:
+        if value < _MAX_INDEX:
             value = value * 10 + digit
     return value
 
@@ -332,7 +332,7 @@ def _read_partners(text, start, end, own_side, links, n):
         if byte == 40:
             own += 1
         if 48 <= byte <= 57:
-            if other < _LARGEST:
+            if other < _MAX_INDEX:
                 other = max(other, 0) * 10 + byte - 48
         elif other >= 0:
             links[n, own_side] = own

@@ -347,14 +347,14 @@ class _SpooledRules:
         Raises:
             InputError: there are too many.
         """
-        new: list[str] = []
+        added_names: list[str] = []
         if self._keeps_features:
             max_names = _MOST_FEATURES + 1
             names = feature_names(block, np.flatnonzero(block.status == 0), self._names, max_names)
-            new = [name for name in names.named if name != KIND_FEATURE]
-            new += map(str, range(min(names.most_bare, max_names)))
+            added_names = [name for name in names.named if name != KIND_FEATURE]
+            added_names += map(str, range(min(names.most_bare, max_names)))
         ordering = self.weights if self.learned is None else self.learned.names
-        for name in dict.fromkeys([*new, *ordering]):
+        for name in dict.fromkeys([*added_names, *ordering]):
             if name not in self._names:
                 self.spool.append(f"feature{len(self._names)}", np.full(self.size, np.nan))
                 self._names.append(name)

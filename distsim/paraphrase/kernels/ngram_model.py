@@ -225,23 +225,25 @@ def _interval(tokens, suffixes, word_starts, words, first, stop, keys, lows, hig
     for k in range(known, stop):
         word = words[k]
         slot = at[k - first] & mask
-        for s in range(n_shards):
+        for shard in range(n_shards):
             low = np.int64(0)
             high = np.int64(0)
-            if word >= 0 and word < word_starts[s].size - 1:
+            if word >= 0 and word < word_starts[shard].size - 1:
                 if k == first:
-                    low = np.int64(word_starts[s][word])
-                    high = np.int64(word_starts[s][word + 1])
+                    low = np.int64(word_starts[shard][word])
+                    high = np.int64(word_starts[shard][word + 1])
                 else:
                     before = at[k - 1 - first] & mask
-                    low = lows[before, s]
-                    high = highs[before, s]
+                    low = lows[before, shard]
+                    high = highs[before, shard]
                     if low < high:
                         depth = k - first
-                        low = _lower_bound(tokens[s], suffixes[s], low, high, depth, word)
-                        high = _lower_bound(tokens[s], suffixes[s], low, high, depth, word + 1)
-            lows[slot, s] = low
-            highs[slot, s] = high
+                        low = _lower_bound(tokens[shard], suffixes[shard], low, high, depth, word)
+                        high = _lower_bound(
+                            tokens[shard], suffixes[shard], low, high, depth, word + 1
+                        )
+            lows[slot, shard] = low
+            highs[slot, shard] = high
         keys[slot] = at[k - first]
     return at[stop - 1 - first] & mask
 

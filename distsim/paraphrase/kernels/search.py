@@ -105,19 +105,19 @@ def _add_bundles(bundles, n, chart, first_views, second_views, first_rule, last_
 
 
 @folded
-def _view_of_gap(chart, spans, matches, m, gap):
+def _view_of_gap(chart, spans, matches, match, gap):
     """Return the first row and the last of the view that fills a gap of a match.
 
     Arguments:
         chart, spans, matches: Chart, Spans and SentenceMatches.
-        m: the match.
+        match: the match.
         gap: 0 or 1.
     """
-    begin = matches.rows[m, 3 + 2 * gap]
+    begin = matches.rows[match, 3 + 2 * gap]
     if begin < 0:
         return np.int64(0), np.int64(1)
-    size = matches.rows[m, 4 + 2 * gap]
-    label = matches.gap_labels[m, gap]
+    size = matches.rows[match, 4 + 2 * gap]
+    label = matches.gap_labels[match, gap]
     if label == spans.any_label or spans.licences[begin, size, label]:
         label = np.int64(EVERY)
     cell = chart.cells[begin, size]

@@ -322,12 +322,12 @@ class RuleScores:
         Arguments:
             rules: int64, numbers of rules. sources: int64, the source side of each.
         """
-        new = np.isnan(self.values[rules])
-        if new.any():
-            values = self._grammar.all_features(rules[new], sources[new], self._names)
+        is_missing = np.isnan(self.values[rules])
+        if is_missing.any():
+            values = self._grammar.all_features(rules[is_missing], sources[is_missing], self._names)
             # Summed name by name: a product of matrices rounds a row otherwise beside other rows.
             total = np.zeros(len(values))
             for column, weight in zip(values.T, self._weights.tolist(), strict=True):
                 total += column * weight
-            self.values[rules[new]] = total
+            self.values[rules[is_missing]] = total
         return self.values

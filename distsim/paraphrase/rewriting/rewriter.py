@@ -338,7 +338,7 @@ class _Problem:
         gappy = np.flatnonzero(matches[:, 3] >= 0)
         if self.sentence.tree is None or not gappy.size:
             return keys
-        odd = np.array([is_odd_gap(word) for word in self.sentence.plain])
+        is_odd = np.array([is_odd_gap(word) for word in self.sentence.plain])
         licensed = np.ones(gappy.size, bool)
         oddness = np.zeros(gappy.size, np.int64)
         for gap, (first, size) in enumerate(((3, 4), (5, 6))):
@@ -346,7 +346,7 @@ class _Problem:
             label = self._grammar.gap_labels[matches[gappy, 2], gap]
             has_gap = start >= 0
             licensed &= ~has_gap | licences[start, length, label]
-            oddness += (1 << gap) * (has_gap & (length == 1) & odd[start])
+            oddness += (1 << gap) * (has_gap & (length == 1) & is_odd[start])
         place = matches[gappy, 0] * (self._span + 1) + matches[gappy, 1]
         keys[gappy] += np.where(licensed, 1 + 4 * place + oddness, 0)
         return keys
@@ -709,16 +709,16 @@ class _Problem:
 
     def _describe_rules(self, rules: list[int]) -> None:
         """Add the missing steps of rules of the pack."""
-        new = [rule for rule in dict.fromkeys(rules) if rule not in self._steps_by_rule]
-        if not new:
+        missing = [rule for rule in dict.fromkeys(rules) if rule not in self._steps_by_rule]
+        if not missing:
             return
         names = self._grammar.feature_names
-        mine = np.array(new, np.int64) - 1
+        mine = np.array(missing, np.int64) - 1
         table = self._grammar.all_features(self._rules[mine], self._sources[mine], names)
         new_rules = self._grammar.index.at(self._rules[mine])
         names = [*names, *rewriting_features.OF_REPLACEMENTS]
         table = np.column_stack([table, self._replaced[mine]])
-        for rule, row, rule_of_index in zip(new, table.tolist(), new_rules, strict=True):
+        for rule, row, rule_of_index in zip(missing, table.tolist(), new_rules, strict=True):
             counted = {name: value for name, value in zip(names, row, strict=True) if value}
             score = sum(self._weights.get(name) * value for name, value in counted.items())
             after = self._forms[rule - 1] or rule_of_index.target

@@ -158,12 +158,12 @@ class _NegativeLogLikelihood:
         scores = self._rows @ weights
         highest = np.maximum(np.maximum.reduceat(scores, self._starts), 0.0)
         powers, none = np.exp(scores - highest[self._words]), np.exp(-highest)
-        everything = np.add.reduceat(powers, self._starts) + none
+        totals = np.add.reduceat(powers, self._starts) + none
         of_right = np.add.reduceat(powers * self._right, self._starts)
         wanted = np.where(self._has_right, of_right, none)
-        expected = powers / everything[self._words]
+        expected = powers / totals[self._words]
         seen = self._right * powers / np.maximum(of_right, 1e-300)[self._words]
-        value = np.log(everything).sum() - np.log(np.maximum(wanted, 1e-300)).sum()
+        value = np.log(totals).sum() - np.log(np.maximum(wanted, 1e-300)).sum()
         off = weights - self._usual
         gradient = self._rows.T @ (expected - seen) + self._penalty * off
         return float(value + self._penalty * (off @ off) / 2), gradient
@@ -414,13 +414,13 @@ class TranslationCandidates:
         )
 
     def _of_votes(self, candidates: list[str], votes: _Votes) -> NDArray[np.float64]:
-        everything = math.fsum(votes.total.values()) or 1.0
+        total_votes = math.fsum(votes.total.values()) or 1.0
         return np.array(
             [
                 (
                     votes.total[candidate],
                     votes.best[candidate],
-                    votes.total[candidate] / everything,
+                    votes.total[candidate] / total_votes,
                     math.log(votes.pivots[candidate] + _LEAST_PIVOT),
                     votes.relatives[candidate],
                     max(

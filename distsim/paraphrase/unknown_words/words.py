@@ -215,14 +215,14 @@ class KnownWords:
             return escape_separators(word.encode()).decode()
         return escape(word) if self.escaped else word
 
-    def new_line(self, source: str, target: str, p: float) -> bytes:
+    def new_line(self, source: str, target: str, probability: float) -> bytes:
         """Return the line of a new rule, its other scores neutral.
 
         In a phrase table all others are 1 and the new one is p. In a grammar they are 0 and the
         new one is -ln p, called `p(unknown)` where features have names.
 
         Arguments:
-            source, target: as the table writes them. p: the probability, above 0.
+            source, target: as the table writes them. probability: the probability, above 0.
         """
         links = " ".join(f"0-{n}" for n in range(len(target.split())))
         entry = self.template
@@ -232,12 +232,12 @@ class KnownWords:
                 self.labels, key=lambda label: (-self.labels[label], label), default=entry.label
             )
             bare = ["0"] * len(entry.features.bare)
-            cost = f"{max(0.0, -math.log(p)):.6g}"
+            cost = f"{max(0.0, -math.log(probability)):.6g}"
             added = f"{ADDED_FEATURE}={cost}" if entry.features.named else cost
             columns = [label.decode(), source, target, " ".join([*bare, added])]
             columns += [links] * (len(entry.fields) > 4)
             return (" ||| ".join(columns) + "\n").encode()
-        scores = " ".join(["1"] * len(entry.scores) + [f"{p:.6g}"])
+        scores = " ".join(["1"] * len(entry.scores) + [f"{probability:.6g}"])
         if entry.has_partners:
             n = len(target.split())
             partners = "(" + ",".join(map(str, range(n))) + ")"

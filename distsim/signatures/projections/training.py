@@ -220,12 +220,13 @@ class Training:
     @cached_property
     def _grouped_features(self) -> list[np.ndarray]:
         max_features, model = self.learning.features, self._text.model
-        by_sides = [n for n, name in enumerate(model.get("families", ())) if "-" in name]
-        if model["name"] != "ngram" or len(by_sides) in (0, len(model["families"])):
+        side_families = [n for n, name in enumerate(model.get("families", ())) if "-" in name]
+        if model["name"] != "ngram" or len(side_families) in (0, len(model["families"])):
             return [self._text.frequent_features(max_features)]
-        others = [n for n in range(len(model["families"])) if n not in by_sides]
+        others = [n for n in range(len(model["families"])) if n not in side_families]
         return [
-            self._text.frequent_features_of(group, max_features) for group in (by_sides, others)
+            self._text.frequent_features_of(group, max_features)
+            for group in (side_families, others)
         ]
 
     def rows(self, work: Work) -> Iterator[WordRows]:
