@@ -123,7 +123,7 @@ class ParaphraseSettings:
 @grouped
 def paraphrase(
     index: Annotated[str, typer.Argument(metavar="INDEX")],
-    answers: AnswerOptions,
+    limits: AnswerOptions,
     unknown: UnknownTextOptions,
     rules: RuleOptions,
     part: DocumentOptions,
@@ -146,31 +146,31 @@ def paraphrase(
     """Print phrase<TAB>rank<TAB>answer<TAB>score<TAB>count<TAB>shared_contexts<TAB>note."""
     from distsim.paraphrase.paraphrasing_options import PRESETS
 
-    wanted = ALL_ROWS if answers.k == 0 else answers.k
-    options, how = chosen(PRESETS[preset], ParaphraseSettings(), settings=settings, k=wanted)
+    wanted = ALL_ROWS if limits.k == 0 else limits.k
+    options, fine = chosen(PRESETS[preset], ParaphraseSettings(), settings=settings, k=wanted)
     if unknown.known is not None or unknown.output is not None:
         if unknown.known is None or unknown.output is None or file is None or phrases:
             raise typer.BadParameter(
                 "--known TABLE goes with a text, --input FILE, and with --output OUT"
             )
-        unknown_phrases = _unknown_phrases(file, unknown.known, how.phrase_length, unknown.as_is)
+        unknown_phrases = _unknown_phrases(file, unknown.known, fine.phrase_length, unknown.as_is)
         comparable = replace(options, finder=False, opposites="ranked")
-        opened = _opened(index, part, table, comparable)
-        _batch(opened, unknown_phrases, unknown.output, jobs)
+        paraphraser = _opened(index, part, table, comparable)
+        _batch(paraphraser, unknown_phrases, unknown.output, jobs)
         return
-    if answers.stream:
+    if limits.stream:
         if phrases or rules.tree is not None or prints_csv():
             raise typer.BadParameter("--stream reads lines of --input or standard input, and "
                                      "writes JSON: leave out phrases, --tree, --csv")  # fmt: skip
-        opened = _opened(index, part, table, options, rules.grammar)
-        _stream(opened, file or "-", answers.why, jobs)
+        paraphraser = _opened(index, part, table, options, rules.grammar)
+        _stream(paraphraser, file or "-", limits.why, jobs)
         return
     asked = asked_phrases(phrases, file)
     if rules.tree is not None and rules.grammar is None:
         raise typer.BadParameter("--tree chooses among rules: give --grammar PACKS too")
     paraphraser = _opened(index, part, table, options, rules.grammar)
     leave_out_question("phrase", len(asked))
-    _put_answers(paraphraser, asked, answers, jobs, rules.tree)
+    _put_answers(paraphraser, asked, limits, jobs, rules.tree)
 
 
 def _put_answers(
@@ -263,20 +263,20 @@ def _opened(
     from distsim.paraphrase.paraphraser import Paraphraser
     from distsim.storage.manifest import signatures_inside
 
-    opened = part.opened(index)
+    corpus = part.opened(index)
     signatures = None
     if table is not None:
         signatures = SignatureTable.open(table)
     elif options.neighbours and signatures_inside(index).exists():
         signatures = SignatureTable.open(index)
-        if not signatures.is_of_all(opened):
+        if not signatures.is_of_all(corpus):
             say(f"the signatures inside are older than the text: run distsim sign {index}")
     elif options.neighbours:
         say(f"no signatures in {index}: fewer candidates are found; distsim sign {index} adds them")
     if signatures is not None and options.finder:
         say_no_finder(signatures)
     rules = None if grammar is None else GrammarIndex.open(grammar)
-    paraphraser = Paraphraser(opened, options=options, table=signatures, grammar=rules)
+    paraphraser = Paraphraser(corpus, options=options, table=signatures, grammar=rules)
     if paraphraser.is_calibrated is False:
         say_shares()
     return paraphraser

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from distsim.indexes.corpus_index import CorpusIndex
 
 
-_SHOWN_CONTEXTS = 3  # beside a neighbour
+_CONTEXTS_IN_A_ROW = 3  # beside a neighbour
 
 
 def put_evidence(behind: "CosineEvidence") -> None:
@@ -53,7 +53,7 @@ def columns_of(behind: "CosineEvidence") -> dict[str, object]:
     Arguments:
         behind: the evidence.
     """
-    shown = [f"{context.place}:{context.word}" for context in behind.shared[:_SHOWN_CONTEXTS]]
+    shown = [f"{context.place}:{context.word}" for context in behind.shared[:_CONTEXTS_IN_A_ROW]]
     return {
         "own_share": behind.b.own_share, "origin": behind.b.origin, "shared": " ".join(shown),
     }  # fmt: skip
@@ -105,13 +105,13 @@ def compare(
     usual = replace(PRESETS["thesis"], weighting=Weighting("log-llr"))
     (recipe,) = chosen(usual, settings=settings)
     window, weighting = recipe.model.window, recipe.weighting
-    opened = part.opened(index)
+    corpus = part.opened(index)
     signatures = None
     if table is not None or signatures_inside(index).exists():
         signatures = SignatureTable.open(table or index)
-    counts = opened.count([a, b]).tolist()
-    contexts_of_both = contrast(opened, a, b, k=k or ALL_ROWS, window=window, weighting=weighting)
-    measured = [] if signatures is None else _measured(opened, signatures, a, b)
+    counts = corpus.count([a, b]).tolist()
+    contexts_of_both = contrast(corpus, a, b, k=k or ALL_ROWS, window=window, weighting=weighting)
+    measured = [] if signatures is None else _measured(corpus, signatures, a, b)
     if prints_json():
         rows = {
             name: [context._asdict() for context in contexts]
@@ -191,12 +191,12 @@ def similarity(
     if exact and estimate is not None:
         raise typer.BadParameter("--exact counts contexts, --estimate reads the table: choose one")
     single, asked = _asked_pairs(a, b, pairs)
-    opened = SignatureTable.open(table)
+    signatures = SignatureTable.open(table)
     filled = [pair for pair in asked if pair[0].strip() and pair[1].strip()]
-    measure = cosine(opened, how="exact" if exact else estimate, index=index)
+    measure = cosine(signatures, how="exact" if exact else estimate, index=index)
     values = iter(measure.estimates(filled))
     evidence = iter(opened_opposites(index or table, table).evidence(filled) if opposite else ())
-    evidence_of = opened_evidence(opened, index) if why else None
+    evidence_of = opened_evidence(signatures, index) if why else None
     n_composed = 0
     missing: Counter[str] = Counter()
     for first, second in asked:
@@ -204,7 +204,7 @@ def similarity(
         value, composed = (None, False) if empty else next(values)
         n_composed += composed
         clues = next(evidence) if opposite and not empty else None
-        reason = None if value is not None else _reason(opened, first, second, exact)
+        reason = None if value is not None else _reason(signatures, first, second, exact)
         if reason is not None:
             missing[reason] += 1
         behind = None if evidence_of is None or empty else evidence_of.of_pair(first, second)
@@ -212,24 +212,24 @@ def similarity(
         _put_pair((first, second), single, value, clues if opposite else ..., labels, behind)
     _say_totals(n_composed, missing, 0 if single else len(asked))
     if n_composed:
-        say_left_out(opened, chain(*filled))
+        say_left_out(signatures, chain(*filled))
 
 
 def _put_pair(
     pair: tuple[str, str],
     single: bool,
     value: float | None,
-    opposite: Any,
+    clues: Any,
     labels: dict[str, Any],
     behind: "CosineEvidence | None",
 ) -> None:
-    """Print a pair; `opposite`: evidence of opposites, None without one, `...` if not asked for."""
+    """Print a pair; `clues`: evidence of opposites, None without one, `...` if not asked for."""
     asked_pair = {} if single else {"a": pair[0], "b": pair[1]}
     notes, scores, more = [], {}, dict(labels)
-    if opposite is not ...:
-        more["opposite"] = opposite._asdict() if opposite else None
-        scores["opposite_score"] = opposite.score if opposite else None
-        notes += ["opposite"] if opposite and opposite.opposite else []
+    if clues is not ...:
+        more["opposite"] = clues._asdict() if clues else None
+        scores["opposite_score"] = clues.score if clues else None
+        notes += ["opposite"] if clues and clues.opposite else []
     notes += ["composed"] if labels["composed"] else []
     if behind is not None:
         more["why"] = as_record(behind)

@@ -155,7 +155,7 @@ def _annotated_sources(
     with resumable_part(out.path, out.head_of_part) as part:
         total = Report()
         for line in part.lines():
-            total = total.plus(_read_piece(line)[0])
+            total = total.plus(_report_of(line))
         pieces = islice(cut_pieces(sources), part.done, None)
         work = partial(annotate_piece, annotator)
         for piece in ordered_map(work, pieces, jobs, "processes"):
@@ -165,17 +165,21 @@ def _annotated_sources(
             progress("annotating", total.words, None)
         _loaded.clear()
         if total.sentences:
-            out.write(total, (_read_piece(line)[1] for line in part.lines()))
+            out.write(total, (_packed_bytes(line) for line in part.lines()))
         part_of(out.path).unlink()
     if not total.sentences:
         raise InputError(f"{', '.join(s.label for s in sources)}: no text: give some")
     return total
 
 
-def _read_piece(line: bytes) -> tuple[Report, bytes]:
-    """Return the totals and the bytes of a piece, by its line in the unfinished part."""
-    report, _, packed = line.partition(b"\t")
-    return Report(*json.loads(report)), b64decode(packed)
+def _report_of(line: bytes) -> Report:
+    """Return the totals of a piece, by its line in the unfinished part."""
+    return Report(*json.loads(line.partition(b"\t")[0]))
+
+
+def _packed_bytes(line: bytes) -> bytes:
+    """Return the bytes of a piece in the output, by its line in the unfinished part."""
+    return b64decode(line.partition(b"\t")[2])
 
 
 def cut_pieces(sources: Sequence[Source]) -> Iterator[list[str]]:

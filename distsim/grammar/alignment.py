@@ -161,7 +161,7 @@ class RuleAligner:
         learned_pairs = learned.links(sources, targets)
         owners = rules[_owners(learned_pairs.starts[1:].astype(np.int64))]
         source_words, target_words = learned_pairs.pairs.astype(np.int64).T
-        begins = np.concatenate([[0], block.token_stops[:-1, 1]])[owners]
+        begins = block.begins[owners]
         middles = block.token_stops[owners, 0]
         free = ~linked[begins + source_words] & ~linked[middles + target_words]
         links = np.column_stack([source_words, target_words])[free]
@@ -240,7 +240,7 @@ def _sides(
         texts[word] if word >= 0 else f"[{gap}]"
         for word, gap in zip(words.tolist(), block.gaps.tolist(), strict=True)
     ]
-    begins = np.concatenate([[0], block.token_stops[:-1, 1]])[rules].tolist()
+    begins = block.begins[rules].tolist()
     middles, ends = block.token_stops[rules].T.tolist()
     sources = [symbols[start:stop] for start, stop in zip(begins, middles, strict=True)]
     targets = [symbols[start:stop] for start, stop in zip(middles, ends, strict=True)]

@@ -18,7 +18,7 @@ from distsim.storage.files import LineWriter, raw_bytes
 
 
 @contextmanager
-def scratch_folder(output: str | Path) -> Iterator[Path]:
+def folder_beside(output: str | Path) -> Iterator[Path]:
     """Yield an empty folder beside the output, which is removed at the end.
 
     Arguments:

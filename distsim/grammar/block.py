@@ -60,6 +60,11 @@ class RuleBlock:
     def __len__(self) -> int:
         return self.status.size
 
+    @property
+    def begins(self) -> np.ndarray:
+        """The first symbol of each rule, int64[n]."""
+        return np.concatenate([[0], self.token_stops[:-1, 1]])
+
     def line(self, number: int) -> bytes:
         """Return the bytes of a line.
 
@@ -349,11 +354,11 @@ def decompose_block(
     in the block and length, of the source span and of the target span.
     """
     stops, links = alignment or (block.link_stops, block.links)
-    owners_and_links: tuple[np.ndarray, np.ndarray] = pair_kernel.decompose(
+    stops_and_spans: tuple[np.ndarray, np.ndarray] = pair_kernel.decompose(
         frozen(block.token_stops), frozen(block.gaps), frozen(stops), frozen(links), longest,
         pairs == "reference",
     )  # fmt: skip
-    return owners_and_links
+    return stops_and_spans
 
 
 def span_text(block: RuleBlock, span: Sequence[int]) -> str:

@@ -288,7 +288,7 @@ class _SpooledGroups:
             shift: int64[n], where the lines are in the spool.
         """
         fine = np.flatnonzero(block.status == 0)
-        begins = np.concatenate([[0], block.token_stops[:-1, 1]])[fine]
+        begins = block.begins[fine]
         middles = block.token_stops[fine, 0]
         starts, stops = block.line_starts[:-1][fine], block.labels[fine, 1]
         stops = np.maximum(stops, starts)

@@ -201,7 +201,7 @@ class _GrammarTextReader:
             faulty.keeps(block.first_line + number, faults[number])
         fine = np.ones(len(block), bool)
         fine[list(faults)] = False
-        begins = np.concatenate([[0], block.token_stops[:-1, 1]])
+        begins = block.begins
         middles, ends = block.token_stops.T
         gaps = np.concatenate([[0], np.cumsum(block.gaps >= 0)])
         links, link_starts, link_stops = _word_links(block)
@@ -292,7 +292,7 @@ def _word_links(block: RuleBlock) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the links between words, int64[m, 2], and where those of each rule start and stop."""
     n_links = np.diff(block.link_stops, prepend=0)
     owners = np.repeat(np.arange(len(block)), n_links)
-    begins = np.concatenate([[0], block.token_stops[:-1, 1]])
+    begins = block.begins
     between = (
         (block.gaps[begins[owners] + block.links[:, 0]] < 0)
         & (block.gaps[block.token_stops[owners, 0] + block.links[:, 1]] < 0)

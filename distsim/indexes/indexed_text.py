@@ -74,8 +74,8 @@ class IndexedText:
         self.checksum = artifact.checksum
         with storage.understood(artifact.path):
             self.options = IndexOptions.from_manifest(artifact.parameters)
-            n_shards = max(1, storage.counted(artifact.parameters, "shards"))
-            self.n_tokens = storage.counted(artifact.parameters["counts"], "tokens")
+            n_shards = max(1, storage.stored_count(artifact.parameters, "shards"))
+            self.n_tokens = storage.stored_count(artifact.parameters["counts"], "tokens")
             str(artifact.parameters["corpus"])
         self._closed = False
         self._vocabulary = Vocabulary(

@@ -285,7 +285,7 @@ class Metadata:
         self._path = path
         self._file = path / arrays[ARRAY]["file"] if ARRAY in arrays else None
         with storage.understood(path):
-            self._n = storage.counted(parameters["counts"], "documents")
+            self._n = storage.stored_count(parameters["counts"], "documents")
             about = parameters.get("documents") or {
                 "fields": {}, "ids": False, "unfit": {}, "checksum": "",
             }  # fmt: skip

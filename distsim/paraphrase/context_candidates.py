@@ -23,7 +23,7 @@ from distsim.kernels.paraphrase import (
     sum_shared_contexts,
     walk_contexts,
 )
-from distsim.paraphrase.occurrences import Located, Sampler
+from distsim.paraphrase.occurrences import COMMON_COUNT, Located, Sampler
 from distsim.paraphrase.profiles import Profile, Profiler
 from distsim.paraphrase.surroundings import Surroundings
 from distsim.signatures.table import StoredTable
@@ -242,7 +242,6 @@ def find_candidates(
     )  # fmt: skip
 
 
-_COMMON_COUNT = 1 << 12
 _COLLOCATE_BYTES = 12
 _PHRASES_A_BLOCK = 64  # common phrases whose occurrences are gathered together
 
@@ -279,7 +278,7 @@ class Comparer:
             few: take about so many occurrences of each and weigh them roughly; None: as many as
                 the sampler takes, in full.
         """
-        is_common = located.counts[numbers] > _COMMON_COUNT
+        is_common = located.counts[numbers] > COMMON_COUNT
         cosines = np.empty(numbers.size)
         taken = np.empty(numbers.size, np.int64)
         rare = numbers[~is_common]

@@ -17,7 +17,7 @@ from distsim.kernels.paraphrase import copy_taken, count_taken
 from distsim.kernels.suffixes import find_intervals
 from distsim.paraphrase.kernels.profiles import gather_windows
 
-_COMMON_COUNT = 1 << 12
+COMMON_COUNT = 1 << 12  # phrases with more occurrences are common: they are sampled, and kept
 _VERY_COMMON = 1 << 17  # a sample is taken of a sample that needs no sorting of all
 _SAMPLE_FACTOR = 4  # times the sample wanted
 _PLACE_BYTES = 8
@@ -127,7 +127,7 @@ class Sampler:
     """
 
     def __init__(
-        self, index: CorpusIndex, sample: int, memory: int = 64 << 20, common: int = _COMMON_COUNT
+        self, index: CorpusIndex, sample: int, memory: int = 64 << 20, common: int = COMMON_COUNT
     ) -> None:
         self._index = index
         self._sample = sample
@@ -200,7 +200,7 @@ class Sampler:
         return positions, starts
 
     def _places(self, located: Located, number: int) -> np.ndarray:
-        if located.counts[number] <= _COMMON_COUNT:
+        if located.counts[number] <= COMMON_COUNT:
             return _evenly(self._sorted(located, number), self._sample)
         phrase = located.phrase(number)
         with self._lock:

@@ -32,7 +32,7 @@ from distsim.storage.manifest import (
     RunningChecksum,
     checksum_of_array,
     checksum_of_settings,
-    counted,
+    stored_count,
 )
 from distsim.storage.reading import Artifact, are_starts, cut_short, understood
 from distsim.storage.writing import (

@@ -228,7 +228,7 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no number of a manifest")
 
 
-def counted(parameters: dict[str, Any], name: str) -> int:
+def stored_count(parameters: dict[str, Any], name: str) -> int:
     """Return a count from a manifest's parameters.
 
     Arguments:

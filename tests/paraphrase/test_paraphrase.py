@@ -429,7 +429,7 @@ def test_settings_out_of_range_are_refused(name, value, remedy):
 
 
 def test_kept_profiles_give_the_same_answers(tmp_path, monkeypatch):
-    monkeypatch.setattr("distsim.paraphrase.context_candidates._COMMON_COUNT", 10)
+    monkeypatch.setattr("distsim.paraphrase.context_candidates.COMMON_COUNT", 10)
     sentences = drawn_sentences(12, 400, 30)
     one, many = build(tmp_path, sentences, name="one"), build(tmp_path, sentences, 150, "many")
     options = replace(

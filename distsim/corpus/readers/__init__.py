@@ -1,4 +1,4 @@
-"""Readers of documents, one file for each format, and how a file's format is recognised."""
+"""Readers of documents, formats of one kind in a file, and how a file's format is recognised."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

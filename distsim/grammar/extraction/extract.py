@@ -10,7 +10,7 @@ from distsim.base.arguments import TargetText
 from distsim.base.errors import ParameterError, counted
 from distsim.base.parallel import Progress, Run, no_progress, ordered_map
 from distsim.bitext.bitext import Bitext
-from distsim.grammar.arrays import scratch_folder, texts_of
+from distsim.grammar.arrays import folder_beside, texts_of
 from distsim.grammar.extraction.counted_rules import RuleChunk, count_all
 from distsim.grammar.extraction.features import (
     FeatureChoice,
@@ -153,7 +153,7 @@ def extract_phrase_table(
     run = Run(jobs, memory, progress)
     report = ExtractReport(len(text), text.bounds.size - 1)
     maker = _LineMaker(text, lexical_weights(text, as_moses=True), options, FeatureChoice(()))
-    with scratch_folder(path) as folder:
+    with folder_beside(path) as folder:
         runs = extract_instances(text, options, folder, run)
         report.instances = runs.instances
         counted = count_all(text, runs, folder, run)
@@ -196,7 +196,7 @@ def write_rules(
     if place is None:
         raise ParameterError("nothing to write: give output or numeric")
     report = ExtractReport(len(text), text.bounds.size - 1)
-    with scratch_folder(place) as folder:
+    with folder_beside(place) as folder:
         runs = extract_instances(text, options, folder, run)
         report.instances = runs.instances
         counted = count_all(text, runs, folder, run)

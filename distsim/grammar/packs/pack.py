@@ -439,7 +439,7 @@ class _SpooledRules:
         shift: int64[n], how many bytes further each line is in the spool than in the block.
         """
         data = frozen(np.frombuffer(block.text, np.uint8))
-        begins = np.concatenate([[0], block.token_stops[:-1, 1]])
+        begins = block.begins
         middles, ends = block.token_stops.T
         gaps = np.concatenate([[0], np.cumsum(block.gaps >= 0)])
         n_gaps = gaps[middles] - gaps[begins]
