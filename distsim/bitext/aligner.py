@@ -188,8 +188,8 @@ def _learn_block(
         )
         for samples in sample_both_ways(english, other, options, run)
     ]
-    grow = options.symmetrisation == "grow-diag-final-and"
-    return LearnedLinks(*kernel.symmetrise(english.starts, other.starts, *links, grow))
+    grows = options.symmetrisation == "grow-diag-final-and"
+    return LearnedLinks(*kernel.symmetrise(english.starts, other.starts, *links, grows))
 
 
 class Sampled(NamedTuple):

@@ -64,9 +64,9 @@ def collocates(
     from distsim.indexes.queries import QuerySettings
 
     (how,) = chosen(QuerySettings(), settings=settings)
-    opened = part.opened(index).of_layer(by)
+    corpus = part.opened(index).of_layer(by)
     rows = found_collocates(
-        opened, phrase, window=window, measure=measure, min_count=min_count,
+        corpus, phrase, window=window, measure=measure, min_count=min_count,
         words_only=words_only, query=query and how.matching, k=limit or None,
     )  # fmt: skip
     if not rows:
@@ -74,14 +74,14 @@ def collocates(
     spreads: Iterable[Spread | None] = repeat(None, len(rows))
     if spread:
         spreads = collocate_spreads(
-            opened, phrase, [row.word for row in rows], window=window,
+            corpus, phrase, [row.word for row in rows], window=window,
             query=query and how.matching,
         )  # fmt: skip
     for row, of_pair in zip(rows, spreads, strict=True):
         counts = {"count": row.together, "corpus_count": row.in_corpus, "expected": row.expected}
         more = {}
         if of_pair is not None:
-            more = {"per_million": row.together / opened.n_tokens * 1e6, **of_pair._asdict()}
+            more = {"per_million": row.together / corpus.n_tokens * 1e6, **of_pair._asdict()}
         put_row({"answer": row.word, **counts, "score": row.score, **more}, phrase=phrase)
     say_rest(len(rows), rows.total)
 
@@ -169,8 +169,8 @@ def continuations(
     """
     from distsim.indexes.tracing import continuations as found_continuations
 
-    opened = part.opened(index)
-    after_suffix = found_continuations(opened, phrase, k=limit or None)
+    corpus = part.opened(index)
+    after_suffix = found_continuations(corpus, phrase, k=limit or None)
     if prints_json():
         answers = [
             {"answer": word.word, "count": word.times, "share": word.share}
@@ -217,16 +217,16 @@ def sketch(
     """
     from distsim.indexes import sketches
 
-    opened = part.opened(index)
+    corpus = part.opened(index)
     known = sketches.read_relations(path=relations)
     if against is not None and (query or lines is not None):
         raise typer.BadParameter("--against compares two lemmas: leave out --query and --lines")
     if lines is not None:
-        _print_lines(opened, word, lines, query, limit, known)
+        _print_lines(corpus, word, lines, query, limit, known)
         return
     if against is not None:
         both = sketches.sketch_difference(
-            opened, word, against, relations=known, min_count=min_count, k=limit or None
+            corpus, word, against, relations=known, min_count=min_count, k=limit or None
         )
         for pair in both:
             counts = {"count": pair.times, "other_count": pair.other_times}
@@ -236,7 +236,7 @@ def sketch(
             )
         return
     rows = sketches.sketch(
-        opened, word, query=query, relations=known, min_count=min_count, k=limit or None
+        corpus, word, query=query, relations=known, min_count=min_count, k=limit or None
     )
     if not rows:
         say(f"{word}: has no pairs: it does not occur, or all are rarer than --min-count")

@@ -62,28 +62,28 @@ def count(
 
     (how,) = chosen(QuerySettings(), settings=settings)
     asked = asked_phrases(phrases, file)
-    opened = part.opened(index)
+    corpus = part.opened(index)
     wanted = [argument.phrase for argument in asked if not argument.empty]
     if by is not None:
         groups = [
             counts_by(
-                opened, opened.spans(text, gapped=gapped, query=query, matching=how.matching), by
+                corpus, corpus.spans(text, gapped=gapped, query=query, matching=how.matching), by
             )
             for text in wanted
         ]
-        is_crossed = "," in by and by not in opened.metadata.fields
+        is_crossed = "," in by and by not in corpus.metadata.fields
         _print_by(dict(zip(wanted, groups, strict=True)), is_crossed, limit)
         return
-    documents = Documents(opened) if spread else None
+    documents = Documents(corpus) if spread else None
     rows: Iterator[dict[str, Any]]
     if gapped or query or spread:
         begins = (
-            opened.spans(phrase, gapped=gapped, query=query, matching=how.matching)[:, 0]
+            corpus.spans(phrase, gapped=gapped, query=query, matching=how.matching)[:, 0]
             for phrase in wanted
         )
-        rows = (_row(begins_of_phrase, opened.n_tokens, documents) for begins_of_phrase in begins)
+        rows = (_row(begins_of_phrase, corpus.n_tokens, documents) for begins_of_phrase in begins)
     else:
-        rows = ({"count": n} for n in opened.count(wanted).tolist())
+        rows = ({"count": n} for n in corpus.count(wanted).tolist())
     nothing = dict.fromkeys(("count", "per_million", *Spread._fields)[: None if spread else 1])
     for argument in asked:
         row = nothing if argument.empty else next(rows)

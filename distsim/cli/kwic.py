@@ -100,17 +100,17 @@ def kwic(
         raise typer.BadParameter("give the size of the sample with --sample", param_hint="--seed")
     taken = Sample(sample, seed, thin) if sample is not None or thin > 1 else None
     asked = [argument.phrase for argument in asked_phrases(phrases, file) if not argument.empty]
-    opened = part.opened(index)
+    corpus = part.opened(index)
     for phrase in asked:
-        lines = opened.concordance(
+        lines = corpus.concordance(
             phrase, k=limit + skip if limit else None, width=context or width, order=sort,
             sample=taken, gapped=gapped, query=query, matching=how.matching,
         )  # fmt: skip
         if not lines:
             say(f"{phrase}: does not occur")
-        _print_lines(opened, phrase, lines[skip:], show)
+        _print_lines(corpus, phrase, lines[skip:], show)
         if not (gapped or query or taken):
-            say_rest(len(lines[skip:]), opened.count(phrase))
+            say_rest(len(lines[skip:]), corpus.count(phrase))
 
 
 def _print_lines(
@@ -161,15 +161,15 @@ def document(
 
     if not (ids or part.given()):
         raise typer.BadParameter("name documents, or choose them by --where or --in")
-    opened = part.opened(index)
-    for document_id in ids or opened.documents_at(
-        opened.document_edges[:-1][opened.kept_documents]
+    corpus = part.opened(index)
+    for document_id in ids or corpus.documents_at(
+        corpus.document_edges[:-1][corpus.kept_documents]
     ):
-        document_read = read_document(opened, document_id)
+        document_read = read_document(corpus, document_id)
         passages = None
         if around is not None:
-            begins = opened.select(documents=[document_read.id]).positions(around)
-            passages = [passage(opened, begin, sentences) for begin in begins.tolist()]
+            begins = corpus.select(documents=[document_read.id]).positions(around)
+            passages = [passage(corpus, begin, sentences) for begin in begins.tolist()]
             if not passages:
                 say(f"{around}: does not occur in {document_read.id}")
         if prints_json():
@@ -212,9 +212,9 @@ def trace(
     """
     from distsim.indexes.tracing import trace as traced
 
-    opened = part.opened(index)
+    corpus = part.opened(index)
     for place, text in enumerate(_texts(texts, jsonl, as_is), 1):
-        traced_text = traced(opened, text, min_tokens=min_tokens)
+        traced_text = traced(corpus, text, min_tokens=min_tokens)
         n_spans = len(traced_text.spans)
         longest = sorted(traced_text.spans, key=lambda span: -span.n_tokens)[: limit or None]
         traced_text = traced_text._replace(

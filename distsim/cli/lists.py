@@ -56,18 +56,18 @@ def ngrams(
     from distsim.indexes.phrase_lists import ListedPhrase, list_phrases
 
     shortest, longest = lengths_range(lengths)
-    opened = part.opened(index).of_layer(by)
+    corpus = part.opened(index).of_layer(by)
     chosen = limit, words_only, min_documents > 1, spread
     rows: Iterable[tuple[object, ...]]
     if any(chosen) or containing is not None or stop is not None:
         stopped = () if stop is None else [word for word in read_lines(stop) if word.strip()]
         rows = list_phrases(
-            opened, lengths=(shortest, longest), containing=containing, stop=stopped,
+            corpus, lengths=(shortest, longest), containing=containing, stop=stopped,
             words_only=words_only, min_count=min_count, min_documents=min_documents,
             k=limit or None,
         )  # fmt: skip
     else:
-        rows = opened.ngrams(shortest=shortest, longest=longest, min_count=min_count)
+        rows = corpus.ngrams(shortest=shortest, longest=longest, min_count=min_count)
     columns = ("phrase", "count", *ListedPhrase._fields[2:])
     n_shown = 0
     for row in rows:

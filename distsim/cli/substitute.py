@@ -115,9 +115,9 @@ def substitute(
 
     mixes = _mixes(settings)
     tasks = _tasks(sentence, file, candidate_options.candidates)
-    opened = part.opened(index)
-    _require_targets(opened, tasks, file or "the sentence")
-    substituter = _substituter(opened, index, candidate_options, tasks, mixes)
+    corpus = part.opened(index)
+    _require_targets(corpus, tasks, file or "the sentence")
+    substituter = _substituter(corpus, index, candidate_options, tasks, mixes)
     answers = ordered_map(partial(_answer, substituter, k), tasks, jobs)
     leave_out_question("line", len(tasks))
     n_below = n_cut = 0
@@ -127,7 +127,7 @@ def substitute(
         n_cut += len(substitutes) - len(shown)
         n_below += substitutes.opposites
         labels += [name for row in shown for name in contrast_label(row)]
-        lines = [examples(opened, row.substitute) for row in shown] if why else None
+        lines = [examples(corpus, row.substitute) for row in shown] if why else None
         _put_answers(task, substitutes, shown, lines)
     say_opposites(labels, n_below)
     if n_cut:

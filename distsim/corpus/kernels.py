@@ -375,7 +375,7 @@ def _cut_at_apostrophes(text, start, stop, classes, starts, stops, n):
     before = 0
     begin = start
     apostrophe = -1  # the last one that was seen; what is behind it is being counted
-    width_of_it = 0
+    apostrophe_width = 0
     letters = 0  # without marks, so that composed and decomposed text is cut alike
     i = start
     while i <= stop:
@@ -390,7 +390,7 @@ def _cut_at_apostrophes(text, start, stop, classes, starts, stops, n):
                 if letters <= 2:
                     edge = apostrophe
                 elif before <= 2:
-                    edge = apostrophe + width_of_it
+                    edge = apostrophe + apostrophe_width
                 if edge > begin:
                     starts[n] = begin
                     stops[n] = edge
@@ -399,7 +399,7 @@ def _cut_at_apostrophes(text, start, stop, classes, starts, stops, n):
             before = letters
             letters = 0
             apostrophe = i
-            width_of_it = width
+            apostrophe_width = width
         elif _is_word(kind) and kind != MARK:
             letters += 1
         i += width

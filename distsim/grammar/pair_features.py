@@ -414,13 +414,13 @@ def _of_text(a: str, b: str) -> tuple[float, ...]:
         return nothing
     a, b = a.lower(), b.lower()
     first, second = set(a.split()), set(b.split())
-    shared = len(first & second)
-    pieces = Counter(_bigrams(a)), Counter(_bigrams(b))
-    both = (pieces[0] & pieces[1]).total()
+    n_shared_words = len(first & second)
+    bigrams = Counter(_bigrams(a)), Counter(_bigrams(b))
+    n_shared_bigrams = (bigrams[0] & bigrams[1]).total()
     return (
-        shared / len(first | second),
-        float(shared == min(len(first), len(second))),
-        2 * both / (pieces[0].total() + pieces[1].total()),
+        n_shared_words / len(first | second),
+        float(n_shared_words == min(len(first), len(second))),
+        2 * n_shared_bigrams / (bigrams[0].total() + bigrams[1].total()),
         -abs(log(len(a.split()) / len(b.split()))),
         -abs(log(len(a) / len(b))),
     )

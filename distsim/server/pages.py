@@ -371,9 +371,9 @@ class _Site:
 
 def _panels_of(about: About, count: PhraseCount, spelled: Spellings | None) -> list[str]:
     """Return the panels of a phrase's page; those alone that can have an answer."""
-    tables = [table.name for table in about.tables]
+    table_names = [table.name for table in about.tables]
     rules = ["rules"] if about.rules is not None and count.kind == "phrase" else []
-    similar = [*["neighbours"][: MAIN in tables], *["syntax"][: SYNTAX in tables]]
+    similar = [*["neighbours"][: MAIN in table_names], *["syntax"][: SYNTAX in table_names]]
     if spelled is not None:  # it does not occur; of known words a vector can be composed
         return (
             similar

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _TRIED = 400
 _FOLLOWERS = 20_000
-_HEAD = 8  # bytes
+_PREFIX_BYTES = 8  # bytes
 
 
 class Completer:
@@ -88,11 +88,11 @@ class Completer:
     def _beginning(self, prefix: str) -> np.ndarray:
         """Return the words that begin with a prefix."""
         wanted = prefix.encode(errors="replace")
-        head = wanted[:_HEAD]
-        low = np.searchsorted(self._heads, _number(head.ljust(_HEAD, b"\0")), "left")
-        high = np.searchsorted(self._heads, _number(head.ljust(_HEAD, b"\xff")), "right")
+        head = wanted[:_PREFIX_BYTES]
+        low = np.searchsorted(self._heads, _number(head.ljust(_PREFIX_BYTES, b"\0")), "left")
+        high = np.searchsorted(self._heads, _number(head.ljust(_PREFIX_BYTES, b"\xff")), "right")
         words = self._order[low:high]
-        if len(wanted) <= _HEAD:
+        if len(wanted) <= _PREFIX_BYTES:
             return words
         word = self._index.vocabulary.word
         return np.array([w for w in words.tolist() if word(w).startswith(prefix)], np.uint32)
@@ -124,10 +124,12 @@ def _heads(text: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         text, offsets: uint8 and int64[n + 1], the words end to end.
     """
     heads = np.zeros(offsets.size - 1, np.uint64)
-    for place in range(_HEAD):
+    for place in range(_PREFIX_BYTES):
         at = offsets[:-1] + place
         inside = at < offsets[1:]
-        heads[inside] |= text[at[inside]].astype(np.uint64) << np.uint64(8 * (_HEAD - 1 - place))
+        heads[inside] |= text[at[inside]].astype(np.uint64) << np.uint64(
+            8 * (_PREFIX_BYTES - 1 - place)
+        )
     return heads
 
 

@@ -14,7 +14,7 @@ from distsim.kernels.hashing import HALF, MULTIPLIER, START, finish, step
 MOST_GAPS = 8  # of a rule: four bits each in a packed order
 FITS, TOO_MANY_GAPS, LOOKS_LIKE_GAP = range(3)
 _AHEAD = 8  # rules whose places are asked for before they are read
-_HEAD = 8  # bytes that texts are first sorted by
+_SORTED_BYTES = 8  # bytes that texts are first sorted by
 _SPACE, _COMMA, _OPEN, _CLOSE, _ZERO, _HYPHEN, _X = 32, 44, 91, 93, 48, 45, 88
 N_TYPES = 18  # features that the sides of a rule tell
 
@@ -221,7 +221,7 @@ def eight_bytes(text, starts, stops):
     out = np.zeros(starts.size, np.uint64)
     for i in range(starts.size):
         value = np.uint64(0)
-        for k in range(starts[i], starts[i] + _HEAD):
+        for k in range(starts[i], starts[i] + _SORTED_BYTES):
             byte = np.uint64(text[k]) if k < stops[i] else np.uint64(0)
             value = (value << np.uint64(8)) | byte
         out[i] = value
@@ -234,12 +234,12 @@ def _text_before(texts, first, second):
 
     Arguments:
         texts: (text uint8, starts, stops int64 of each).
-        first, second: numbers of texts whose first _HEAD bytes are equal.
+        first, second: numbers of texts whose first _SORTED_BYTES bytes are equal.
     """
     text, starts, stops = texts
     size_first = stops[first] - starts[first]
     size_second = stops[second] - starts[second]
-    for k in range(_HEAD, min(size_first, size_second)):
+    for k in range(_SORTED_BYTES, min(size_first, size_second)):
         a = text[starts[first] + k]
         b = text[starts[second] + k]
         if a != b:

@@ -110,16 +110,16 @@ class Automaton(NamedTuple):
 
 
 @compiled
-def is_ascending(spans, one_of_each):
+def is_ascending(spans, distinct_begins):
     """Return whether spans are ascending, each once.
 
     Arguments:
         spans: int64[m, 2].
-        one_of_each: no two begin at the same place.
+        distinct_begins: no two begin at the same place.
     """
     for i in range(1, len(spans)):
         if spans[i, 0] < spans[i - 1, 0] or (
-            spans[i, 0] == spans[i - 1, 0] and (one_of_each or spans[i, 1] <= spans[i - 1, 1])
+            spans[i, 0] == spans[i - 1, 0] and (distinct_begins or spans[i, 1] <= spans[i - 1, 1])
         ):
             return False
     return True

@@ -250,15 +250,15 @@ class KnownWords:
     def _rule_of_phrase_table(self, entry: RuleLine, target: str) -> WordRule:
         scores = entry.numbers()
         columns = PHRASE_TABLE.columns
-        at = columns["p(e|f)"] if len(scores) >= 4 else 0
+        column_of_share = columns["p(e|f)"] if len(scores) >= 4 else 0
         if self.probability is not None:
-            at = int(self.probability) if self.probability.isdigit() else len(scores)
-        if at >= len(scores):
+            column_of_share = int(self.probability) if self.probability.isdigit() else len(scores)
+        if column_of_share >= len(scores):
             raise ParameterError(
                 f"`probability` {self.probability}: the table has "
                 f"{counted(len(scores), 'score')}, from 0"
             )
-        p = _share(scores[at])
+        p = _share(scores[column_of_share])
         if len(scores) < 4 or self.probability is not None:
             return WordRule(target, p, p, 1.0)
         lexical, inverse = (_share(scores[columns[name]]) for name in ("Lex(e|f)", "p(f|e)"))

@@ -149,9 +149,9 @@ class SpectralProjection:
             IncompatibleError: model or weights differ; both are named.
         """
         for name in ("model", "weights"):
-            mine, wanted = self.parameters[name], settings[name]
-            if mine != wanted:
+            stored, wanted = self.parameters[name], settings[name]
+            if stored != wanted:
                 raise IncompatibleError(
-                    f"{self.path}: was learned with {name} {mine}, wanted {wanted}: "
+                    f"{self.path}: was learned with {name} {stored}, wanted {wanted}: "
                     "learn a projection with the same settings (distsim learn)"
                 )
