@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,6 +22,10 @@ _SHOWN = 3
 
 NO_ID = "-"  # in place of the name of a field: documents are numbered
 NO_SPACE = "\x1f"  # between two tokens of annotated text that are written without a space
+# Before and behind the form of a contraction (Italian *della*), whose words (*di*, *la*) follow it,
+# separated by the third; only the words are tokens.
+FORM, FORM_ENDS, WITHIN = "\x1e", "\x1d", "\x1c"
+_FORM_BYTES = re.compile(rb"\x1e[^\x1d\n]*\x1d")
 ID_FIELD = "id"  # the usual field of an id; a name of every document's own
 
 
@@ -33,7 +38,8 @@ class Document(NamedTuple):
     text is; where None, lines are counted as in a file of all documents with a blank line
     behind each. annotations: lemma and tag of each token of a tokenised text, perhaps its coarse
     tag; where the reader has dependencies also its relation, and how far behind it its head is;
-    such tokens are separated by NO_SPACE where the reader knows that no space does.
+    such tokens are separated by NO_SPACE where the reader knows that no space does, and words of
+    a contraction are `contraction` of them.
     continues: the text goes on where that of the document before ended.
 
     >>> Document("Hello, Alice.", "letter-1", {"year": 1865}).fields["year"]
@@ -46,6 +52,11 @@ class Document(NamedTuple):
     line: int | Sequence[int] | None = None
     annotations: Sequence[tuple[Any, ...]] | None = None
     continues: bool = False
+
+
+def contraction(form: str, words: Sequence[str]) -> str:
+    """Return the words of a contraction with its form, as the text of a document has them."""
+    return f"{FORM}{form}{FORM_ENDS}{WITHIN.join(words)}"
 
 
 def without_id(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -213,7 +224,10 @@ class _BlockOfDocuments:
         about = BlockDocuments(
             self._documents, np.array(self._ordinals), of_lines, lines, self.annotations
         )  # fmt: skip
-        return Block(b"\n".join([*self._texts, b""]), self._number, 1, about)
+        text = b"\n".join([*self._texts, b""])
+        if not self.annotations or FORM.encode() not in text:
+            return Block(text, self._number, 1, about)
+        return Block(_FORM_BYTES.sub(b"", text), self._number, 1, about, text)
 
 
 def _utf8(document: Document, source: Source, ordinal: int) -> bytes:

@@ -235,12 +235,14 @@ class Block:
     text: UTF-8, lines ended by a newline (the file's last line perhaps not).
     source: index of the file. first_line: number of the first line, from 1.
     documents: of a source that is read document by document; of others a blank line ends one.
+    written: the text with the forms of contractions, where it has any.
     """
 
     text: bytes
     source: int
     first_line: int
     documents: BlockDocuments | None = None
+    written: bytes | None = None
 
     def lines(self) -> list[str]:
         """Return the lines without their newlines; nothing after the last newline is no line."""

@@ -30,6 +30,8 @@ from distsim.base.arguments import (
 from distsim.base.errors import InputError, ParameterError, counted
 from distsim.base.parallel import Run, memory_to_use, ordered_map
 from distsim.corpus.documents import (
+    FORM,
+    FORM_ENDS,
     ID_FIELD,
     NO_ID,
     FileFields,
@@ -763,11 +765,19 @@ class IndexBuilder:
             return b"", None
         first_tokens = np.concatenate([[0], tokens.sentence_stops])[kept]
         starts: np.ndarray = tokens.starts[first_tokens]
+        text = block.text
+        if block.written is not None:
+            text = block.written
+            signs = np.frombuffer(text, np.uint8)
+            ends = signs == ord(FORM_ENDS)
+            of_words = ~ends & (np.cumsum(signs == ord(FORM)) == np.cumsum(ends))
+            places = np.append(-1, np.flatnonzero(of_words))  # of each byte of the words, from 1
+            starts = places[starts] + 1  # behind the byte before, so that a form is in it
         if repeats is None or not repeats.any():
-            return block.text, starts
-        ends = np.frombuffer(block.text, np.uint8) == ord("\n")
+            return text, starts
+        ends = np.frombuffer(text, np.uint8) == ord("\n")
         stays = ~repeats[np.cumsum(ends) - ends]
-        return np.frombuffer(block.text, np.uint8)[stays].tobytes(), (np.cumsum(stays) - 1)[starts]
+        return np.frombuffer(text, np.uint8)[stays].tobytes(), (np.cumsum(stays) - 1)[starts]
 
     def _analyses(
         self, words: np.ndarray, annotations: Sequence[tuple[Any, ...]], stops: np.ndarray

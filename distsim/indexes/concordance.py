@@ -132,6 +132,8 @@ class ContextReader:
         sentence = self._sentence_at(begin)
         pieces = self._pieces(sentence)
         first, stop = begin - sentence.begin, end - sentence.begin
+        while first and not pieces[first]:
+            first -= 1
         before, after = (max(0, n_tokens) for n_tokens in self._context[1:])
         left, right = pieces[max(0, first - before) : first], pieces[stop : stop + after]
         if self._context.unit != "s":
@@ -204,5 +206,8 @@ class ContextReader:
                 edges = [begin for begin, _ in spans] + [spans[-1][1]]
                 pieces = [whole[a:b] for a, b in pairwise(edges)]
                 pieces[-1] += " "
+                for number in range(len(spans) - 2, -1, -1):  # a contraction is at its first word
+                    if spans[number] == spans[number + 1]:
+                        pieces[number : number + 2] = pieces[number + 1], ""
                 return pieces
         return [f"{word} " for word in words]

@@ -17,12 +17,13 @@ from distsim.base.arguments import (
 )
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Progress, Run, no_progress
-from distsim.corpus.documents import NO_SPACE, Document
+from distsim.corpus.documents import Document
 from distsim.corpus.duplicates import digests_from_manifest
 from distsim.corpus.sources import Source
 from distsim.indexes.build import BuildReport, IndexBuilder
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.indexes.shard import Shard, damaged
+from distsim.indexes.written import written_text
 
 _BATCH = 500  # documents whose fields are read at once
 
@@ -224,7 +225,7 @@ def _text(index: CorpusIndex, shard: Shard, first: int, stop: int) -> tuple[str,
     try:
         written, starts = shard.written.passage(first, stop)
         text = written.decode()
-        text = text if shard.analyses is None else text.replace(NO_SPACE, "")
+        text = text if shard.analyses is None else written_text(text)
     except ValueError:
         raise damaged(index.path) from None
     ends = np.flatnonzero(np.frombuffer(written, np.uint8) == ord("\n"))

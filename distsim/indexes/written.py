@@ -3,7 +3,8 @@
 The text of a sentence reaches to the beginning of the next one in the same frame.
 """
 
-from bisect import bisect_left
+import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.arguments import TextFormat
-from distsim.corpus.documents import NO_SPACE
+from distsim.corpus.documents import FORM, FORM_ENDS, NO_SPACE, WITHIN
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.tokeniser import cut
 
@@ -28,6 +29,8 @@ class Cutting(Protocol):
         """What happens to every token."""
 
 
+_FORMS = re.compile(f"{FORM}[^{FORM_ENDS}]*{FORM_ENDS}")
+_MARKS = re.compile(rf"{FORM}([^{FORM_ENDS}]*){FORM_ENDS}(\S+(?:{WITHIN}\S+)*)|{NO_SPACE}")
 ARRAYS = ("text", "text_starts", "text_frames")
 _FRAME_BYTES = 1 << 16
 _LARGEST_FRAME = 1 << 28
@@ -205,12 +208,49 @@ def find_words(
         ValueError: the text is no UTF-8.
     """
     written = text.decode()
-    spans = _walk(written, words, options.normaliser) or _cut_words(text, words, options)
-    if spans is None or options.text_format != "lines" or NO_SPACE not in written:
-        return None if spans is None else (written, spans)
-    marks = [at for at, sign in enumerate(written) if sign == NO_SPACE]
-    moved = [(a - bisect_left(marks, a), b - bisect_left(marks, b)) for a, b in spans]
-    return written.replace(NO_SPACE, ""), moved
+    is_marked = options.text_format == "lines" and _MARKS.search(written) is not None
+    plain = _FORMS.sub("", written) if is_marked else written
+    spans = _walk(plain, words, options.normaliser)
+    if spans is None:
+        spans = _cut_words(plain.encode() if is_marked else text, words, options)
+    if spans is None or not is_marked:
+        return None if spans is None else (plain, spans)
+    return _shown(written, plain, spans)
+
+
+def written_text(text: str) -> str:
+    """Return annotated text as its file has it, without the marks between tokens."""
+    return _MARKS.sub(lambda match: match[1] or "", text)
+
+
+def _shown(
+    written: str, plain: str, spans: list[tuple[int, int]]
+) -> tuple[str, list[tuple[int, int]]]:
+    """Return (the text without marks; where words are in it, those of a contraction at its form).
+
+    Arguments:
+        written: with marks. plain: with those between words alone. spans: of words in `plain`.
+    """
+    pieces, last, n_removed = [""], 0, 0
+    begins, ends, forms, shifts = [], [], [], [0]
+    for match in _MARKS.finditer(written):
+        begin, size = match.start() - n_removed, len(match[2] or match[0])
+        n_removed += len(match[0]) - size
+        pieces += [plain[last:begin], match[1] or ""]
+        last = begin + size
+        begins.append(begin)
+        ends.append(last)
+        forms.append(len(match[1] or ""))
+        shifts.append(shifts[-1] + forms[-1] - size)
+    moved = []
+    for begin, end in spans:
+        number = bisect_right(ends, begin)
+        if number < len(begins) and begins[number] <= begin:
+            first = begins[number] + shifts[number]
+            moved.append((first, first + forms[number]))
+        else:
+            moved.append((begin + shifts[number], end + shifts[number]))
+    return "".join([*pieces, plain[last:]]), moved
 
 
 def _cut_words(text: bytes, words: Sequence[str], options: Cutting) -> list[tuple[int, int]] | None:

@@ -131,8 +131,7 @@ JOINED = {
         for n, form, misc in (
             ("1", "“", "SpaceAfter=No"), ("2-3", "Cannot", "_"), ("2", "Can", "_"),
             ("3", "not", "_"), ("4", "go", "A=b|SpaceAfter=No"), ("5", ",", "_"),
-            ("6-7", "du", "SpaceAfter=No"),
-            ("6", "de", "SpaceAfter=No"), ("7", "le", "_"), ("8", "!", "SpaceAfter=No"),
+            ("6", "de", "_"), ("7", "le", "SpaceAfter=No"), ("8", "!", "SpaceAfter=No"),
             ("8.1", "-", "_"), ("9", "”", "SpaceAfter=No"),
         )
     ) + "\n",
@@ -163,6 +162,41 @@ def test_tokens_are_written_together_where_the_file_has_them_so(tmp_path, run, n
     run("verify", index.path)
 
 
+CONTRACTIONS = {
+    "a.xml": """<TEI><text><body><s><w pos="S">volontà</w> <w join="right">dell'<w norm="di"
+pos="E"/><w norm="la" lemma="il" pos="RD"/></w><w pos="S">Arma</w> <w>Dal<w norm="da"/><w
+norm="il" lemma="il"/></w> <w>re</w></s></body></text></TEI>""",
+    "a.conllu": "".join(
+        f"{n}\t{form}\t{lemma}\tX\t_\t_\t_\t_\t_\t{misc}\n"
+        for n, form, lemma, misc in (
+            ("1", "volontà", "_", "_"), ("2-3", "dell'", "_", "SpaceAfter=No"),
+            ("2", "di", "_", "_"), ("3", "la", "il", "_"), ("4", "Arma", "_", "_"),
+            ("5-6", "Dal", "_", "_"), ("5", "da", "_", "_"), ("6", "il", "il", "_"),
+            ("7", "re", "_", "_"),
+        )
+    ) + "\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dedup", ["off", "exact"])
+@pytest.mark.parametrize("name", CONTRACTIONS)
+def test_contractions_are_written_in_their_form(tmp_path, run, name, dedup):
+    index = built(written(tmp_path, name, CONTRACTIONS[name]), tmp_path / "i", dedup=dedup)
+    assert index.n_tokens == 7 and index.count("dell'") == 0
+    for phrase, width, line in (
+        ("di", 10, ("volontà", "dell'", "Arma Dal re")), ("arma", 1, ("dell'", "Arma", "Dal")),
+        ("la", "s", ("volontà", "dell'", "Arma Dal re")),
+        ("re", "s", ("volontà dell'Arma Dal", "re", "")),
+        ("la arma", 10, ("volontà", "dell'Arma", "Dal re")),
+    ):  # fmt: skip
+        (found,) = index.concordance(phrase, width=width)
+        assert (found.left, found.node, found.right) == line, (phrase, width)
+    assert len(index.spans('[lemma="il"]', query=True)) == 2
+    document = index.documents_at(np.array([0]))[0]
+    assert run("document", index.path, document)[0] == "volontà dell'Arma Dal re\n"
+    run("verify", index.path)
+
+
 def test_the_readings_of_ruby_are_left_out(tmp_path):
     ruby = "<p><ruby><rb>此</rb><rt>こ</rt></ruby>の王</p>"
     path = written(tmp_path, "a.xml", f"<TEI><text><body>{ruby}</body></text></TEI>")
@@ -179,7 +213,9 @@ lemma="mettere" pos="V"/><w norm="si" lemma="si" pos="PC"/></w><pc>)</pc>
 <w><w>New</w> <w>York</w></w>"""
     path = written(tmp_path, "a.xml", f"<TEI><text><body><s>{words}</s></body></text></TEI>")
     (document,) = read(path, text_format="lines")
-    assert document.text == "volontà di la fine\x1f(\x1fmetter\x1fsi\x1f) da il New York"
+    assert document.text == (
+        "volontà \x1edella\x1ddi\x1cla fine\x1f(\x1fmetter\x1fsi\x1f) \x1edal\x1dda\x1cil New York"
+    )
     assert document.annotations[1:3] == [("di", "E"), ("il", "RD")]
     assert len(document.annotations) == 12
     (document,) = read(path, text_format="text")

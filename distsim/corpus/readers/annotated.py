@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from distsim.base.arguments import plain_count
 from distsim.base.errors import InputError, counted
 from distsim.corpus.conllu import word_rows
-from distsim.corpus.documents import NO_SPACE, Document
+from distsim.corpus.documents import NO_SPACE, Document, contraction
 from distsim.corpus.lines import LINE_BYTES, decoded, decoded_line, read_lines
 from distsim.corpus.plain_text import TAG_LINE
 from distsim.corpus.readers.reader import Reader, ReadOptions
@@ -33,17 +33,19 @@ class _SentenceRun:
         self._lines: list[int] = []
         self.annotations: list[tuple[Any, ...]] = []
 
-    def add(self, rows: list[list[str]], line: int, distances: list[int], joined: set[int]) -> None:
+    def add(
+        self, rows: list[list[str]], line: int, distances: list[int], cells: list[list[str]]
+    ) -> None:
         """Add a sentence.
 
         Arguments:
             rows: its tokens.
             line: where it begins, or its paragraph.
             distances: from each token to its head.
-            joined: numbers, from 1, of the tokens behind which no space stands.
+            cells: all rows.
         """
         forms = [_BLANKS.sub("_", row[1].strip()) or "_" for row in rows]
-        self._sentences.append(_line(forms, joined))
+        self._sentences.append(_line(*_joined(cells, rows, forms)))
         self._lines.append(line)
         self.annotations += [
             (row[2], row[3] if row[4] == "_" else row[4], row[3], row[7], distance)
@@ -98,7 +100,7 @@ def _read_conllu(source: Source, options: ReadOptions) -> Iterator[Document]:
             options.skip(error)
             continue
         paragraph = at[0] if paragraph == 0 else paragraph
-        piece.add(rows, paragraph or at[0], distances, _joined(cells, rows))
+        piece.add(rows, paragraph or at[0], distances, cells)
         if len(piece.annotations) >= _PIECE_TOKENS:
             yield piece.document()
             piece = piece.rest()
@@ -120,25 +122,37 @@ def _distances(rows: list[list[str]], at: list[int], file: str) -> list[int]:
     return distances
 
 
-def _joined(cells: list[list[str]], words: list[list[str]]) -> set[int]:
-    """Return the numbers, from 1, of the words behind which no space stands.
+def _joined(
+    cells: list[list[str]], words: list[list[str]], forms: list[str]
+) -> tuple[list[str], set[int]]:
+    """Return (forms, contractions as one; numbers, from 1, of those behind which no space stands).
 
-    Words of a multiword token are joined where they make up its form (*can*, *not*), not where
-    they are others (*de*, *le* of *du*).
+    Words of a multiword token are joined where they make up its form (*can*, *not*); where they are
+    others (*de*, *le* of *du*), it is a contraction.
 
     Arguments:
-        cells: the columns of each line. words: of each word.
+        cells: the columns of each line. words: of each word. forms: of each word.
     """
     joined = {number for number, row in enumerate(words, 1) if _NO_SPACE_AFTER in row[9]}
-    for row in cells if len(cells) > len(words) else ():
+    if len(cells) == len(words):
+        return forms, joined
+    shown: list[str] = []
+    joined_shown: set[int] = set()
+    n_done = 0
+    for row in cells:
         first, last = map(plain_count, row[0].partition("-")[::2])
-        if first and last and first <= last <= len(words):
-            form = "".join(word[1] for word in words[first - 1 : last])
-            is_whole = form.casefold() == row[1].casefold()
-            joined -= set(range(first, last + 1))
-            joined.update(range(first, last) if is_whole else ())
-            joined.update([last] if _NO_SPACE_AFTER in row[9] else ())
-    return joined
+        if not first or first <= n_done or first > len(words):
+            continue  # a word of a multiword token, or an empty node
+        parts = forms[first - 1 : last] if last and last >= first else [forms[first - 1]]
+        is_whole = "".join(parts).casefold() == row[1].casefold()
+        n_done = first + len(parts) - 1
+        if len(parts) > 1 and not is_whole:
+            parts = [contraction("_".join(row[1].split()), parts)]
+        joined_shown.update(range(len(shown) + 1, len(shown) + len(parts)))
+        shown += parts
+        if _NO_SPACE_AFTER in row[9]:
+            joined_shown.add(len(shown))
+    return shown, joined_shown
 
 
 def _sentences(source: Source) -> Iterator[tuple[list[str], int]]:

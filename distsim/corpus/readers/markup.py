@@ -15,7 +15,7 @@ from xml.parsers import expat
 
 from distsim.base.arguments import TextFormat
 from distsim.base.errors import InputError
-from distsim.corpus.documents import NO_SPACE, Document
+from distsim.corpus.documents import FORM, FORM_ENDS, NO_SPACE, WITHIN, Document
 from distsim.corpus.lines import TEXT_LINE_BYTES
 from distsim.corpus.readers.reader import Reader, ReadOptions
 from distsim.corpus.sources import Source, open_source
@@ -152,7 +152,7 @@ _PIECE_CHARACTERS = 1 << 20  # a longer document comes in pieces
 _LONGEST_FIELD = 1 << 16  # characters
 _LOOKED_AT = 5_000  # elements of a text, whether its words are elements
 _WORD = ("lemma", "hw", "pos", "msd", "c5", "ana")  # attributes of words
-_BLANKS = re.compile(rf"[^\S{NO_SPACE}]+")
+_BLANKS = re.compile(r"[^\S\x1c-\x1f]+")  # not those that stand for something between tokens
 # Marks of breaks of lines, columns and pages in a text: noncharacters, which XML has not.
 _BREAK, _GOES_ON = "\ufffe", "\uffff"
 _CUT = re.compile(rf"\w[-\u00ad\u2010¬⸗]\s*[{_BREAK}]+$")
@@ -268,9 +268,9 @@ class _MarkupLines:
         self._pieces.append(text)
         self._n_characters += len(text)
 
-    def add_token(self, form: str, lemma: str, tag: str, is_joined: bool = False) -> None:
-        """Add a token of annotated text to the line, joined to the one before it or not."""
-        self.add(f"{NO_SPACE if is_joined else ' '}{form}")
+    def add_token(self, form: str, lemma: str, tag: str, before: str = " ") -> None:
+        """Add a token of annotated text to the line, with what is before it."""
+        self.add(f"{before}{form}")
         self._annotations.append((lemma, tag))
 
     def joined(self, text: str) -> str:
@@ -479,7 +479,8 @@ class _MarkupDocument:
         """Make tokens of the text outside of words."""
         if self._loose:
             for form in self._lines.joined("".join(self._loose)).split():
-                self._lines.add_token(form, form, "_", self._joins or form in _CLOSING)
+                is_joined = self._joins or form in _CLOSING
+                self._lines.add_token(form, form, "_", NO_SPACE if is_joined else " ")
                 self._joins = False
             self._loose = []
 
@@ -530,9 +531,12 @@ class _MarkupDocument:
             self._open_words[-1].parts.extend(parts)
             return
         is_joined = self._joins or of.get("join") in ("left", "both") or form in _CLOSING
+        before = NO_SPACE if is_joined else " "
+        if len(parts) > 1 and form and not is_whole:
+            before += f"{FORM}{form}{FORM_ENDS}"
         for part in parts:
-            self._lines.add_token(*part, is_joined)
-            is_joined = is_whole
+            self._lines.add_token(*part, before)
+            before = NO_SPACE if is_whole else WITHIN if form else " "
         self._joins = of.get("join") in ("right", "both")
 
     def _alto(self, name: str, attributes: Mapping[str, str]) -> None:
