@@ -347,6 +347,26 @@ def test_words_take_the_form_that_a_place_asks_for(signed):
     assert agreeing("she was", "xyz", "", given) == given
 
 
+@pytest.mark.parametrize(
+    ("left", "target", "right", "given", "wanted"),
+    [
+        ("the jurors we", "looked", ".", "taken", "took"),  # behind a subject
+        ("the jurors we 've", "looked", ".", "took", "taken"),  # behind have
+        ("the jurors were", "looked", "and went", "knew", "known"),
+        ("a cat", "looked", "by alice", "knew", "known"),
+        ("how you", "turned", "to the court", "go", "went"),  # of the same inflection
+        ("are you", "asking", "there", "say", "saying"),
+        ("the king", "wanted", "the queen", "like", "liked"),  # no noun is wanted here
+        ("any such", "things", "as that", "word", "words"),
+        ("an", "asking", "of that kind", "answer", "answer"),  # a noun
+        ("the same", "word", "again", "things", "thing"),
+        ("she", "turned", "to alice", "looked", "looked"),
+    ],
+)
+def test_a_form_is_that_of_the_place(signed, left, target, right, given, wanted):
+    assert Substituter(*signed).agreeing(left, target, right, [given]) == [wanted]
+
+
 def test_a_word_alone_and_what_is_not_stored(signed):
     words, substituter = WordSubstitutes.open(*signed), Substituter(*signed)
     near = words.answers("queen", k=5)

@@ -88,6 +88,60 @@ class Occurrence:
         return self.right_words[place - 1] if place > 0 else self.left_words[-place - 1]
 
 
+def _set_of(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_AUXILIARIES = _set_of("be is are am was were been being have has had having 're 'm 've")
+_WORDS_BEFORE = 3  # words in which an auxiliary stands before its participle
+_SUBJECTS = _set_of("i he she we they who")
+_ARTICLES = _set_of("a an another each every this")
+_DETERMINERS = _ARTICLES | _set_of(
+    "the that these those such some any no my your his her its our their"
+)
+_PRONOUNS = _set_of("me you him it us them")
+
+
+class FormPlace(NamedTuple):
+    """What the words around a verb or a noun tell of its form, in English.
+
+    has_subject: it is behind a pronoun that is a subject. is_participle: behind an auxiliary or
+    before *by*. has_object: before a determiner or a pronoun. before, after: the next words, or "".
+    """
+
+    has_subject: bool
+    is_participle: bool
+    has_object: bool
+    before: str
+    after: str
+
+    @classmethod
+    def of(cls, occurrence: Occurrence) -> "FormPlace":
+        """Return the place of an occurrence."""
+        left, right = occurrence.left_words, occurrence.right_words
+        before, after = "".join(left[:1]), "".join(right[:1])
+        auxiliary = not _AUXILIARIES.isdisjoint(left[:_WORDS_BEFORE])
+        return cls(
+            before in _SUBJECTS,
+            auxiliary or after == "by",
+            after in _DETERMINERS or after in _PRONOUNS,
+            before,
+            after,
+        )
+
+    def may_be_noun(self, kind: str) -> bool:
+        """Return whether a form may be no verb's, and an `s` no plural's: *the beginning of*.
+
+        Arguments:
+            kind: of the form, as `Forms.kind` names it.
+        """
+        if kind == "s":
+            return self.before in _ARTICLES
+        if self.before in _DETERMINERS or kind not in ("ed", "ing"):
+            return True
+        return kind == "ing" and not self.is_participle and not self.has_object
+
+
 def split_marked(sentence: str) -> tuple[str, str, str]:
     """Return (left, target, right) of a sentence with its target in brackets.
 

@@ -22,6 +22,7 @@ from distsim.paraphrase.substitution.occurrence import (
     MOST_CANDIDATES,
     Filled,
     Fluency,
+    FormPlace,
     Occurrence,
     Slot,
     coherence,
@@ -42,12 +43,10 @@ from distsim.signatures.table import TableLike, opened_table
 RulesByTarget = dict[Words, tuple[float, ...]]
 HIGHEST_COST = 8.0  # of a rule, -ln p; more counts as if there were none
 LIKELIER = 3.0  # by so much a word of another form than the target's fits better, ln
+# Of *saw* and *seen*, ln: what the words around tell, and what speaks for the former where they do
+# not. Of 361 such verbs in GUM 94.5% are right, 92.5% by ln p alone but behind be and have.
+CERTAIN, FINITE = 12.0, 0.5
 FLUENT = 150  # so many of the lemmas found are read in the sentence
-# A participle is behind one of these or before `by`.
-_AUXILIARIES = frozenset(
-    ("be", "is", "are", "am", "was", "were", "been", "being", "have", "has", "had", "having")
-)
-_WORDS_BEFORE = 3  # words
 REPLACEMENT = (
     "Substitute", "Company", "NotFound", "Unlisted", "Fit", "OtherForm", "Negation",
 )  # fmt: skip
@@ -355,9 +354,9 @@ class Substituter:
     def agreeing(self, left: str, target: str, right: str, candidates: Sequence[str]) -> list[str]:
         """Return words in the form that a word's place asks for: *expanding* for *extending*.
 
-        That is the likeliest of its forms of the target's inflection, or the word as given where
-        that is much likelier; of *saw* and *seen* the latter behind *was* and *has* and before
-        *by*. Where the target is a base word they stay.
+        That is the likeliest of its forms of the target's inflection. The word as given stays where
+        the target may be a noun and the word is much likelier. Where the target is a base word
+        that has a plural, a plural (or *gives*) becomes its base word unless it is far likelier.
 
         Arguments:
             left, target, right: the sentence; the target is one word.
@@ -366,29 +365,47 @@ class Substituter:
         occurrence = Occurrence.of(self._lexicon, left, target, right)
         words, agreeing, forms = occurrence.target, list(candidates), self._forms
         kind = forms.kind(words[0])
-        if self._words is None or len(words) != 1 or not kind:
+        if self._words is None or len(words) != 1 or not (kind or forms.has(words[0], "s")):
             return agreeing
-        is_passive = occurrence.right_words[:1] == ("by",)
-        is_passive |= not _AUXILIARIES.isdisjoint(occurrence.left_words[:_WORDS_BEFORE])
         finder, options = self._words.finder, []
         for i, number in enumerate(self._lexicon.ids(candidates).tolist()):
             lemma = finder.lemma(number)
             base = finder.words[lemma] if lemma >= 0 else ""
-            if lemma < 0 or not forms.has(base, kind):
-                continue
-            alike = [form for form in forms.of_word(base) if forms.kind(form, base) == kind]
-            if is_passive and len(alike) > 1 and not alike[0].endswith(kind):  # saw, seen
-                options.append((i, alike[-1], True))
-                continue
-            for form in dict.fromkeys((agreeing[i], *alike)):
-                if form != words[0]:
-                    options.append((i, form, form in alike and form.endswith(kind)))
+            if lemma >= 0 and forms.has(base, kind):
+                gains = self._gains_of_forms(FormPlace.of(occurrence), kind, base, agreeing[i])
+                options += [(i, form, gain) for form, gain in gains if form != words[0]]
         logs = self._fluency.log_probabilities(occurrence, [(form,) for _, form, _ in options])
-        logs += [LIKELIER * agrees for *_, agrees in options]
+        logs += [gain for *_, gain in options]
         for place in np.argsort(logs, kind="stable").tolist():  # the likeliest comes last
             i, form, _ = options[place]
             agreeing[i] = form
         return agreeing
+
+    def _gains_of_forms(
+        self, place: FormPlace, kind: str, base: str, rule_form: str
+    ) -> list[tuple[str, float]]:
+        """Return the forms of a word that a place may have, and what is added to ln p of each.
+
+        Arguments:
+            place: of the target. kind: of the target.
+            base, rule_form: the word; the form that a rule has.
+        """
+        forms = self._forms
+        if not kind:
+            return [(rule_form, 0.0), (base, CERTAIN)] if forms.kind(rule_form, base) == "s" else []
+        alike = [form for form in forms.of_word(base) if forms.kind(form, base) == kind]
+        if kind == "ed" and not alike[0].endswith(kind):
+            if len(alike) > 1:  # saw, seen
+                return [
+                    (alike[0], FINITE + CERTAIN * place.has_subject),
+                    (alike[-1], CERTAIN * place.is_participle),
+                ]
+            if base.endswith(("come", "run") if place.is_participle else ("beat",)):
+                return [(base, 0.0)]  # has come; they beat
+        gains = [(form, LIKELIER) for form in alike]
+        if rule_form not in alike and place.may_be_noun(kind):
+            gains.append((rule_form, 0.0))
+        return gains
 
     def _in_slot(self, target: Words, slot: Slot, pool: LemmaPool) -> tuple[np.ndarray, np.ndarray]:
         """Return (features of the lemmas found in a slot, fluency left out; nearest forms).
