@@ -58,6 +58,8 @@ HAVE = [
 HAVE_NOT = [
     gave("gave", HIM, "(NP (JJ last) (NN year))"),
     gave("called", HIM, "(NP (DT a) (NN king))"),
+    gave("found", HIM, "(NP (DT a) (NN king))"),
+    gave("gave", HIM, "(NP (DT a) (JJ whole) (JJ new) (NN book) (RB here))"),  # long ones stay last
     gave("taught", "(NP (PRP herself))", BOOK),
     gave("gave", BOOK, f"(PP (TO to) {HIM})"),
     slept("(NP (NP (DT the) (NN city)) (PP (IN of) (NP (NNP London))))"),
