@@ -17,7 +17,7 @@ from unicodedata import normalize
 import numpy as np
 
 from distsim.base.arguments import one_text, utf8_phrase
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.corpus.tokeniser import variants
 from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes import query_language as language
@@ -431,7 +431,21 @@ class _Conditions:
         if not has_blanks:
             apart = '" "'.join(regex.pattern.split())
             raise self._fault(f'no {attribute} of this index has a blank: write "{apart}"')
+        if attribute == "word" and not matching.any():
+            self._refuse_words_cut(pattern)
         return matching
+
+    def _refuse_words_cut(self, pattern: str) -> None:
+        """Raise for the pattern of a word that the text has as several tokens: `"l'homme"`."""
+        if "'" not in pattern or re.search(r"[\\^$.|?*+()\[\]{} ]", pattern):
+            return
+        words = self._index.words(pattern)
+        if len(words) > 1 and self._index.count(pattern):
+            apart = " ".join(f'"{word}"' for word in words)
+            raise self._fault(
+                f"{pattern} is {counted(len(words), 'token')} in this index: write {apart}, or "
+                f"{pattern} without quotation marks and brackets"
+            )
 
     def _check_attribute(self, attribute: str) -> None:
         if attribute == "word":

@@ -122,6 +122,8 @@ def trace(
         times, begins = _occurrences(index, spellings[longest_of[first], first:stop], places)
         shown = index.lines(np.column_stack([begins, begins + stop - first]), width=0)
         original = written(first, stop)
+        if index.words(original) == words[first:stop]:  # else it begins or ends within a word
+            times = index.count(original)  # in whatever way the text has it cut
         spans.append(TracedSpan(
             first - int(np.count_nonzero(ids[:first] == 0)), stop - first, times,
             " ".join(words[first:stop]), tuple(f"{line.source}:{line.line}" for line in shown),
@@ -217,7 +219,7 @@ def continuations(
     (1, 56, 'turtle')
     """
     opened = opened_index(index)
-    words = opened.words(one_text(phrase, "phrase"))
+    whole = words = opened.words(one_text(phrase, "phrase"))
     if k is not None:
         whole_number(k, "`k`", 0)
     lengths = range(1, len(words) + 1)  # where a suffix does not occur, no longer one does
@@ -225,7 +227,8 @@ def continuations(
     words = words[len(words) - known :]
     if not words:
         return Continuations(0, 0, Results())
-    after = opened.neighbourhoods(" ".join(words), 0, 1)[:, 0]
+    suffix = phrase if words == whole else " ".join(words)  # which may be cut in several ways
+    after = opened.neighbourhoods(suffix, 0, 1)[:, 0]
     following_words, counts = np.unique(after, return_counts=True)
     best = np.lexsort((following_words, -counts))[:k]
     total = int(after.size)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distsim import CorpusIndex, SignatureTable
+from distsim import CorpusIndex, ParameterError, SignatureTable
 from distsim.base.errors import EarlierVersionWarning
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import Lookup
@@ -161,3 +161,23 @@ def test_the_dot_of_catalan_is_one_however_it_is_written(tmp_path, text_format, 
     index = CorpusIndex.build(tmp_path / "t.txt", tmp_path / "i", options=IndexOptions(text_format))
     assert index.count(f"col{dot}lecció") == index.count(f"LA COL{dot}LECCIÓ") == 5
     assert index.count("coŀlecció") == 5 and index.count(f"col {dot}") in (0, 1)
+
+
+def test_a_word_that_is_cut_in_two_ways_goes_on_as_both(tmp_path):
+    text = "ka'a'awa haw. Kaʻaʻawa me. Sanʼat ha. San'at bu. L'homme va.\n"
+    (tmp_path / "t.txt").write_text(text, encoding="utf-8")
+    index = CorpusIndex.build(tmp_path / "t.txt", tmp_path / "i", options=IndexOptions("text"))
+    for typed, n in (("ka'a'awa", 2), ("KAʻAʻAWA", 2), ("san’at", 2), ("l'homme", 1)):
+        assert index.count(typed) == continuations(index, typed).total == n
+        assert continuations(index, f"neverseen {typed}").total >= 1
+        assert [span.times for span in trace(index, typed, min_tokens=1).spans] == [n]
+
+
+@pytest.mark.parametrize("query", ['"l\'homme"', '[word="L’homme"]', '"l\'homme" "va"'])
+def test_a_pattern_for_a_word_that_is_cut_is_refused_with_what_to_write(tmp_path, query):
+    (tmp_path / "t.txt").write_text("L'homme va. L’homme dort.\n", encoding="utf-8")
+    index = CorpusIndex.build(tmp_path / "t.txt", tmp_path / "i", options=IndexOptions("text"))
+    with pytest.raises(ParameterError, match='is 2 tokens in this index: write "l\'" "homme", or'):
+        index.query(query)
+    assert len(index.query("l'homme")) == len(index.query('"l\'" "homme"')) == 2
+    assert len(index.query('"m\'homme"')) == 0
