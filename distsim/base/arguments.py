@@ -44,7 +44,8 @@ ExportFormat = Literal["w2v", "w2v-bin", "parquet", "csv"]
 Symmetrisation = Literal["grow-diag-final-and", "intersection"]
 ExtractPreset = Literal["phrases", "moses", "hiero", "samt", "ppdb"]
 RuleFormat = Literal["joshua", "moses"]
-GrammarFormatName = Literal["rules", "moses-rules", "phrase-table"]  # as grammar.formats has them
+# The names and the order of grammar.formats.FORMATS.
+GrammarFormatName = Literal["rules", "moses-rules", "phrase-table"]
 TargetText = Literal["first", "second"]  # of a bitext's two texts
 Labels = Literal["none", "thesis", "slashes", "constituents", "every"]
 LabelChoice = Literal["best", "average", "any"]

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.base.arguments import PhrasePairs, plain_count
-from distsim.base.errors import ParameterError
+from distsim.base.errors import ParameterError, counted
 from distsim.corpus.lines import LineBlock, is_utf8, split_lines
 from distsim.grammar.arrays import texts_of
-from distsim.grammar.fields import tokens
+from distsim.grammar.fields import BLANKS, tokens
 from distsim.grammar.formats.grammar_format import GrammarFormat
 from distsim.grammar.formats.rules import RULES
 from distsim.grammar.kernels import packs as pack_kernel
@@ -37,7 +37,9 @@ class RuleBlock:
     starts, stops: int64[s], the bytes of each symbol. gaps: int64[s], its index or TERMINAL.
     link_stops: int64[n], links up to the end of each rule.
     links: int64[m, 2], symbol of the source side and of the target side, each from 0.
-    written: the lines as they are in the file, where the format writes rules in another way.
+    grammar_format: of the lines.
+    written: the lines as they are in the file, where the format writes rules in another way; all
+    else is of `text`, which has them as rules.
     """
 
     text: bytes
@@ -55,6 +57,7 @@ class RuleBlock:
     gaps: np.ndarray
     link_stops: np.ndarray
     links: np.ndarray
+    grammar_format: GrammarFormat
     written: list[bytes] | None = None
 
     def __len__(self) -> int:
@@ -72,6 +75,18 @@ class RuleBlock:
             number: its row in the block, from 0.
         """
         return self.text[self.line_starts[number] : self.line_starts[number + 1]]
+
+    def line_with_features(self, number: int, features: bytes) -> bytes:
+        """Return a line as its format writes it, with other features.
+
+        Arguments:
+            number: its row in the block, from 0; of a rule.
+        """
+        if self.written is not None:
+            return self.grammar_format.with_features(self.written[number], features.strip(BLANKS))
+        start, stop = self.features[number].tolist()
+        begin, end = self.line_starts[number : number + 2].tolist()
+        return self.text[begin:start] + features + self.text[stop:end]
 
     def feature_text(self, number: int) -> bytes:
         """Return the bytes of a line's features, as written.
@@ -131,12 +146,13 @@ class RuleBlock:
         """
         status = int(self.status[number])
         first, second = self.details[number].tolist()
+        separator = self.grammar_format.separator
         if status == kernel.FEW_FIELDS and first == 1:
-            line = self.line(number)
+            line = self.line(number) if self.written is None else self.written[number]
             if not line.strip():
                 return "an empty line"
-            if b"|||" in line:
-                return "||| without blanks around it, which separate fields"
+            if separator.encode() in line:
+                return f"{separator} without blanks around it, which separate fields"
         if status == kernel.LINK_OUTSIDE:
             return f"alignment link {first}-{second} points outside the rule"
         if status == kernel.BAD_LINK:
@@ -146,7 +162,7 @@ class RuleBlock:
             return "the left-hand side is no label in square brackets, as [NP]"
         return {
             kernel.FINE: "",
-            kernel.FEW_FIELDS: f"{first} field{'s' * (first != 1)} separated by |||, too few",
+            kernel.FEW_FIELDS: f"{counted(first, 'field')} separated by {separator}, too few",
             kernel.EMPTY_SIDE: "an empty phrase",
             kernel.BAD_GAP: f"gap {first} does not occur once on each side",
             kernel.NOT_UTF8: "not UTF-8",
@@ -169,14 +185,18 @@ def parse_block(block: LineBlock, grammar_format: GrammarFormat) -> RuleBlock:
         lines[-1] = lines[-1] if is_utf8(lines[-1]) else b" " * len(lines[-1])
         text = b"".join(lines)
     written = None
-    if grammar_format.as_rule is not None:
+    if grammar_format.in_other_form:
         written = split_lines(block.text)
-        text = b"".join(map(grammar_format.as_rule, split_lines(text)))
+        text = grammar_format.as_rules(text)
     data = frozen(np.frombuffer(text, np.uint8))
     arrays = kernel.parse_rules(data, frozen(np.array(grammar_format.layout, np.int64)))
+    if written is not None and len(arrays[1]) != len(written):
+        raise ValueError(f"{grammar_format.name}: as_rule does not return a line for each line")
     arrays[1][bad] = kernel.NOT_UTF8
     rules = block.text if written is None else text
-    return RuleBlock(rules, block.first_line, *arrays, written=written)  # type: ignore[misc]
+    return RuleBlock(
+        rules, block.first_line, *arrays, grammar_format=grammar_format, written=written
+    )  # type: ignore[misc]
 
 
 def single_rule(source: str, target: str, links: Iterable[tuple[int, int]]) -> RuleBlock:

@@ -7,7 +7,9 @@ byte is part of a token. `kernels/rules.py` reads lines by the same rules.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -80,7 +82,6 @@ class InvalidLines:
 SEPARATOR = b"|||"
 BLANKS = b" \t"
 
-_SEPARATORS = re.compile(rb"(?<![^ \t])\|\|\|(?=[ \t]|\r?\n?\Z)")
 _TOKENS = re.compile(rb"[^ \t]+")
 _NAME = re.compile(r"[^\s=\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
@@ -89,13 +90,31 @@ class LineFaultError(ValueError):
     """An invalid line: the fault in a few words; InvalidLines adds the file and the line."""
 
 
-def split_fields(line: bytes) -> list[bytes]:
+@cache
+def _separators(separator: bytes) -> re.Pattern[bytes]:
+    """Return what matches a separator: a token of it, or the bytes where it is blank itself."""
+    if not separator.strip(BLANKS):
+        return re.compile(re.escape(separator))
+    return re.compile(rb"(?<![^ \t\n])%s(?=[ \t]|\r?\n|\r?\Z)" % re.escape(separator))
+
+
+def split_fields(line: bytes, separator: bytes = SEPARATOR) -> list[bytes]:
     """Return the fields of a line with the blanks around them, the newline in the last.
 
-    >>> split_fields(b"a ||| b c |||\\n")
-    [b'a ', b' b c ', b'\\n']
+    >>> split_fields(b"a ||| b c |||\\n"), split_fields(b"a;; ;; b", b";;")
+    ([b'a ', b' b c ', b'\\n'], [b'a;; ', b' b'])
     """
-    return _SEPARATORS.split(line)
+    return _separators(separator).split(line)
+
+
+def between_bars(text: bytes, separator: bytes) -> bytes:
+    """Return lines whose fields are separated in another way with `|||` between them.
+
+    >>> between_bars(b"a ;; b\\n", b";;"), between_bars(b"a\\tb\\n", b"\\t")
+    (b'a ||| b\\n', b'a ||| b\\n')
+    """
+    bars = SEPARATOR if separator.strip(BLANKS) else b" %s " % SEPARATOR
+    return _separators(separator).sub(bars, text)
 
 
 def tokens(field: bytes) -> list[bytes]:
@@ -159,13 +178,9 @@ def with_line_end(line: bytes) -> bytes:
     return line if line.endswith(b"\n") else line + b"\n"
 
 
-def join_fields(fields: list[bytes]) -> bytes:
-    """Return the line of the fields that `split_fields` returned.
-
-    Arguments:
-        fields: bytes of each field.
-    """
-    return SEPARATOR.join(fields)
+def join_fields(fields: Iterable[bytes], separator: bytes = SEPARATOR) -> bytes:
+    """Return the line of the fields that `split_fields` returned."""
+    return separator.join(fields)
 
 
 def append_to_field(field: bytes, text: bytes) -> bytes:

@@ -21,7 +21,7 @@ from distsim.grammar.fields import (
     with_line_end,
 )
 from distsim.grammar.formats import find_format
-from distsim.grammar.kernels.packs import FOUND, NO_NUMBER
+from distsim.grammar.kernels.packs import FOUND, NO_NUMBER, gather_lines
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.grammar.kernels.rules import NAMED
 from distsim.grammar.pair_features import LearnedWeights, PairFeatures, is_feature
@@ -222,8 +222,8 @@ class _SpooledGroups:
         self._report.read += len(block) - len(faults)
         lines = self._written(block, values, is_fault)
         bounds = np.cumsum([0, *map(len, lines)])
-        shift = self.spool.append_lines(b"".join(lines), bounds, stays) + bounds[:-1]
-        self.spool.append("group", self._numbered(block, shift)[stays])
+        self.spool.append_lines(b"".join(lines), bounds, stays)
+        self.spool.append("group", self._numbered(block)[stays])
         self.spool.append("value", values[stays])
         self.spool.append("is_fault", is_fault[stays])
 
@@ -278,14 +278,11 @@ class _SpooledGroups:
         self._report.replaced += written.replaced
         return [with_line_end(line) for line in written.lines]
 
-    def _numbered(self, block: RuleBlock, shift: np.ndarray) -> np.ndarray:
+    def _numbered(self, block: RuleBlock) -> np.ndarray:
         """Return the group of each line, int64[n], -1 where it is no rule.
 
-        A group is what is equal from the line's start to the end of its source side. Where this is
-        in the first line of each group is appended to the spool.
-
-        Arguments:
-            shift: int64[n], where the lines are in the spool.
+        A group is what is equal from the line's start to the end of its source side. What groups
+        are sorted by, where they are not together, is appended to the spool.
         """
         fine = np.flatnonzero(block.status == 0)
         begins = block.begins[fine]
@@ -296,11 +293,14 @@ class _SpooledGroups:
         stops[has_source] = block.stops[middles[has_source] - 1]
         data = frozen(np.frombuffer(block.text, np.uint8))
         numbers, new = self._groups.number(hash_symbols(data, frozen(starts), frozen(stops)))
-        self.spool.append("key_start", shift[fine][new])
-        sizes = stops - starts
-        if block.written is not None:
-            sizes = np.array([line.find(b"|||") for line in block.written], np.int64)[fine]
-        self.spool.append("key_stop", (shift[fine] + sizes)[new])
+        sort_key = block.grammar_format.sort_key
+        if block.written is None or sort_key is None:
+            keys, sizes = gather_lines(data, starts, stops, frozen(new)), (stops - starts)[new]
+        else:
+            texts = [sort_key(block.written[row]) for row in fine[new].tolist()]
+            keys, sizes = np.frombuffer(b"".join(texts), np.uint8), np.array([*map(len, texts)])
+        self.spool.append("keys", keys)
+        self.spool.append("key_size", sizes.astype(np.int64))
         groups = np.full(len(block), -1, np.int64)
         groups[fine] = numbers
         return groups
@@ -320,8 +320,10 @@ class _SpooledGroups:
             last_rule = np.maximum.accumulate(np.where(group >= 0, np.arange(group.size), -1))
             group = np.where(last_rule >= 0, group[last_rule], -1) if group.size else group
         else:
-            bounds = (self.spool.column(f"key_{end}", np.int64) for end in ("start", "stop"))
-            rank = np.argsort(order_of_texts(self.spool.column("lines", np.uint8), *bounds))
+            sizes = self.spool.column("key_size", np.int64)
+            stops = np.cumsum(sizes)
+            keys = self.spool.column("keys", np.uint8)
+            rank = np.argsort(order_of_texts(keys, stops - sizes, stops))
             group = np.where(group >= 0, rank[group], -1)
         cost = self.spool.column("value", np.float64) * (1.0 if ranking.ascending else -1.0)
         order = np.lexsort((np.where(is_fault, np.inf, cost), group))

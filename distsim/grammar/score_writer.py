@@ -12,12 +12,7 @@ from distsim.base.arguments import FeatureStyle
 from distsim.base.errors import ParameterError
 from distsim.grammar.arrays import texts_of
 from distsim.grammar.block import RuleBlock
-from distsim.grammar.fields import (
-    append_to_field,
-    is_feature_name,
-    join_fields,
-    split_fields,
-)
+from distsim.grammar.fields import is_feature_name
 from distsim.grammar.formats.grammar_format import GrammarFormat
 from distsim.grammar.kernels import packs as kernel_text
 from distsim.grammar.kernels import rules as kernel
@@ -193,18 +188,12 @@ def _lines_with_last_replaced(
     """Return the lines of a block, the last `n_replaced` features of each rule replaced."""
     last = re.compile(rb"(?:[ \t]+[^ \t\r\n]+){%d}(?=\s*$)" % n_replaced)
     lines = block.written or [block.line(row) for row in range(len(block))]
-    replaced = list(lines)
-    starts, ends = (block.features - block.line_starts[:-1, None]).T.tolist()
-    for row in np.flatnonzero(block.status == 0).tolist():
-        if block.written is None:
-            line, start, end = lines[row], starts[row], ends[row]
-            field = last.sub(added[row], b" " + line[start:end], 1)[1:]
-            replaced[row] = line[:start] + field + line[end:]
-        else:
-            fields = split_fields(lines[row])
-            fields[2] = last.sub(added[row], fields[2], 1)
-            replaced[row] = join_fields(fields)
-    return WrittenLines(replaced, int(np.count_nonzero(block.status == 0)))
+    lines = list(lines)
+    rules = np.flatnonzero(block.status == 0).tolist()
+    for row in rules:
+        features = last.sub(added[row], b" " + block.feature_text(row), 1)[1:]
+        lines[row] = block.line_with_features(row, features)
+    return WrittenLines(lines, len(rules))
 
 
 def lines_with_features(
@@ -222,26 +211,33 @@ def lines_with_features(
         names: of named features that are added to some lines.
         missing: the value of a feature that stands in a line and is not added to it.
     """
-    if block.written is not None:
-        return WrittenLines(_lines_as_written(block, block.written, added), 0)
     text = block.text
-    bounds, ends = block.line_starts.tolist(), block.features[:, 1].tolist()
-    lines = [
-        text[start:end] + more + text[end:stop] if more else text[start:stop]
-        for start, stop, end, more in zip(bounds, bounds[1:], ends, added, strict=False)
-    ]
+    if block.written is None:
+        bounds, ends = block.line_starts.tolist(), block.features[:, 1].tolist()
+        lines = [
+            text[start:end] + more + text[end:stop] if more else text[start:stop]
+            for start, stop, end, more in zip(bounds, bounds[1:], ends, added, strict=False)
+        ]
+    else:
+        lines = [
+            block.line_with_features(row, block.feature_text(row) + more)
+            if more and status == 0
+            else line
+            for row, (line, more, status) in enumerate(
+                zip(block.written, added, block.status.tolist(), strict=True)
+            )
+        ]
     standing = [name.encode() for name in names if f"{name}=".encode() in text]
     if not standing:
         return WrittenLines(lines, 0)
     pattern = re.compile(rb"(?<![^ \t])(%s)=[^ \t]*" % b"|".join(map(re.escape, standing)))
-    starts = block.features[:, 0].tolist()
+    starts, ends = block.features.T.tolist()
     replaced = 0
-    for number in np.flatnonzero(block.status == 0).tolist():
-        start, end = starts[number], ends[number]
-        field = text[start:end]
-        if pattern.search(field):
-            field = _with_features(field, pattern, added[number], missing.encode())
-            lines[number] = text[bounds[number] : start] + field + text[end : bounds[number + 1]]
+    for row in np.flatnonzero(block.status == 0).tolist():
+        features = text[starts[row] : ends[row]]
+        if pattern.search(features):
+            features = _with_features(features, pattern, added[row], missing.encode())
+            lines[row] = block.line_with_features(row, features)
             replaced += 1
     return WrittenLines(lines, replaced)
 
@@ -269,21 +265,3 @@ def _with_features(field: bytes, pattern: re.Pattern[bytes], added: bytes, missi
     return field + b"".join(
         b" " + token for name, token in token_of_name.items() if name not in standing
     )
-
-
-def _lines_as_written(
-    block: RuleBlock, written: Sequence[bytes], added: Sequence[bytes]
-) -> list[bytes]:
-    """Return lines of another form of rules, each with further features after its last one.
-
-    Arguments:
-        block: parsed rules. written: their lines; the third field has the features.
-        added: the features to add to each line, a blank before each.
-    """
-    lines = []
-    for line, more, status in zip(written, added, block.status.tolist(), strict=True):
-        fields = split_fields(line)
-        if more and status == 0:
-            fields[2] = append_to_field(fields[2], more[1:])
-        lines.append(join_fields(fields))
-    return lines

@@ -9,6 +9,7 @@ import pytest
 from distsim import PRESETS, CorpusIndex, IncompatibleError, InputError, ParameterError, sign
 from distsim.contexts import GivenVectors, Selection
 from distsim.grammar.fields import LineFaultError
+from distsim.grammar.formats import FORMATS
 from distsim.grammar.formats.moses import PHRASE_TABLE
 from distsim.grammar.formats.rules import RULES
 from distsim.paraphrase import Monolingual, UnknownWordOptions, augment_unknown_words
@@ -115,6 +116,26 @@ def test_rules_of_joshua_thrax_and_cdec(files, texts, features, old, added):
     p = {rule.target: rule.p for rule in report.words[0].translations}[first.target.decode()]
     assert cost == pytest.approx(-math.log(p), abs=1e-5) and first.label == b"[X]"
     assert report.of_grammar and report.words[0].translations[0].target == TARGETS[100]
+
+
+def test_rules_of_another_separator(files, texts, monkeypatch):
+    """They are told by their form, and new ones are written in it."""
+    known = replace(RULES, name="semicolons", looks_so=lambda line: b" ;; " in line, separator=";;")
+    monkeypatch.setattr("distsim.grammar.formats.FORMATS", {"semicolons": known, **FORMATS})
+    lines = [f"[X] ||| {SOURCES[n]} ||| {TARGETS[n]} ||| a=0.1 ||| 0-0\n" for n in range(100)]
+    answers = []
+    for separator in ("|||", ";;"):
+        table, text, new = files("".join(sorted(lines)).replace("|||", separator))
+        report = augment_unknown_words(table, text, texts, new)
+        assert report.new_entries >= 20 and report.of_grammar
+        answers.append(new.read_text())
+    assert answers[1] == answers[0].replace("|||", ";;")
+
+
+def test_rules_of_a_form_without_fields_are_refused(files, texts):
+    table, text, new = files("de [X] ||| of [X] ||| 0.5 ||| 0-0\n")
+    with pytest.raises(InputError, match="is of the format moses-rules, to which no rules can"):
+        augment_unknown_words(table, text, texts, new)
 
 
 def test_a_word_that_is_hidden_cannot_use_its_own_rules(files, texts):

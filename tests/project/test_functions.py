@@ -70,7 +70,7 @@ def test_files_are_few_and_none_is_a_scrap():
     A new reader, format or projection has a file of its own where it has 30 lines and more.
     """
     files = list((PROJECT / "distsim").rglob("*.py"))
-    assert len(files) <= 310
+    assert len(files) <= 310, "no room for a file: put it into the one that it resembles"
     short = [path for path in files if len(path.read_text("utf-8").splitlines()) < 30]
     assert {path.stem for path in short} <= {"__init__", "submit"}
 

@@ -1,4 +1,4 @@
-"""The grammar formats, one in each file, in the order in which they are tried on a file."""
+"""The grammar formats, in the order in which they are tried on a file."""
 
 from distsim.base.arguments import one_of
 from distsim.corpus.lines import split_lines

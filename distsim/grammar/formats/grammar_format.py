@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 from distsim.base.arguments import plain_count, plain_number
 from distsim.base.errors import counted
-from distsim.corpus.lines import is_utf8
+from distsim.corpus.lines import is_utf8, split_lines
 from distsim.grammar.fields import (
     BLANKS,
+    SEPARATOR,
     LineFaultError,
     append_to_field,
+    between_bars,
     join_fields,
     replace_field,
     side_tokens,
@@ -53,7 +55,7 @@ class LineLayout(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class GrammarFormat:
-    """A format of grammars whose fields are separated by `|||`.
+    """A format of grammars: of fields between separators, or one that gives lines as such.
 
     Arguments:
         name: what `--format` calls it.
@@ -64,7 +66,13 @@ class GrammarFormat:
         label: the left-hand side of rules that have none of their own.
         columns: the positions of bare features whose meaning the format fixes, by name.
         scale: how those are written: `probability`, `log`, `negative-log` ...
-        as_rule: returns a line as one of this layout, where lines are written in another way.
+        separator: a token that stands between fields, or a tab.
+        as_rule: returns a line as one of this layout, `|||` between its fields, where these cannot
+            be read so; one of too few fields where the line has too few.
+        put_features: returns a line, as the format writes it, with other features: those of
+            `as_rule`, changed. Given where `as_rule` is.
+        sort_key: returns what `rerank` sorts a line by where the rules of a group are not
+            together; label and source as rules have them where None.
     """
 
     name: str
@@ -74,15 +82,51 @@ class GrammarFormat:
     label: bytes = b"[X]"
     columns: Mapping[str, int] = field(default_factory=dict)
     scale: str = "negative-log"
+    separator: str = SEPARATOR.decode()
     as_rule: Callable[[bytes], bytes] | None = None
+    put_features: Callable[[bytes, bytes], bytes] | None = None
+    sort_key: Callable[[bytes], bytes] | None = None
 
     def __post_init__(self) -> None:
+        if (self.as_rule is None) != (self.put_features is None):
+            raise ValueError(f"{self.name}: as_rule and put_features are given together")
+        if self.layout.partners >= 0 and self.in_other_form:
+            raise ValueError(f"{self.name}: columns of partners are read between ||| alone")
         label, source, target, features = self.layout[:4]
         if not label < source < target < features:
             raise ValueError(f"{self.name}: label, source, target and features come in this order")
 
+    @property
+    def in_other_form(self) -> bool:
+        """Whether lines are other than rules with `|||` between their fields."""
+        return self.as_rule is not None or self.separator.encode() != SEPARATOR
+
+    def as_rules(self, text: bytes) -> bytes:
+        """Return lines as rules of this layout with `|||` between their fields."""
+        if self.as_rule is not None:
+            return b"".join(map(self.as_rule, split_lines(text)))
+        return between_bars(text, self.separator.encode()) if self.in_other_form else text
+
+    def fields(self, line: bytes) -> list[bytes]:
+        """Return the fields of a line in the order of the layout, with the blanks around them."""
+        if self.as_rule is not None:
+            return split_fields(self.as_rule(line))
+        return split_fields(line, self.separator.encode())
+
+    def with_features(self, line: bytes, features: bytes) -> bytes:
+        """Return a rule's line, as the format writes it, with other features.
+
+        Arguments:
+            features: separated by blanks, without blanks around them.
+        """
+        if self.put_features is not None:
+            return self.put_features(line, features)
+        fields, at = self.fields(line), self.layout.features
+        fields[at] = replace_field(fields[at], features)
+        return join_fields(fields, self.separator.encode())
+
     def parse(self, line: bytes) -> "RuleLine":
-        """Return the rule of a line of this format.
+        """Return the rule of a line of this format, with `|||` where the format has `as_rule`.
 
         Arguments:
             line: its bytes.
@@ -92,13 +136,14 @@ class GrammarFormat:
         """
         if not is_utf8(line):
             raise LineFaultError("not UTF-8")
-        fields, layout = tuple(split_fields(line)), self.layout
+        fields, layout = tuple(self.fields(line)), self.layout
         if len(fields) <= layout.features:
-            wanted = "source ||| target ||| scores"
+            parts = ["source", "target", "scores"]
             if layout.label >= 0:
-                wanted = "[label] ||| source ||| target ||| features"
+                parts = ["[label]", "source", "target", "features"]
             raise LineFaultError(
-                f"{counted(len(fields), 'field')} separated by |||, wanted {wanted}"
+                f"{counted(len(fields), 'field')} separated by {self.separator}, wanted "
+                + f" {self.separator} ".join(parts)
             )
         at = layout.partners
         if at >= 0 and len(fields) > at + 2 and all(map(_PARTNERS.match, fields[at : at + 2])):
@@ -209,7 +254,8 @@ class RuleLine:
 
     def line(self) -> bytes:
         """Return the line, with its newline if it had one."""
-        return join_fields(list(self.fields))
+        known = self.grammar_format
+        return join_fields(self.fields, SEPARATOR if known.as_rule else known.separator.encode())
 
     @property
     def label(self) -> bytes:

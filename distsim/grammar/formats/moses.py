@@ -10,7 +10,7 @@ for the source tokens, then for the target tokens.
 
 import re
 
-from distsim.grammar.fields import SEPARATOR, split_fields, tokens
+from distsim.grammar.fields import SEPARATOR, join_fields, replace_field, split_fields, tokens
 from distsim.grammar.formats.grammar_format import GrammarFormat, LineLayout
 
 PHRASE_TABLE = GrammarFormat(
@@ -60,6 +60,17 @@ def as_rule(line: bytes) -> bytes:
     return SEPARATOR.join([*first, *fields[2:]])
 
 
+def put_features(line: bytes, features: bytes) -> bytes:
+    """Return a line of Moses' hierarchical rules with other features.
+
+    >>> put_features(b"de [X] ||| of [NP] ||| 0.5 ||| 0-0\\n", b"0.5 0.1")
+    b'de [X] ||| of [NP] ||| 0.5 0.1 ||| 0-0\\n'
+    """
+    fields = split_fields(line)
+    fields[2] = replace_field(fields[2], features)
+    return join_fields(fields)
+
+
 def _label_of(source: bytes, target: bytes) -> bytes:
     return source if target in (b"X", b"") else target
 
@@ -86,4 +97,6 @@ MOSES_RULES = GrammarFormat(
     columns=PHRASE_TABLE.columns,
     scale=PHRASE_TABLE.scale,
     as_rule=as_rule,
+    put_features=put_features,
+    sort_key=lambda line: line.partition(SEPARATOR)[0],  # as `LC_ALL=C sort` has them
 )

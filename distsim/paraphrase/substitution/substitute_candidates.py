@@ -15,7 +15,7 @@ from distsim.comparison.finder.inflections import Forms, LemmaVectors, as_bases
 from distsim.comparison.finder.lexicon import Lexicon
 from distsim.corpus.lines import read_line_blocks, split_lines
 from distsim.corpus.sources import file_label
-from distsim.grammar.fields import split_fields, tokens
+from distsim.grammar.fields import tokens
 from distsim.grammar.formats import guess_format
 from distsim.grammar.formats.grammar_format import GrammarFormat
 from distsim.grammar.packs.grammar_index import GrammarIndex
@@ -169,13 +169,13 @@ class ParaphraseGrammar:
         for block in read_line_blocks(path):
             known = known or guess_format(block.text)
             for number, line in enumerate(split_lines(block.text), block.first_line):
-                fields = split_fields(line)
+                fields = known.fields(line)
                 layout = known.layout
                 if len(fields) <= max(layout.source, layout.target):
                     raise InputError(
                         f"{file_label(path)}, line {number}: "
                         f"{counted(len(fields), 'field')} separated by "
-                        "|||, too few for a rule: mend the line"
+                        f"{known.separator}, too few for a rule: mend the line"
                     )
                 source = wanted.get(b" ".join(tokens(fields[layout.source])))
                 sides = tokens(fields[layout.target])

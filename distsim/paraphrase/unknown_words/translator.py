@@ -301,7 +301,13 @@ class _TranslationTable:
         self, path: str | Path, named: str | Path, on_error: OnError, progress: Progress
     ) -> None:
         first = next(read_line_blocks(path), None)
-        self.of_grammar = first is not None and guess_format(first.text) is not PHRASE_TABLE
+        self._format = PHRASE_TABLE if first is None else guess_format(first.text)
+        self.of_grammar = self._format is not PHRASE_TABLE
+        if self._format.as_rule is not None:
+            raise InputError(
+                f"{file_label(named)}: is of the format {self._format.name}, to which no rules can "
+                "be added: give a phrase table, or rules of Joshua, Thrax or cdec"
+            )
         self.checksum = ""
         self._path, self._named = path, named
         self._on_error, self._progress = on_error, progress
@@ -360,8 +366,8 @@ class _TranslationTable:
     def _entries(
         self, n_scores: Callable[[RuleLine], int], faulty: InvalidLines, stage: str
     ) -> Iterator[tuple[bytes, RuleLine | None]]:
-        parse = (RULES if self.of_grammar else PHRASE_TABLE).parse
-        return read_phrase_table(self._path, parse, n_scores, faulty, (self._progress, stage))
+        report = (self._progress, stage)
+        return read_phrase_table(self._path, self._format.parse, n_scores, faulty, report)
 
 
 def _n_scores(entry: RuleLine) -> int:

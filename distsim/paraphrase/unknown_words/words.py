@@ -236,7 +236,8 @@ class KnownWords:
             added = f"{ADDED_FEATURE}={cost}" if entry.features.named else cost
             columns = [label.decode(), source, target, " ".join([*bare, added])]
             columns += [links] * (len(entry.fields) > 4)
-            return (" ||| ".join(columns) + "\n").encode()
+            separator = entry.grammar_format.separator
+            return (f" {separator} ".join(columns) + "\n").encode()
         scores = " ".join(["1"] * len(entry.scores) + [f"{probability:.6g}"])
         if entry.has_partners:
             n = len(target.split())
