@@ -232,7 +232,9 @@ class Features:
 class RuleLine:
     """A line of a grammar or phrase table, as its fields; all else is read from them.
 
-    The kernels of `kernels/rules.py` read blocks of lines and find the same in each.
+    The kernels of `kernels/rules.py` read blocks of lines, for what goes through whole grammars. A
+    line as its fields is for what changes other fields than the features or adds lines (`augment`).
+    `_is_read_alike` in `tests/faults/lines.py` keeps the two alike.
 
     Arguments:
         fields: the bytes of the line between separators, its end in the last.
