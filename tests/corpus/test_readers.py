@@ -324,3 +324,37 @@ def test_a_subtitle_of_ass_with_few_fields_is_refused(tmp_path):
     path = write(tmp_path, "a.ass", f"[Events]\nFormat: {FIELDS}\nDialogue: 0,0:00:01.00,Hi.\n")
     with pytest.raises(InputError, match="a.ass, line 3: has 3 of the 10 fields"):
         read(path)
+
+
+def test_a_reader_of_annotated_text_of_a_strangers_is_a_function_and_an_entry(
+    tmp_path, run, monkeypatch
+):
+    """CONTRIBUTING.md's errand: found by its ending, with lemmas and tags, in pieces where long."""
+    from distsim.corpus.lines import decoded_line, read_lines
+    from distsim.corpus.readers import reader as base
+
+    def read_slashed(source, options):
+        document = base.SentenceDocument(options.id_of(source.name), {})
+        for number, data in read_lines(source):
+            tokens = [token.split("/") for token in decoded_line(data, f"line {number}").split()]
+            if tokens:
+                document.add([token[0] for token in tokens],
+                             [(token[1], token[2]) for token in tokens], number)  # fmt: skip
+            yield from document.pieces()
+        yield from document.rest()
+
+    slashed = base.Reader(
+        (".slashed",), ("slashed",), read_slashed, text_formats=("lines",), annotates=True
+    )
+    monkeypatch.setitem(READERS, "vertical", slashed)  # a name that options have
+    monkeypatch.setattr(base, "PIECE_TOKENS", 4)
+    path = write(tmp_path, "a.slashed", "Dogs/dog/NNS ran/run/VBD\n" * 5)
+    documents = list(slashed.read(find_sources([path])[0], ReadOptions()))
+    assert [(d.text.count("\n"), d.continues) for d in documents] == [
+        (1, False), (1, True), (0, True),
+    ]  # fmt: skip
+    assert [list(d.line) for d in documents] == [[1, 2], [3, 4], [5]]
+    run("index", "build", path, "-o", tmp_path / "i")
+    out, _ = run("count", tmp_path / "i", "--query", '[lemma="dog"] [tag="VBD"]')
+    assert out.split("\t")[-1] == "5\n"
+    assert len(CorpusIndex.open(tmp_path / "i").document_edges) == 2

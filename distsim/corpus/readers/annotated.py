@@ -3,18 +3,17 @@
 import re
 from collections.abc import Container, Iterator, Sequence
 from html import unescape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from distsim.base.arguments import plain_count
 from distsim.base.errors import InputError, counted
 from distsim.corpus.conllu import word_rows
-from distsim.corpus.documents import NO_SPACE, Document, contraction
+from distsim.corpus.documents import Document, contraction
 from distsim.corpus.lines import LINE_BYTES, decoded, decoded_line, read_lines
 from distsim.corpus.plain_text import TAG_LINE
-from distsim.corpus.readers.reader import Reader, ReadOptions
+from distsim.corpus.readers.reader import PIECE_TOKENS, Reader, ReadOptions, SentenceDocument
 from distsim.corpus.sources import Source, read_head
 
-_PIECE_TOKENS = 1 << 16  # a longer document comes in pieces
 _NEW_DOCUMENT = re.compile(r"#\s*newdoc\b(?:\s+id\s*=\s*(.*))?")
 _NEW_PARAGRAPH = re.compile(r"#\s*newpar\b")
 _FIELD = re.compile(r"#\s*meta::(\S+)\s*=\s*(.*)")
@@ -22,73 +21,18 @@ _BLANKS = re.compile(r"\s+")
 _NO_SPACE_AFTER = "SpaceAfter=No"
 
 
-class _SentenceRun:
-    """Sentences of a document, all of them or some that follow one another."""
-
-    def __init__(self, id: str | None, fields: dict[str, Any], continues: bool) -> None:
-        self.id = id
-        self.fields = fields
-        self._continues = continues
-        self._sentences: list[str] = []
-        self._lines: list[int] = []
-        self.annotations: list[tuple[Any, ...]] = []
-
-    def add(
-        self, rows: list[list[str]], line: int, distances: list[int], cells: list[list[str]]
-    ) -> None:
-        """Add a sentence.
-
-        Arguments:
-            rows: its tokens.
-            line: where it begins, or its paragraph.
-            distances: from each token to its head.
-            cells: all rows.
-        """
-        forms = [_BLANKS.sub("_", row[1].strip()) or "_" for row in rows]
-        self._sentences.append(_line(*_joined(cells, rows, forms)))
-        self._lines.append(line)
-        self.annotations += [
-            (row[2], row[3] if row[4] == "_" else row[4], row[3], row[7], distance)
-            for row, distance in zip(rows, distances, strict=True)
-        ]
-
-    def document(self) -> Document:
-        """Return the sentences, one a line."""
-        return Document(
-            "\n".join(self._sentences), self.id, self.fields, self._lines,
-            annotations=self.annotations, continues=self._continues,
-        )  # fmt: skip
-
-    def rest(self) -> "_SentenceRun":
-        """Return the next piece of the same document."""
-        return _SentenceRun(self.id, self.fields, continues=True)
-
-
-def _line(forms: Sequence[str], joined: set[int]) -> str:
-    """Return the tokens of a sentence, separated by blanks, or NO_SPACE behind some.
-
-    Arguments:
-        joined: numbers, from 1, of these.
-    """
-    if not joined:
-        return " ".join(forms)
-    ends = (NO_SPACE if number in joined else " " for number in range(1, len(forms) + 1))
-    return "".join(map(str.__add__, forms, ends)).rstrip(f" {NO_SPACE}")
-
-
 def _read_conllu(source: Source, options: ReadOptions) -> Iterator[Document]:
-    piece = _SentenceRun(None, {}, continues=False)
+    document = SentenceDocument(None, {})
     paragraph: int | None = None  # the line where it begins, 0 before its first sentence
     for lines, first in _sentences(source):
         for line in lines:
             if (begins := _NEW_DOCUMENT.match(line)) is not None:
-                if piece.annotations:
-                    yield piece.document()
-                piece, paragraph = _SentenceRun(begins[1], {}, continues=False), None
+                yield from document.rest()
+                document, paragraph = SentenceDocument(begins[1], {}), None
             elif _NEW_PARAGRAPH.match(line) is not None:
                 paragraph = 0
             elif (field_match := _FIELD.match(line)) is not None:
-                piece.fields[field_match[1]] = field_match[2]
+                document.fields[field_match[1]] = field_match[2]
         at = [n for n, line in enumerate(lines, first) if line[0] != "#"]
         if not at:
             continue
@@ -100,12 +44,15 @@ def _read_conllu(source: Source, options: ReadOptions) -> Iterator[Document]:
             options.skip(error)
             continue
         paragraph = at[0] if paragraph == 0 else paragraph
-        piece.add(rows, paragraph or at[0], distances, cells)
-        if len(piece.annotations) >= _PIECE_TOKENS:
-            yield piece.document()
-            piece = piece.rest()
-    if piece.annotations:
-        yield piece.document()
+        annotations = [
+            (row[2], row[3] if row[4] == "_" else row[4], row[3], row[7], distance)
+            for row, distance in zip(rows, distances, strict=True)
+        ]
+        forms = [_BLANKS.sub("_", row[1].strip()) or "_" for row in rows]
+        shown, joined = _joined(cells, rows, forms)
+        document.add(shown, annotations, paragraph or at[0], joined)
+        yield from document.pieces()
+    yield from document.rest()
 
 
 def _distances(rows: list[list[str]], at: list[int], file: str) -> list[int]:
@@ -344,9 +291,6 @@ class _VerticalDocuments:
         self._layout = layout
         self._around: list[tuple[str, dict[str, str]]] = []  # structures that are open
         self._in_document = not layout.document
-        self._id: str | None = None
-        self._fields: dict[str, str] = {}
-        self._begun = False
         self._paragraph: int | None = None  # its line, 0 before its first sentence
         self._ids: dict[str, int] = {}  # how often each is given
         self.names = _STRUCTURES | {layout.document}
@@ -354,19 +298,17 @@ class _VerticalDocuments:
         self._new_document("" if layout.document else source.name)
 
     def _new_document(self, name: str) -> None:
-        self._sentences: list[str] = []
-        self._lines: list[int] = []
-        self._annotations: list[tuple[str, ...]] = []
         self._forms: list[str] = []
+        self._annotations: list[tuple[str, ...]] = []
         self._joined: set[int] = set()  # numbers of the forms behind which no space stands
         self._first = 0
-        self._begun = False
-        self._fields = {}
+        fields: dict[str, str] = {}
         for _, attributes in self._around:
-            for key, value in attributes.items():
-                self._fields[key] = value
-        id_ = self._fields.pop("id", name)
-        self._id = self._options.id_of(id_) if id_ else None
+            fields |= attributes
+        id_ = fields.pop("id", name)
+        self._document = SentenceDocument(
+            self._options.id_of(id_) if id_ else None, fields, self._ids
+        )
 
     def token(self, row: Sequence[str], line: int) -> Iterator[Document]:
         """Add a token; yield the document so far where it is large."""
@@ -380,9 +322,9 @@ class _VerticalDocuments:
         ends = not self._layout.sentence and form in _STOPS and not self._abbreviated()
         if ends or len(self._forms) >= _MOST_TOKENS:
             self.end_sentence()
-        if len(self._annotations) >= _PIECE_TOKENS:
+        if self._document.n_tokens + len(self._annotations) >= PIECE_TOKENS:
             self.end_sentence()
-            yield from self.document()
+        yield from self._document.pieces()
 
     def _value(self, row: Sequence[str], column: int | None, usual: str) -> str:
         value = unescape(row[column]).strip() if column is not None else ""
@@ -398,23 +340,14 @@ class _VerticalDocuments:
     def end_sentence(self) -> None:
         """End the sentence."""
         if self._forms:
-            self._sentences.append(_line(self._forms, self._joined))
             self._paragraph = self._first if self._paragraph == 0 else self._paragraph
-            self._lines.append(self._paragraph or self._first)
-        self._forms, self._joined, self._first = [], set(), 0
+            line = self._paragraph or self._first
+            self._document.add(self._forms, self._annotations, line, self._joined)
+        self._forms, self._annotations, self._joined, self._first = [], [], set(), 0
 
-    def document(self) -> Iterator[Document]:
+    def rest(self) -> Iterator[Document]:
         """Yield the sentences since the last piece, as a document or a piece of it."""
-        if self._sentences:
-            if self._id and not self._begun:  # a structure that is interrupted comes again
-                n_before = self._ids[self._id] = self._ids.get(self._id, -1) + 1
-                self._id += f"-{n_before + 1}" if n_before else ""
-            yield Document(
-                "\n".join(self._sentences), self._id, self._fields, self._lines,
-                annotations=self._annotations, continues=self._begun,
-            )  # fmt: skip
-            self._sentences, self._lines, self._annotations = [], [], []
-            self._begun = True
+        return self._document.rest()
 
     def tag(self, match: re.Match[str], place: str) -> Iterator[Document]:
         """Take a structure that begins or ends."""
@@ -433,7 +366,7 @@ class _VerticalDocuments:
             }
             of_document = name == self._layout.document
             if of_document:
-                yield from self.document()
+                yield from self.rest()
             self._around.append((name, values if self._is_about(name) else {}))
             if of_document:
                 self._new_document("")
@@ -443,7 +376,7 @@ class _VerticalDocuments:
             )
         else:
             if name == self._layout.document:
-                yield from self.document()
+                yield from self.rest()
             while self._around.pop()[0] != name:
                 pass
             if name == self._layout.document:
@@ -487,7 +420,7 @@ def _read_vertical(source: Source, options: ReadOptions) -> Iterator[Document]:
         for tag in ends:
             yield from reading.tag(tag, place)
     reading.end_sentence()
-    yield from reading.document()
+    yield from reading.rest()
 
 
 VERTICAL = Reader(

@@ -3,13 +3,13 @@
 import importlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from distsim.base.arguments import TextFormat
 from distsim.base.errors import InputError, how_to_install
-from distsim.corpus.documents import ID_FIELD, NO_ID, Document, without_id
+from distsim.corpus.documents import ID_FIELD, NO_ID, NO_SPACE, Document, without_id
 from distsim.corpus.sources import Source, is_regular, printable
 
 USUAL_TEXT_FIELDS = ("text", "content", "body")
@@ -151,6 +151,83 @@ class Reader:
         if self.text_format is not None and is_regular(source.path):
             return self.text_format(source)
         return self.text_formats[-1]
+
+
+PIECE_TOKENS = 1 << 16  # a longer document comes in pieces
+
+
+class SentenceDocument:
+    """A document of annotated sentences, added one by one; it comes in pieces where it is long.
+
+    n_tokens: those since the last piece.
+
+    Arguments:
+        id: None where it is numbered. fields: by name; those given until a piece is yielded count.
+        uses_of_id: how often each id of the file was given, where a document that is interrupted
+            may come again: then it gets a number.
+
+    >>> document = SentenceDocument("letter-1", {"year": "1865"})
+    >>> document.add(["Dogs", "ran"], [("dog", "NNS"), ("run", "VBD")], line=3)
+    >>> [(piece.text, piece.id, piece.line) for piece in document.rest()]
+    [('Dogs ran', 'letter-1', [3])]
+    """
+
+    def __init__(
+        self, id: str | None, fields: dict[str, Any], uses_of_id: dict[str, int] | None = None
+    ) -> None:
+        self.fields = fields
+        self._id = id
+        self._uses_of_id = uses_of_id
+        self._continues = False
+        self._clear()
+
+    def _clear(self) -> None:
+        self._sentences: list[str] = []
+        self._lines: list[int] = []
+        self._annotations: list[tuple[Any, ...]] = []
+        self.n_tokens = 0
+
+    def add(
+        self,
+        forms: Sequence[str],
+        annotations: Sequence[tuple[Any, ...]],
+        line: int,
+        joined: Container[int] = (),
+    ) -> None:
+        """Add a sentence.
+
+        Arguments:
+            forms: of its tokens, without blanks inside, or of `contraction`, of several.
+            annotations: of each token, as `Document` has them.
+            line: where the sentence begins, or its paragraph.
+            joined: numbers, from 1, of the forms behind which no space stands.
+        """
+        ends = [NO_SPACE if number in joined else " " for number in range(1, len(forms) + 1)]
+        sentence = "".join(map(str.__add__, forms, ends)) if joined else " ".join(forms)
+        self._sentences.append(sentence.rstrip(f" {NO_SPACE}") if joined else sentence)
+        self._lines.append(line)
+        self._annotations += annotations
+        self.n_tokens += len(annotations)
+
+    def pieces(self) -> Iterator[Document]:
+        """Yield the sentences since the last piece where they are many."""
+        if self.n_tokens >= PIECE_TOKENS:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[Document]:
+        """Yield the sentences since the last piece, if there are any."""
+        if not self._sentences:
+            return
+        if self._id and self._uses_of_id is not None and not self._continues:
+            n_before = self._uses_of_id.get(self._id, 0)
+            self._uses_of_id[self._id] = n_before + 1
+            self._id += f"-{n_before + 1}" if n_before else ""
+        yield Document(
+            "\n".join(self._sentences), self._id, self.fields, self._lines,
+            annotations=self._annotations, continues=self._continues,
+        )  # fmt: skip
+        self._continues = True
+        self._clear()
 
 
 def library(name: str, source: Source, file_kind: str, extra: str) -> Any:
