@@ -439,8 +439,8 @@ class _Conditions:
         """Raise for the pattern of a word that the text has as several tokens: `"l'homme"`."""
         if "'" not in pattern or re.search(r"[\\^$.|?*+()\[\]{} ]", pattern):
             return
-        words = self._index.words(pattern)
-        if len(words) > 1 and self._index.count(pattern):
+        words = self._index._words(pattern)
+        if len(words) > 1 and self._index._count(pattern):
             apart = " ".join(f'"{word}"' for word in words)
             raise self._fault(
                 f"{pattern} is {counted(len(words), 'token')} in this index: write {apart}, or "
