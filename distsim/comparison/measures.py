@@ -342,7 +342,9 @@ def cosine(
                 "--set keep_features=true"
             )
         otherwise = ", or sign it again with --set keep_features=true"
-        return ExactCosine(opened.index_of_contexts(index, otherwise), opened, kept=cached)
+        return ExactCosine(
+            opened.index_of_contexts(index, otherwise=otherwise), opened, kept=cached
+        )
     if how == "vectors":
         if not of.is_learned:
             raise ParameterError(

@@ -249,7 +249,7 @@ class StoredTable:
         return CorpusIndex.open(folder) if is_index else None
 
     def index_of_contexts(
-        self, index: CorpusIndex | AnyPath | None, otherwise: str = ""
+        self, index: CorpusIndex | AnyPath | None, *, otherwise: str = ""
     ) -> CorpusIndex:
         """Return the index that is named, opened, or else the one that contains the table.
 

@@ -52,7 +52,6 @@ COMMANDS = [
     ("neighbours", "INDEX", "the queen", "--lengths", "1-2", "--min-strength", "3", "-k"),
     ("neighbours", "INDEX", "the queen", "--threshold", ".1", "-k"),
     ("neighbours", "INDEX", "the queen", "--by", "exact", "-k"),
-    ("neighbours", "INDEX", "the queen", "--by", "finder", "-k"),
     ("neighbours", "INDEX", "said _ to", "--gapped", "-k"),
     *(("paraphrase", "INDEX", phrase, "-k") for phrase in PHRASES),
     ("paraphrase", "INDEX", "the queen", "--set", "substrings=false", "--why", "-k"),

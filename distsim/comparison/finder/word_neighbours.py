@@ -204,10 +204,10 @@ class NeighbourLister:
             )
         self._words = None
         lengths = options.get("lengths")
-        if isinstance(lengths, Iterable) and not isinstance(lengths, str):
+        if isinstance(lengths, Iterable) and not isinstance(lengths, str | range):
             lengths = options["lengths"] = tuple(lengths)
         of_table = [name for name in _OF_TABLE if options.get(name) is not None]
-        if lengths in (1, (1,)):
+        if lengths in (1, (1,), range(1, 2)):
             of_table.remove("lengths")  # what the finder lists is of one word
         if by == "finder" or (by is None and threshold is None and not of_table):
             around = table if isinstance(table, CorpusIndex) else None
