@@ -367,17 +367,17 @@ class Substituter:
         kind = forms.kind(words[0])
         if self._words is None or len(words) != 1 or not (kind or forms.has(words[0], "s")):
             return agreeing
-        finder, options = self._words.finder, []
+        finder, options, place = self._words.finder, [], FormPlace.of(occurrence)
         for i, number in enumerate(self._lexicon.ids(candidates).tolist()):
             lemma = finder.lemma(number)
             base = finder.words[lemma] if lemma >= 0 else ""
             if lemma >= 0 and forms.has(base, kind):
-                gains = self._gains_of_forms(FormPlace.of(occurrence), kind, base, agreeing[i])
+                gains = self._gains_of_forms(place, kind, base, agreeing[i])
                 options += [(i, form, gain) for form, gain in gains if form != words[0]]
         logs = self._fluency.log_probabilities(occurrence, [(form,) for _, form, _ in options])
         logs += [gain for *_, gain in options]
-        for place in np.argsort(logs, kind="stable").tolist():  # the likeliest comes last
-            i, form, _ = options[place]
+        for number in np.argsort(logs, kind="stable").tolist():  # the likeliest comes last
+            i, form, _ = options[number]
             agreeing[i] = form
         return agreeing
 
