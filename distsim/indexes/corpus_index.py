@@ -421,7 +421,7 @@ class CorpusIndex(IndexedText):
                     raise ParameterError(
                         f"{query!r}: over {MAX_MATCHES:,} matches: name more words"
                     )
-            return np.concatenate(parts)
+            return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
         return matches(compiled, matching, of_shards, self.document_edges)
 

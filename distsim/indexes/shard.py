@@ -11,7 +11,13 @@ from pydivsufsort import divsufsort
 
 from distsim.base.errors import ArtifactError, ParameterError, counted
 from distsim.base.parallel import interruptible
-from distsim.indexes.kernels.queries import DAMAGED, TOO_LONG, match_query
+from distsim.indexes.kernels.queries import (
+    DAMAGED,
+    TOO_LONG,
+    Automaton,
+    match_query,
+    match_tokens,
+)
 from distsim.indexes.queries import CompiledQuery
 from distsim.indexes.written import ARRAYS as WRITTEN
 from distsim.indexes.written import WrittenText
@@ -390,6 +396,9 @@ class Shard:
                 raise damaged()
             tokens = self.analyses
         automaton = query.automaton
+        if not automaton.each_follow.any() and not automaton.condition.size and query.longest:
+            places = None if query.anchor_words is None else self._anchors(query)
+            return self._single_tokens(tokens, places, automaton, max_spans)
         if automaton.starts.size or automaton.stops.size:
             automaton = automaton._replace(
                 starts=frozen(automaton.starts - self.first_position),
@@ -403,6 +412,27 @@ class Shard:
         if n == DAMAGED:
             raise damaged()
         return None if n == TOO_LONG else spans
+
+    def _single_tokens(
+        self, tokens: np.ndarray, places: np.ndarray | None, automaton: Automaton, max_spans: int
+    ) -> np.ndarray:
+        """Return what `query` does, of a query whose matches are single tokens.
+
+        Arguments:
+            tokens: words or analyses.
+            places: int64, ascending: each match is one of these; None: it may be any token.
+            automaton: of the query.
+            max_spans: number of spans that are expected.
+        """
+        if places is not None and not places.size:
+            return np.empty((0, 2), np.int64)
+        states = automaton.first[0] & automaton.last[0]
+        is_match = frozen(automaton.bits & states != 0)
+        anchors = np.empty(0, np.int64) if places is None else places
+        n, spans = match_tokens(tokens, frozen(anchors), is_match, max_spans)
+        if n == DAMAGED:
+            raise damaged()
+        return spans
 
     def _anchors(self, query: CompiledQuery) -> np.ndarray:
         """Return the positions of tokens of which each match has one, int64, ascending."""

@@ -9,7 +9,7 @@ import pytest
 
 from distsim import CorpusIndex, IndexOptions, ParameterError
 from distsim.corpus.normaliser import Normaliser
-from distsim.indexes import corpus_index, query_compiler, word_patterns
+from distsim.indexes import corpus_index, query_compiler, shard, word_patterns
 from distsim.indexes.collocation import collocates
 from distsim.indexes.kernels import queries as kernel
 from distsim.indexes.query_compiler import compile_query
@@ -533,6 +533,29 @@ def test_the_work_of_a_query_is_limited_for_all_shards_together(tmp_path, monkey
     monkeypatch.setattr(corpus_index, "MATCHING_STEPS", 2_000)
     with pytest.raises(ParameterError, match="takes too long in this index"):
         index.query(query)
+
+
+@pytest.mark.parametrize("n_shards", [1, 7])
+def test_single_tokens_are_matched_without_reading_sentences(tmp_path, monkeypatch, n_shards):
+    rng = random.Random(n_shards)
+    sentences = [rng.choices(["a", "b", "ab", "ba", "c"], k=rng.randint(1, 9)) for _ in range(700)]
+    text = write_lines(tmp_path / "text.txt", sentences)
+    options = IndexOptions("lines", shard_tokens=4_000 // n_shards)
+    index = CorpusIndex.build([text], tmp_path / "index", options=options)
+    assert len(index.shards) >= n_shards
+    monkeypatch.setattr(shard, "match_query", None)
+    for query, regex in [
+        ('[word="." | word="a.*"]', r"(\w|a\w*)\t"), ("ba", r"ba\t"), ("(b* | c)", r"(b\w*|c)\t"),
+        ('[word!="a"]', r"(?!a\t)\w+\t"), ("nowhere", "d"),
+    ]:  # fmt: skip
+        wanted = naive(sentences, regex)
+        for matching in ("shortest", "longest", "all"):
+            assert as_pairs(index.query(query, matching=matching)) == wanted, query
+    monkeypatch.setattr(corpus_index, "MAX_MATCHES", len(wanted := naive(sentences, r"\w\t")))
+    assert len(index.query('"."')) == len(wanted)
+    monkeypatch.setattr(corpus_index, "MAX_MATCHES", len(wanted) - 1)
+    with pytest.raises(ParameterError, match="matches: name more words"):
+        index.query('"."')
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 30])

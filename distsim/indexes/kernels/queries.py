@@ -413,3 +413,36 @@ def match_query(tokens, anchors, reach, automaton, which, longest, max_matches, 
                 break
             left = right
     return n, spans[:n]
+
+
+@compiled
+def match_tokens(tokens, places, is_match, max_matches):
+    """Return what `match_query` does of a query whose matches are single tokens.
+
+    It reads no sentences: of each token it asks only whether it is a match.
+
+    Arguments:
+        tokens: uint32, of the shard, words or analyses.
+        places: int64, ascending: each match is one of these; empty: it may be any token.
+        is_match: bool by word or analysis.
+        max_matches: matches; one more is counted at most.
+    """
+    reads_all = places.size == 0
+    size = tokens.size if reads_all else places.size
+    n = 0
+    for i in range(size):
+        token = tokens[i] if reads_all else tokens[places[i]]
+        if token >= is_match.size:
+            return DAMAGED, np.empty((0, 2), np.int64)
+        n += is_match[token]
+    n = min(n, max_matches + 1)
+    spans = np.empty((n, 2), np.int64)
+    i = 0
+    m = 0
+    while m < n:  # a place that is no match is overwritten: faster than a branch
+        place = i if reads_all else places[i]
+        spans[m, 0] = place
+        spans[m, 1] = place + 1
+        m += is_match[tokens[place]]
+        i += 1
+    return n, spans
