@@ -120,8 +120,15 @@ AnyPath = str | os.PathLike[str]
 Paths = AnyPath | Iterable[AnyPath]
 Texts = str | Iterable[str]
 Words = tuple[str, ...]  # of a phrase
+
+
 WordIds = tuple[int, ...]
 Pair = tuple[str, str]  # of phrases
+
+
+def word_set(words: str) -> frozenset[str]:
+    """Return words that are separated by spaces."""
+    return frozenset(words.split())
 
 
 def one_path(path: Any, argument: str = "path") -> Path:

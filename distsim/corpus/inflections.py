@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from distsim.base.arguments import Pair
 from distsim.base.errors import InputError, ParameterError
 from distsim.corpus.lines import read_lines
 from distsim.corpus.vocabulary import hash_texts
@@ -20,6 +21,8 @@ DEFAULT = "english"
 OF_LANGUAGE = {"en": "english", "de": "german", "es": "spanish", "fr": "french"}  # what ships
 _CACHED_WORDS = 1 << 16
 _SHORTEST = 2
+RAREST_BASE = 100  # a base word occurs at least a hundredth as often as its form
+LEAST_ALIKE = 0.2  # the cosine of a base word and its form
 
 
 class Inflections:
@@ -28,7 +31,8 @@ class Inflections:
     Arguments:
         endings: the endings that stand for one of a base word's: `{"": ["s"], "y": ["ies"]}`. `+ed`
             doubles the letter before, `^er` changes the last vowel, `ge-t` stands around the stem.
-        words: the forms of irregular words: `{"go": ["goes", "went"]}`.
+        words: the forms of irregular words: `{"go": ["goes", "went"]}`; the word itself where
+            the others do not tell its past and its participle: `{"come": ["came", "come"]}`.
         function_words: articles, pronouns, prepositions, conjunctions, auxiliaries, punctuation.
         alternates: groups of words of which the one stands that the next word asks for: a, an.
         together: endings of which a word has all or none: er, est.
@@ -106,7 +110,10 @@ class Inflections:
     @cached_property
     def checksum(self) -> str:
         """Of the rules, 16 hexadecimal digits."""
-        settings = [self._endings, self._words, self.together]
+        words = {
+            base: [form for form in forms if form != base] for base, forms in self._words.items()
+        }
+        settings = [self._endings, words, self.together]
         more = [self._vowels, self._prefix_groups]
         rules = json.dumps(settings + (more if any(more) else []), sort_keys=True)
         return hashlib.blake2b(rules.encode(), digest_size=8).hexdigest()
@@ -236,6 +243,16 @@ class Inflections:
         general = self._endings.get("", ())
         listed = self._irregular(base) or ()
         return form in listed and not any(map(form.endswith, general))
+
+    def is_unchanged(self, verb: str, as_participle: bool) -> bool:
+        """Return whether an irregular verb is its own past participle, or past: *has come*.
+
+        Arguments:
+            verb: a base word; one that is listed among its own forms.
+        """
+        general, listed = self._plain, self._words.get(verb, [])
+        others = [form for form in listed if not any(map(form.endswith, general))]
+        return verb in listed and others[-1 if as_participle else 0] == verb  # came come
 
     def are_forms_of_one(self, a: str, b: str) -> bool:
         """Return whether two words are forms of one base word by the language's rules.
@@ -372,6 +389,28 @@ def _changes(vowels: dict[str, str]) -> Callable[[str], str]:
         f"({'|'.join(sorted(vowels, key=len, reverse=True))})(?=[^{letters}]*$)"
     )
     return lambda stem: last_vowels.sub(lambda match: vowels[match[1]], stem, count=1)
+
+
+def base_words(
+    candidates: Mapping[str, Iterable[str]],
+    count: Callable[[str], float],
+    may_be: Callable[[str, str], bool],
+    fitting: Callable[[list[Pair]], list[Pair]] = list,
+) -> dict[str, str]:
+    """Return the base word of each form, the most frequent of its candidates, else itself.
+
+    Arguments:
+        candidates: words of which each form may be one. count: of a word in the text.
+        may_be: of a candidate and the form, whether it is frequent enough beside it.
+        fitting: of all such pairs of a base word and its form, those that go together.
+    """
+    pairs = [(base, form) for form, bases in candidates.items() for base in bases]
+    bases = {form: form for form in candidates}
+    pairs = fitting([pair for pair in pairs if may_be(*pair)])
+    for base, form in sorted(pairs, key=lambda pair: -count(pair[0])):
+        if bases[form] == form:
+            bases[form] = base
+    return bases
 
 
 AUTO = "auto"

@@ -8,12 +8,13 @@ base word, where `sign` stored the rules of the text's language.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, compress
 from threading import Lock
 
 import numpy as np
 
-from distsim.corpus.inflections import NONE, Inflections
+from distsim.base.arguments import Pair
+from distsim.corpus.inflections import LEAST_ALIKE, NONE, RAREST_BASE, Inflections, base_words
 from distsim.corpus.vocabulary import GrowingArray, HashNumbering, hash_texts
 from distsim.kernels.arrays import places_of_ranges
 from distsim.kernels.compiled import frozen
@@ -21,8 +22,6 @@ from distsim.signatures.kernels import distinctive_words as kernel
 from distsim.signatures.table import StoredTable
 
 _COMMON_SHARE = 1 / 1000
-_RAREST_BASE = 100  # a base word occurs at least a hundredth as often as its form
-_LEAST_ALIKE = 0.2  # the cosine of a base word and its form
 _LEAST_COHESION = 4.0
 _NEARLY_ALL = 0.8  # of a phrase's occurrences, in a longer one
 _MAX_FORM_STEPS = 3  # from a form to its base word: buildings, building, build
@@ -219,38 +218,34 @@ class DistinctiveWords:
     def _learn_bases(self, tokens: Iterable[str]) -> None:
         """Find the words of which tokens are forms: the most frequent that is like the form."""
         assert self._inflections is not None
-        missing = [token for token in tokens if token not in self._bases]
-        rules, bases = self._inflections, {form: form for form in missing}
-        pairs = [(form, base) for form in missing for base in rules.candidates(form, bool)]
-        numbers = {word: number for number, word in enumerate(dict.fromkeys(chain(*pairs)))}
-        rows = self._table.find_normal(list(numbers))
-        counts = np.where(rows >= 0, self._table.strengths[rows].astype(np.int64), 0).tolist()
-        fitting = []  # few: most candidates are no words
-        for form, base in pairs:
-            own, other = counts[numbers[form]], counts[numbers[base]]
-            if other > 0 and other * _RAREST_BASE >= own and form in rules.forms(base):
-                fitting.append((other, form, base))
-        if fitting:
-            alike = self._are_alike(
-                [form for _, form, _ in fitting], [base for *_, base in fitting]
-            )
-            fitting = [
-                candidate for candidate, fits in zip(fitting, alike.tolist(), strict=True) if fits
-            ]
-        for _, form, base in sorted(fitting, key=lambda candidate: -candidate[0]):
-            if bases[form] == form:
-                bases[form] = base
-        self._bases |= bases
+        rules = self._inflections
+        candidates = {
+            form: rules.candidates(form, bool) for form in tokens if form not in self._bases
+        }
+        words = list(dict.fromkeys(chain(candidates, *candidates.values())))
+        rows = self._table.find_normal(words)
+        strengths = np.where(rows >= 0, self._table.strengths[rows].astype(np.int64), 0).tolist()
+        counts = dict(zip(words, strengths, strict=True))
+        self._bases |= base_words(
+            candidates,
+            counts.__getitem__,
+            lambda base, form: (
+                counts[base] > 0
+                and counts[base] * RAREST_BASE >= counts[form]
+                and form in rules.forms(base)
+            ),
+            self._alike,
+        )
 
-    def _are_alike(self, forms: list[str], bases: list[str]) -> np.ndarray:
-        """Return whether two words may be forms of one; bool, True where it is unknown."""
+    def _alike(self, pairs: list[Pair]) -> list[Pair]:
+        """Return the pairs of words that may be forms of one; also where it is unknown."""
         parts = self._table.parts
-        if parts is None:
-            return np.ones(len(forms), bool)
-        first, second = parts.find(forms), parts.find(bases)
+        if parts is None or not pairs:
+            return pairs
+        first, second = (parts.find(list(words)) for words in zip(*pairs, strict=True))
         a, b = (parts.unit_vectors(rows) for rows in (first, second))
-        are_alike: np.ndarray = ((a * b).sum(axis=1) >= _LEAST_ALIKE) | (first < 0) | (second < 0)
-        return are_alike
+        are_alike = ((a * b).sum(axis=1) >= LEAST_ALIKE) | (first < 0) | (second < 0)
+        return list(compress(pairs, are_alike.tolist()))
 
     def _are_distinctive(self, rows: np.ndarray) -> np.ndarray:
         """Return whether the words of some rows, or of none, are rare enough in the text; uint8."""

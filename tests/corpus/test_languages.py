@@ -5,7 +5,7 @@ import pytest
 
 from distsim import CorpusIndex, IndexOptions
 from distsim.base.errors import ParameterError
-from distsim.corpus.inflections import OF_LANGUAGE, Inflections, language_of
+from distsim.corpus.inflections import OF_LANGUAGE, Inflections, base_words, language_of
 from distsim.corpus.vocabulary import hash_texts
 
 GERMAN = """Der alte Mann ging durch den Wald und sah die Vögel. Er hatte das Haus verlassen, weil
@@ -67,6 +67,34 @@ def test_what_is_listed_is_found_again(language):
             if form not in rules._words:
                 assert base in rules.bases(form, lambda word: True), (base, form)
         assert again.forms(base) == rules.forms(base)
+
+
+def test_the_file_of_english_lists_verbs_that_are_their_own_past_or_participle():
+    english = Inflections.open("english")
+    unchanged = [
+        (verb, is_participle)
+        for verb in ("come", "overcome", "run", "beat", "take", "put", "stop")
+        for is_participle in (False, True)
+        if english.is_unchanged(verb, is_participle)
+    ]
+    assert unchanged == [("come", True), ("overcome", True), ("run", True), ("beat", False)]
+
+
+def test_the_base_word_is_the_most_frequent_that_fits():
+    counts = {"saw": 9, "see": 5, "sees": 3, "xyzs": 1}
+    candidates = {"saws": ["saw", "see"], "sees": ["saw", "see", "saws"], "xyzs": ["xyz"]}
+
+    def count(word: str) -> int:
+        return counts.get(word, 0)
+
+    def may_be(base: str, form: str) -> bool:
+        return count(base) > count(form)
+
+    expected = {"saws": "saw", "sees": "saw", "xyzs": "xyzs"}
+    assert base_words(candidates, count, may_be) == expected
+    others = [("see", "saws"), ("see", "sees")]
+    fitting = base_words(candidates, count, may_be, lambda pairs: [p for p in pairs if p in others])
+    assert fitting == expected | {"saws": "see", "sees": "see"}
 
 
 def test_endings_name_inflections_in_english_alone():

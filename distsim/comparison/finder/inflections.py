@@ -10,20 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import Words
+from distsim.base.arguments import Pair, Words
 from distsim.comparison.finder.lexicon import CountedWords
 from distsim.comparison.finder.space import PartSpace
 from distsim.comparison.measures import cosine
-from distsim.corpus.inflections import Inflections
+from distsim.corpus.inflections import LEAST_ALIKE, RAREST_BASE, Inflections, base_words
 from distsim.signatures.table import StoredTable
 
 _CACHED_WORDS = 1 << 16
 _CACHED_VECTORS = 1 << 12  # 8 MB
 _FORM_POWER = 0.25  # of a form's count, its weight in the vector of its word
-_RAREST_BASE = 100  # a base occurs at least a hundredth as often as its form
 _RAREST_OF_FUNCTION = 0.005  # a form of a function word, of its occurrences: liked, not ins
 _RAREST_OF_MANY = 10  # the same by endings that are many and name no inflections
-_LEAST_ALIKE = 0.2
 # A form with forms of its own, a tenth as frequent or more, is a base word: paintings.
 _OWN_FORMS = 10
 _RAREST_TOGETHER = 200  # of endings that go together, one occurs at least so much less
@@ -225,18 +223,20 @@ class Forms:
         Of two words of which each may be a form of the other (*Stimme*, *stimmen*) the more
         frequent one is the base.
         """
-        count = self._lexicon.count
+        count, rules = self._lexicon.count, self.inflections
         own = count(word)
-        rules = self.inflections
-        rarest = _RAREST_BASE if rules.names_kinds else _RAREST_OF_MANY
-        bases = [
-            base
-            for base in rules.bases(word, self._occurs)
-            if count(base) * (_RAREST_BASE if rules.is_irregular(base, word) else rarest) >= own
-            and (count(base) > own or base not in rules.forms(word))
-        ]
-        bases = [base for base in self._alike(word, bases) if self._is_form(base, word)]
-        return max(bases, key=count) if bases else word
+        rarest = RAREST_BASE if rules.names_kinds else _RAREST_OF_MANY
+
+        def may_be(base: str, form: str) -> bool:
+            least = RAREST_BASE if rules.is_irregular(base, form) else rarest
+            is_frequent = count(base) * least >= own
+            return is_frequent and (count(base) > own or base not in rules.forms(form))
+
+        def fitting(pairs: list[Pair]) -> list[Pair]:
+            alike = self._alike(word, [base for base, _ in pairs])
+            return [(base, word) for base in alike if self._is_form(base, word)]
+
+        return base_words({word: rules.bases(word, self._occurs)}, count, may_be, fitting)[word]
 
     def _is_form(self, base: str, form: str) -> bool:
         """Return whether a word that may be a form of another is one, and no word of its own.
@@ -278,7 +278,7 @@ class Forms:
             cosines = self._space.cosines([word] * len(others), others)
         pairs = zip(others, cosines, strict=True)
         # Not below: of a word without a vector the cosine is NaN.
-        return [base for base, cosine in pairs if not cosine < _LEAST_ALIKE]
+        return [base for base, cosine in pairs if not cosine < LEAST_ALIKE]
 
 
 def as_bases(target: Words, candidates: Iterable[Words], forms: Forms) -> dict[Words, Words]:

@@ -15,8 +15,13 @@ from typing import NamedTuple
 import numpy as np
 
 from distsim.comparison import kernels as kernel
-from distsim.comparison.opposites.language import Language, pattern_ids
-from distsim.corpus.inflections import Inflections
+from distsim.comparison.opposites.language import (
+    NO_CLASS,
+    Language,
+    exclude_by_class,
+    pattern_ids,
+)
+from distsim.corpus.inflections import Inflections, base_words
 from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import damaged
@@ -127,7 +132,9 @@ class ExclusiveWords:
         """
         facts = self._facts_of(words)
         a, b = facts[first].T, facts[second].T
-        in_class = (a[CLASS] >= 0) & (a[CLASS] == b[CLASS])
+        are_of_one_class, are_exclusive = exclude_by_class(
+            a[CLASS : PLACE + 1], b[CLASS : PLACE + 1]
+        )
         is_name = self._names(facts[:, ID])
         names = is_name[first] & is_name[second]
         edges = (a[START] == b[START]) | (a[STOP] == b[STOP])
@@ -144,13 +151,11 @@ class ExclusiveWords:
         for at in np.flatnonzero(grades_of_pairs).tolist():
             if self._inflections.are_forms_of_one(words[first[at]], words[second[at]]):
                 grades_of_pairs[at] = 0
-        places = facts[:, PLACE]
-        grades_of_pairs[in_class] = np.where(places[first] != places[second], EXCLUSIVE, 0)[
-            in_class
-        ]
+        grades_of_pairs[are_of_one_class] = 0
+        grades_of_pairs[are_exclusive] = EXCLUSIVE
         if not to_compare.size:
             return grades_of_pairs
-        rest = ((grades_of_pairs < EXCLUSIVE) & ~in_class & (names | edges))[to_compare]
+        rest = ((grades_of_pairs < EXCLUSIVE) & ~are_of_one_class & (names | edges))[to_compare]
         for at in to_compare[rest & (cosines >= LIKE)].tolist():
             if self._are_opposed(words[first[at]], words[second[at]], bool(names[at])):
                 grades_of_pairs[at] = EXCLUSIVE
@@ -173,7 +178,7 @@ class ExclusiveWords:
                 for word, number, base in zip(missing, ids.tolist(), bases.tolist(), strict=True):
                     start = edges.setdefault(word[:3], len(edges))
                     stop = edges.setdefault(" " + word[-3:], len(edges))
-                    of_class = self._language.classes.get(word, (-1, -1))
+                    of_class = self._language.classes.get(word, NO_CLASS)
                     facts[word] = (number, base, *of_class, start, stop)
         return np.array([facts[word] for word in words], np.int64).reshape(-1, 6)
 
@@ -234,22 +239,23 @@ class ExclusiveWords:
             words: in normal form. ids: int64, theirs in the index.
         """
         inflections = self._inflections
-        of_word: list[list[str]] = [
-            [] if word in inflections.function_words
+        candidates: dict[str, list[str]] = {
+            word: [] if word in inflections.function_words
             else sorted(b for b in inflections.all_bases(word) if b != word and len(b) > 2)
             for word in words
-        ]  # fmt: skip
-        base_ids = self._ids([base for bases in of_word for base in bases])
-        counts = np.where(base_ids > 0, self._counts[np.maximum(base_ids, 0)], 0)
-        own = self._counts[np.maximum(ids, 0)] * (ids > 0)
-        result, start = ids.copy(), 0
-        for n, bases in enumerate(of_word):
-            if bases:
-                most_frequent = start + int(counts[start : start + len(bases)].argmax())
-                if counts[most_frequent] > BASE * own[n]:
-                    result[n] = base_ids[most_frequent]
-                start += len(bases)
-        return result
+        }  # fmt: skip
+        numbers = dict(zip(words, ids.tolist(), strict=True))
+        missing = {base for bases in candidates.values() for base in bases} - numbers.keys()
+        numbers |= dict(zip(missing, self._ids(list(missing)).tolist(), strict=True))
+        counts = {
+            word: self._counts[number] if number > 0 else 0 for word, number in numbers.items()
+        }
+        bases = base_words(
+            candidates,
+            counts.__getitem__,
+            lambda base, form: bool(counts[base] > BASE * counts[form]),
+        )
+        return np.array([numbers[bases[word]] for word in words], np.int64)
 
     def _joined(self, a: np.ndarray, b: np.ndarray, cosines: np.ndarray) -> np.ndarray:
         """Return how the text joins pairs of words, uint8[n]: as EXCLUSIVE, DOUBTFUL or neither, 0.

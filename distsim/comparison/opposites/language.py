@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -193,9 +193,8 @@ class Language:
         >>> english.exclude_each_other("1914", "1,918"), english.exclude_each_other("1914", "war")
         (True, False)
         """
-        first, second = self.classes.get(a), self.classes.get(b)
-        if first and second:
-            return first[0] == second[0] and first[1] != second[1]
+        if a in self.classes and b in self.classes:
+            return bool(exclude_by_class(self.classes[a], self.classes[b])[1])
         number, other = (_NUMBER.fullmatch(ORDINAL.sub("", word)) for word in (a, b))
         return bool(number and other and number[0] != other[0])
 
@@ -222,6 +221,20 @@ class Language:
             for affix, other in (pair, pair[::-1]):
                 partners.setdefault(affix, set()).add(other)
         return partners
+
+
+NO_CLASS = (-1, -1)
+
+
+def exclude_by_class(first: Any, second: Any) -> tuple[Any, Any]:
+    """Return (whether two words are of one closed class, whether they are other members of it).
+
+    Arguments:
+        first, second: (class, place in it) of a word, as `Language.classes` has them, or NO_CLASS;
+            of many words at once two arrays, int64[n].
+    """
+    are_of_one_class = (first[0] >= 0) & (first[0] == second[0])
+    return are_of_one_class, are_of_one_class & (first[1] != second[1])
 
 
 def _are_affixes(first: str, second: str) -> bool:

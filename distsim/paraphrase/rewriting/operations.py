@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from distsim.base.arguments import Words
+from distsim.base.arguments import Words, word_set
 from distsim.corpus.annotation import Tree
 from distsim.corpus.inflections import Inflections
 from distsim.grammar.extraction.linked_text import Span
@@ -63,10 +63,6 @@ _SHORTEST = 3  # words of a sentence
 _LONGEST_NAME = 4  # words of an apposition that is known by its first word
 
 
-def _set_of(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
 # English words. Without these a sentence says the same in fewer words.
 _LINKERS = tuple(
     tuple(words.split())
@@ -77,22 +73,22 @@ _LINKERS = tuple(
     )
 )  # fmt: skip
 # Without short ones such as *also* and *very*: their sentence is not simpler.
-_MILD = _set_of(
+_MILD = word_set(
     "actually certainly commonly completely considerably currently entirely especially "
     "essentially eventually extremely formally fully greatly highly merely officially particularly "
     "quite relatively significantly simply specifically subsequently successfully therefore widely"
 )
 # A mild adverb stays behind and before these.
-_HOLDING = _set_of("not n't as so too more most less how no nor only the and or , by since until")
-_JOINING = _set_of("and or but than as to")
+_HOLDING = word_set("not n't as so too more most less how no nor only the and or , by since until")
+_JOINING = word_set("and or but than as to")
 _NAMING = (("also", "known", "as"), ("known", "as"), ("also", "called"), ("called",), ("or",))
-_FINITE = _set_of(
+_FINITE = word_set(
     "is are was were has had have can could will would may might must do does did became"
 )
 _PLURAL = ("are", "were", "have", "do")
 _VERBAL = ("es", "ts", "ns", "ds", "rs", "ks", "ed")  # of a verb behind `which`
-_SUBJECTS = _set_of("i you it he she we they there this these")
-_BEGINNINGS = _SUBJECTS | _set_of("the a an his her its their our those some most many")
+_SUBJECTS = word_set("i you it he she we they there this these")
+_BEGINNINGS = _SUBJECTS | word_set("the a an his her its their our those some most many")
 _CONJUNCTIONS = {"and": (MARK,), "but": (MARK, "but")}
 _SOON = 7  # words, among which a clause has its verb
 _RESULTS = {
@@ -101,8 +97,8 @@ _RESULTS = {
     "resulting": ("results", "resulted"), "forcing": ("forces", "forced"),
     "creating": ("creates", "created"),
 }  # fmt: skip
-_PRESENT, _PAST = _set_of("is are has have can will may does do"), _set_of("was were had did")
-_SUBORDINATE = _set_of("if when after although though because while since as once")
+_PRESENT, _PAST = word_set("is are has have can will may does do"), word_set("was were had did")
+_SUBORDINATE = word_set("if when after although though because while since as once")
 _CONTRASTS = ("while", "whereas")
 _CLAUSE, _NOUNS = "S", "NP"
 _DETERMINERS = ("DT", "PRP$")

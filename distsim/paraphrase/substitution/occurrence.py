@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from distsim.base.arguments import Words, one_text
+from distsim.base.arguments import Words, one_text, word_set
 from distsim.base.errors import InputError, ParameterError, counted
 from distsim.comparison.finder.inflections import Forms
 from distsim.comparison.finder.lexicon import Lexicon
@@ -88,18 +88,14 @@ class Occurrence:
         return self.right_words[place - 1] if place > 0 else self.left_words[-place - 1]
 
 
-def _set_of(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_AUXILIARIES = _set_of("be is are am was were been being have has had having 're 'm 've")
+_AUXILIARIES = word_set("be is are am was were been being have has had having 're 'm 've")
 _WORDS_BEFORE = 3  # words in which an auxiliary stands before its participle
-_SUBJECTS = _set_of("i he she we they who")
-_ARTICLES = _set_of("a an another each every this")
-_DETERMINERS = _ARTICLES | _set_of(
+_SUBJECTS = word_set("i he she we they who")
+_ARTICLES = word_set("a an another each every this")
+_DETERMINERS = _ARTICLES | word_set(
     "the that these those such some any no my your his her its our their"
 )
-_PRONOUNS = _set_of("me you him it us them")
+_PRONOUNS = word_set("me you him it us them")
 
 
 class FormPlace(NamedTuple):

@@ -400,7 +400,7 @@ class Substituter:
                     (alike[0], FINITE + CERTAIN * place.has_subject),
                     (alike[-1], CERTAIN * place.is_participle),
                 ]
-            if base.endswith(("come", "run") if place.is_participle else ("beat",)):
+            if forms.inflections.is_unchanged(base, place.is_participle):
                 return [(base, 0.0)]  # has come; they beat
         gains = [(form, LIKELIER) for form in alike]
         if rule_form not in alike and place.may_be_noun(kind):
