@@ -24,6 +24,7 @@ from distsim.base.errors import (
     ParameterError,
     counted,
 )
+from distsim.base.linear_weights import ridge
 from distsim.corpus.lines import decoded_line, read_lines
 from distsim.corpus.sources import file_label
 from distsim.kernels.compiled import frozen
@@ -145,8 +146,8 @@ def fit_map(
             left, _, right = np.linalg.svd(cross, full_matrices=False)
             return np.asarray(left @ right, np.float32)
         gram = weighed.T @ source
-        gram[np.diag_indices_from(gram)] += options.penalty * np.trace(gram) / len(gram)
-        return np.asarray(np.linalg.solve(gram, cross), np.float32)
+        penalty = options.penalty * float(np.trace(gram)) / len(gram)
+        return np.asarray(ridge(gram, cross, penalty), np.float32)
 
 
 def hubness(

@@ -19,6 +19,7 @@ import numpy as np
 
 from distsim.base.arguments import Pair, in_range, whole_number
 from distsim.base.errors import InputError, ParameterError, counted, program_version
+from distsim.base.linear_weights import ridge
 from distsim.corpus.lines import read_line_blocks
 from distsim.evaluation.correlations import Interval, spearman, spearman_interval
 from distsim.evaluation.gold import GoldSet
@@ -455,8 +456,7 @@ def fit_weights(
     is_missing = np.isnan(matrix)
     marked = np.flatnonzero(is_missing.any(axis=0) & ~is_missing.all(axis=0))
     design = np.column_stack([*columns, is_missing[:, marked] - is_missing[:, marked].mean(axis=0)])
-    square = design.T @ design + penalty * n * np.eye(design.shape[1])
-    solved = np.linalg.solve(square, design.T @ (targets - targets.mean()))
+    solved = ridge(design.T @ design, design.T @ (targets - targets.mean()), penalty * n)
     missing = np.zeros(len(names))
     missing[marked] = solved[len(names) :]
     # What a mark adds where a value is there is the same for all pairs that have it.

@@ -561,12 +561,12 @@ def test_the_loss_of_expected_counts_and_its_derivative(objective, floor):
         {str(k): (draw.normal(size=3), count[objective]()) for k in range(size)}
         for size in (1, 0, 2, 5)
     ]
-    lists = tuning._Lists.of(known)
+    lists = tuning._RewritingLists.of(known)
     goal = tuning.measure(tuning.TuneOptions(objective, floor))
     weights = np.array([0.3, -0.7, 0.2])
 
     def loss(weights):
-        return tuning._loss(lists, lists.rows, goal, 0.01, weights)
+        return tuning._loss(lists, lists.rows, goal, weights)
 
     expected = 0.0  # by hand: p of a list's rewriting is as e to its weights times its features
     for one in filter(None, known):

@@ -11,11 +11,10 @@ from functools import partial
 from typing import NamedTuple, get_args
 
 import numpy as np
-from scipy.optimize import minimize
-from threadpoolctl import threadpool_limits
 
 from distsim.base.arguments import ObjectiveName, check_types, in_range, one_of
 from distsim.base.errors import ParameterError, counted
+from distsim.base.linear_weights import LEAST_SPREAD, ChoiceLists, lowest
 from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.evaluation.rewriting_scores import (
     PRECIS_LAMBDA,
@@ -36,8 +35,6 @@ OBJECTIVES: tuple[str, ...] = get_args(ObjectiveName)
 _LEAST_LM = 1e-2
 _PENALTY = 1e-3
 _MOST_STEPS = 200
-
-_LEAST_SPREAD = 1e-9
 _OF_SARI = 24  # counts of SARI; those of BLEU follow
 _SOFT = 0.01  # of BLEU: the optimiser stops at an edge
 
@@ -258,7 +255,7 @@ def tune(
             f"{size / words:.3f} of the words, {counted(rounds[-1].known, 'rewriting')}, "
             f"{fresh:,} new"
         )
-        lists = _Lists.of(known)
+        lists = _RewritingLists.of(known)
         if not fresh or lists is None:
             break
         old = rewriting_features.vector(names, dict(weights.values))
@@ -294,46 +291,45 @@ def _is_named(name: str, chosen: Sequence[str]) -> bool:
     )
 
 
-class _Lists(NamedTuple):
+class _RewritingLists(NamedTuple):
     """Rewritings of all sentences, end to end.
 
     rows: float64[n, features], each less the mean of its sentence. counts: float64[n, counts].
-    starts: int64, where each sentence begins. owner: int64[n], the sentence of each.
+    lists: of the sentences.
     """
 
     rows: np.ndarray
     counts: np.ndarray
-    starts: np.ndarray
-    owner: np.ndarray
+    lists: ChoiceLists
 
     @classmethod
-    def of(cls, known: Sequence[Known]) -> "_Lists | None":
+    def of(cls, known: Sequence[Known]) -> "_RewritingLists | None":
         """Return the lists of all sentences, None where none has two rewritings."""
         rewritings = [list(by_sentence.values()) for by_sentence in known if by_sentence]
-        sizes = np.array([len(rows_of_example) for rows_of_example in rewritings])
-        if not sizes.size or sizes.max() < 2:
+        sizes = [len(rows_of_example) for rows_of_example in rewritings]
+        if max(sizes, default=0) < 2:
             return None
         tables = [np.array([row for row, _ in rows_of_example]) for rows_of_example in rewritings]
         return cls(
             np.concatenate([table - table.mean(axis=0) for table in tables]),
             np.array([counts for rows_of_example in rewritings for _, counts in rows_of_example]),
-            np.cumsum(sizes) - sizes,
-            np.repeat(np.arange(sizes.size), sizes),
+            ChoiceLists.of(sizes),
         )
 
 
 def _minimum(
-    lists: _Lists, goal: CorpusObjective, penalty: float, names: Sequence[str], old: np.ndarray
-) -> np.ndarray:
+    rewritings: _RewritingLists, goal: CorpusObjective, penalty: float, names: Sequence[str],
+    old: np.ndarray,
+) -> np.ndarray:  # fmt: skip
     """Return the weights of least loss, float64 by feature; those that do not vary stay.
 
     Arguments:
-        lists: rewritings of each sentence.
+        rewritings: of each sentence.
         penalty: L2 penalty.
         old: float64, weights to begin with.
     """
-    spread = lists.rows.std(axis=0)
-    used = np.flatnonzero(spread > _LEAST_SPREAD)
+    spread = rewritings.rows.std(axis=0)
+    used = np.flatnonzero(spread > LEAST_SPREAD)
     spread = spread[used]
     bounds = [
         (_LEAST_LM, None) if names[column] == rewriting_features.LM else (None, None)
@@ -342,14 +338,9 @@ def _minimum(
     start = np.maximum(
         old[used] * spread, [_LEAST_LM if low is not None else -np.inf for low, _ in bounds]
     )
-    loss = partial(_loss, lists, lists.rows[:, used] / spread, goal, penalty)
-    with threadpool_limits(1):  # sums in one order, whatever the cores
-        minimum = minimize(
-            loss, start, jac=True, method="L-BFGS-B", bounds=bounds,
-            options={"maxiter": _MOST_STEPS},
-        )  # fmt: skip
+    loss = partial(_loss, rewritings, rewritings.rows[:, used] / spread, goal)
     weights = old.copy()
-    weights[used] = minimum.x / spread
+    weights[used] = lowest(loss, start, penalty, bounds=bounds, max_steps=_MOST_STEPS) / spread
     if rewriting_features.LM in names:
         place = list(names).index(rewriting_features.LM)
         weights[place] = max(weights[place], 1e-6)
@@ -357,22 +348,17 @@ def _minimum(
 
 
 def _loss(
-    lists: _Lists, scaled: np.ndarray, goal: CorpusObjective, penalty: float, weights: np.ndarray
+    rewritings: _RewritingLists, scaled: np.ndarray, goal: CorpusObjective, weights: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Return the penalty less the objective of the expected counts, and the derivative.
-
-    A rewriting's probability in its sentence's list is proportional to e^(weights features).
+    """Return the negative objective of the expected counts, and the derivative.
 
     Arguments:
         scaled: float64[n, features], features of a standard deviation of 1.
         weights: float64[features].
     """
-    margin = scaled @ weights
-    share = np.exp(margin - np.maximum.reduceat(margin, lists.starts)[lists.owner])
-    share /= np.add.reduceat(share, lists.starts)[lists.owner]
-    expected = share @ lists.counts
-    gains = lists.counts @ goal.slope(expected)
-    mean = np.add.reduceat(share * gains, lists.starts)
-    slope = (share * (gains - mean[lists.owner])) @ scaled
-    value = penalty * float(weights @ weights) - goal.value(expected)
-    return value, 2 * penalty * weights - slope
+    lists = rewritings.lists
+    share = lists.choices(scaled @ weights).shares
+    expected = share @ rewritings.counts
+    gains = rewritings.counts @ goal.slope(expected)
+    slope = (share * (gains - lists.sums(share * gains)[lists.owners])) @ scaled
+    return -goal.value(expected), -slope

@@ -13,6 +13,7 @@ import numpy as np
 
 from distsim.base.arguments import in_range, plain_number
 from distsim.base.errors import InputError, ParameterError
+from distsim.base.linear_weights import ChoiceLists, Standardisation, lowest, lowest_of_few
 from distsim.comparison.finder.word_finder import ChanceScale, FinderWeights, WordOptions
 from distsim.comparison.finder.word_substitutes import WordSubstitutes
 from distsim.evaluation.correlations import Interval, mean_interval
@@ -214,34 +215,16 @@ def learn_scale(cases: Sequence[Case], further_cases: Sequence[Case] = ()) -> Ch
     Arguments:
         further_cases: not used to calibrate.
     """
-    from scipy.optimize import minimize
     from scipy.special import expit
 
     cases = [case for case in cases if case.shares.size]
     n_calibrated = sum(case.shares.size for case in cases)
     cases += [case for case in further_cases if case.shares.size]
     every = np.concatenate([case.features for case in cases])
-    spread = every.std(axis=0)
-    spread[spread == 0.0] = 1.0
-    sizes = np.array([case.shares.size for case in cases])
-    starts = np.cumsum(sizes) - sizes
-    scaled, gold = every / spread, np.concatenate([case.shares for case in cases])
-
-    def log_shares(weights: np.ndarray) -> np.ndarray:
-        sums = scaled @ weights
-        sums -= np.repeat(np.maximum.reduceat(sums, starts), sizes)
-        logs: np.ndarray = sums - np.repeat(np.log(np.add.reduceat(np.exp(sums), starts)), sizes)
-        return logs
-
-    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        logs = log_shares(weights)
-        chosen = np.repeat(np.add.reduceat(gold, starts), sizes)
-        slope = scaled.T @ (gold - chosen * np.exp(logs))
-        value = -(gold @ logs) / len(cases) + _PENALTY * weights @ weights
-        return value, -slope / len(cases) + 2 * _PENALTY * weights
-
-    weights = minimize(loss, np.zeros(every.shape[1]), jac=True, method="L-BFGS-B").x
-    logs, named = log_shares(weights)[:n_calibrated], gold[:n_calibrated] > 0
+    spread = Standardisation.of(every).scales
+    weights, logs = _likeliest(cases, every / spread)
+    named = np.concatenate([case.shares for case in cases])[:n_calibrated] > 0
+    logs = logs[:n_calibrated]
     edges = np.quantile(logs, np.append(np.linspace(0, 0.99, 200), np.linspace(0.9901, 1, 200)))
     bins = np.searchsorted(edges[1:-1], logs)
     counts, hits = np.bincount(bins), np.bincount(bins, named)
@@ -251,9 +234,7 @@ def learn_scale(cases: Sequence[Case], further_cases: Sequence[Case] = ()) -> Ch
         chances = expit(line[2]) * expit(line[0] + line[1] * means)
         return float(-(hits * np.log(chances) + (counts - hits) * np.log1p(-chances)).sum())
 
-    intercept, slope, limit = minimize(
-        misfit, np.array([1.0, 1.0, 1.0]), method="Nelder-Mead", options={"maxiter": 2000}
-    ).x.tolist()
+    intercept, slope, limit = lowest_of_few(misfit, np.ones(3)).tolist()
     return ChanceScale(weights / spread, intercept, slope, float(expit(limit)))
 
 
@@ -263,23 +244,33 @@ def learn_rules(cases: Sequence[Case], scale: ChanceScale) -> np.ndarray:
     Arguments:
         scale: the weights of the other features, which stay.
     """
-    from scipy.optimize import minimize
-    from scipy.special import logsumexp
-
     if not any(case.rules.any() for case in cases):
         return np.zeros(2)
     cases = [case for case in cases if case.shares.size]
-    sums = [case.features @ scale.weights for case in cases]
+    by_others = np.concatenate([case.features @ scale.weights for case in cases])
+    return _likeliest(cases, np.concatenate([case.rules for case in cases]), by_others)[0]
 
-    def loss(weights: np.ndarray) -> float:
-        total = _PENALTY * float(weights @ weights) * len(cases)
-        for case, own in zip(cases, sums, strict=True):
-            margin = own + case.rules @ weights
-            total -= float(case.shares @ margin - case.shares.sum() * logsumexp(margin))
-        return total / len(cases)
 
-    weights_of_rules: np.ndarray = minimize(loss, np.zeros(2), method="Nelder-Mead").x
-    return weights_of_rules
+def _likeliest(
+    cases: Sequence[Case], rows: np.ndarray, offsets: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (the weights of maximum likelihood for the shares of cases, ln p of each row).
+
+    Arguments:
+        cases: none is empty. rows: float64[n, m], features of all words. offsets: float64[n], what
+            the score of each has besides.
+    """
+    lists = ChoiceLists.of([case.shares.size for case in cases])
+    shares = np.concatenate([case.shares for case in cases])
+    chosen = lists.sums(shares)[lists.owners]
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        choices = lists.choices(rows @ weights + offsets)
+        slope = rows.T @ (shares - chosen * choices.shares)
+        return -float(shares @ choices.logs) / len(cases), -slope / len(cases)
+
+    weights = lowest(loss, np.zeros(rows.shape[1]), _PENALTY)
+    return weights, lists.choices(rows @ weights + offsets).logs
 
 
 def held_out_chances(

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from distsim.base.linear_weights import ChoiceLists, Objective, Standardisation, lowest
 from distsim.comparison.mapping import hubness
 from distsim.corpus.normaliser import unescape
 from distsim.paraphrase.unknown_words.shared_contexts import REACHES, SharedContexts
@@ -85,10 +86,8 @@ class Ranker:
         model = cls._fitted(features, right)
         if any(len(word_scores) == 0 for word_scores in scored):
             return model
-        objective = _NegativeLogLikelihood(
-            np.vstack(scored), right, _CALIBRATION_PENALTY, _AS_IT_IS
-        )
-        return replace(model, calibration=_lowest(objective, _AS_IT_IS))
+        likelihood = _likelihood(np.vstack(scored), right)
+        return replace(model, calibration=_lowest(likelihood, _AS_IT_IS, _CALIBRATION_PENALTY))
 
     @classmethod
     def _fitted(
@@ -96,12 +95,10 @@ class Ranker:
     ) -> "Ranker":
         """Return the model without a calibration."""
         rows = np.vstack(features).astype(np.float64)
-        means, scales = rows.mean(axis=0), rows.std(axis=0)
-        constant = scales < 1e-9
-        means[constant], scales[constant] = 0.0, 1.0
+        means, scales = Standardisation.of(rows)
         begin = np.zeros(rows.shape[1])
-        objective = _NegativeLogLikelihood((rows - means) / scales, right, _PENALTY, begin)
-        return cls(means, scales, _lowest(objective, begin), _AS_IT_IS)
+        likelihood = _likelihood((rows - means) / scales, right)
+        return cls(means, scales, _lowest(likelihood, begin, _PENALTY), _AS_IT_IS)
 
     def _of_calibration(
         self, features: NDArray[np.float32], copies: NDArray[np.bool_]
@@ -125,48 +122,29 @@ class Ranker:
         return np.asarray(powers / (powers.sum() + np.exp(-highest)), np.float64)
 
 
-def _lowest(objective: "_NegativeLogLikelihood", begin: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weights of the lowest value, float64[n]."""
-    from scipy.optimize import minimize  # a slow import
-
-    with threadpool_limits(limits=1, user_api="blas"):  # sums in one order
-        minimum = minimize(
-            objective, begin, jac=True, method="L-BFGS-B", options={"maxiter": _ITERATIONS}
-        )
-    return np.asarray(minimum.x, np.float64)
+def _lowest(objective: Objective, begin: NDArray[np.float64], penalty: float) -> np.ndarray:
+    """Return the weights of the lowest value, drawn to the first ones, float64[n]."""
+    return lowest(objective, begin, penalty / 2, around=begin, max_steps=_ITERATIONS)
 
 
-class _NegativeLogLikelihood:
-    """The negative log likelihood with its gradient."""
+def _likelihood(rows: NDArray[np.float64], right: Sequence[NDArray[np.bool_]]) -> Objective:
+    """Return the negative log likelihood that one of the right candidates of each word is chosen.
 
-    def __init__(
-        self,
-        rows: NDArray[np.float64],
-        right: Sequence[NDArray[np.bool_]],
-        penalty: float,
-        usual: NDArray[np.float64],
-    ) -> None:
-        self._rows = rows
-        self._penalty, self._usual = penalty, usual
-        self._right = np.concatenate(right).astype(np.float64)
-        sizes = np.array([len(of_word) for of_word in right])
-        self._starts = np.cumsum(sizes) - sizes
-        self._words = np.repeat(np.arange(len(sizes)), sizes)
-        self._has_right = np.add.reduceat(self._right, self._starts) > 0
+    None of them, where none is right.
+    """
+    lists = ChoiceLists.of([len(of_word) for of_word in right])
+    is_right = np.concatenate(right).astype(np.float64)
+    has_right = lists.sums(is_right) > 0
 
-    def __call__(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        scores = self._rows @ weights
-        highest = np.maximum(np.maximum.reduceat(scores, self._starts), 0.0)
-        powers, none = np.exp(scores - highest[self._words]), np.exp(-highest)
-        totals = np.add.reduceat(powers, self._starts) + none
-        of_right = np.add.reduceat(powers * self._right, self._starts)
-        wanted = np.where(self._has_right, of_right, none)
-        expected = powers / totals[self._words]
-        seen = self._right * powers / np.maximum(of_right, 1e-300)[self._words]
-        value = np.log(totals).sum() - np.log(np.maximum(wanted, 1e-300)).sum()
-        off = weights - self._usual
-        gradient = self._rows.T @ (expected - seen) + self._penalty * off
-        return float(value + self._penalty * (off @ off) / 2), gradient
+    def objective(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        choices = lists.choices(rows @ weights, may_be_none=True)
+        of_right = lists.sums(choices.shares * is_right)
+        wanted = np.where(has_right, of_right, choices.none)
+        expected = is_right * choices.shares / np.maximum(of_right, 1e-300)[lists.owners]
+        value = -float(np.log(np.maximum(wanted, 1e-300)).sum())
+        return value, rows.T @ (choices.shares - expected)
+
+    return objective
 
 
 FEATURES = (
