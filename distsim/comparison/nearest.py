@@ -16,6 +16,7 @@ from distsim.base.errors import ParameterError, counted
 from distsim.base.parallel import memory_to_use
 from distsim.base.results import Results
 from distsim.comparison.measures import EstimatedCosine, Similarity
+from distsim.kernels.arrays import each_once
 from distsim.kernels.compiled import frozen
 from distsim.signatures.distinctive_words import Cores, DistinctiveWords
 from distsim.signatures.estimates import (
@@ -679,7 +680,7 @@ def _made_part(
     if candidates is not None:
         row_of_candidate = table.find(candidates)
         rows = _left(
-            table, np.unique(row_of_candidate[row_of_candidate >= 0]),
+            table, each_once(row_of_candidate[row_of_candidate >= 0]),
             f"none of {len(candidates):,} `candidates` has a signature: name others",
         )  # fmt: skip
     if min_strength > 0:

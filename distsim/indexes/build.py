@@ -87,6 +87,7 @@ from distsim.indexes.metadata import Metadata, MetadataWriter
 from distsim.indexes.shard import MAX_TOKENS, build_suffix_array
 from distsim.indexes.written import ARRAYS as WRITTEN
 from distsim.indexes.written import WrittenTextWriter
+from distsim.kernels.arrays import each_once
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_words, hash_sentences
 from distsim.storage import checksum_of_settings
@@ -343,8 +344,8 @@ def line_hashes(corpus: Paths, options: IndexOptions) -> np.ndarray:
             frozen(words), frozen(tokens.line_stops), frozen(vocabulary.hashes()),
             np.uint32(DROPPED),
         )  # fmt: skip
-        hashes_of_shards.append(np.unique(hashes[hashes != 0]))
-    return np.unique(np.concatenate(hashes_of_shards))
+        hashes_of_shards.append(each_once(hashes[hashes != 0]))
+    return each_once(np.concatenate(hashes_of_shards))
 
 
 def add_to_index(

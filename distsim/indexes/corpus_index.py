@@ -684,7 +684,7 @@ class CorpusIndex(IndexedText):
 
     def _places(self, spans: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (shard, source, line) of each span, by number, int64."""
-        owners = self._owners(spans)
+        owners = self._owners(spans[:, 0])
         sources, lines = np.zeros((2, len(spans)), np.int64)
         for number, shard in enumerate(self.shards):
             mine = owners == number
@@ -751,14 +751,35 @@ class CorpusIndex(IndexedText):
             raise damaged()
         return sources[number]
 
-    def _owners(self, spans: np.ndarray) -> np.ndarray:
-        """Return the number of the shard of each span.
+    def _words_at(
+        self, places: np.ndarray, before: int, after: int, owners: np.ndarray
+    ) -> np.ndarray:
+        """Return the words around places in the corpus, uint32[n, before + after].
 
         Arguments:
-            spans: int64[m, 2], half-open positions.
+            places: int64[n]. owners: the number of the shard of each.
+            before, after: words; 0 beyond the sentence's edges.
         """
+        rows = np.empty((len(places), before + after), np.uint32)
+        for number, shard in enumerate(self.shards):
+            mine = owners == number
+            inside = (places[mine] - shard.first_position).astype(np.uint32)
+            rows[mine] = shard.neighbourhoods(inside, before, after, self.n_words)
+        return rows
+
+    def _owners(self, places: np.ndarray) -> np.ndarray:
+        """Return the number of the shard of each place, int64."""
         starts = [shard.first_position for shard in self.shards]
-        return np.searchsorted(starts, spans[:, 0], "right") - 1
+        return np.searchsorted(starts, places, "right") - 1
+
+    def words_from(self, places: np.ndarray, length: int) -> np.ndarray:
+        """Return the words from places on, uint32[n, length]; 0 from the sentence's end on.
+
+        Arguments:
+            places: int64[n], in the corpus.
+            length: words.
+        """
+        return self._words_at(places, 0, length, self._owners(places))
 
     def around(self, spans: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the words (before, after) corpus spans, uint32[n, width] each.
@@ -767,15 +788,11 @@ class CorpusIndex(IndexedText):
             spans: int64[n, 2], begin and end.
             width: words on either side; 0 beyond the sentence's edges.
         """
-        left = np.empty((len(spans), width), np.uint32)
-        right = np.empty((len(spans), width), np.uint32)
-        owners = self._owners(spans)
-        for number, shard in enumerate(self.shards):
-            mine = owners == number
-            inside = (spans[mine] - shard.first_position).astype(np.uint32)
-            left[mine] = shard.neighbourhoods(inside[:, 0], width, 0, self.n_words)
-            right[mine] = shard.neighbourhoods(inside[:, 1], 0, width, self.n_words)
-        return left, right
+        owners = self._owners(spans[:, 0])
+        return (
+            self._words_at(spans[:, 0], width, 0, owners),
+            self._words_at(spans[:, 1], 0, width, owners),
+        )
 
     def _column(self, spans: np.ndarray, place: int) -> np.ndarray:
         """Return the word at a place beside each span, uint32, 0 beyond the sentence's edge.

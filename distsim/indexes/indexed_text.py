@@ -34,6 +34,7 @@ from distsim.indexes.saved_filters import filters_of
 from distsim.indexes.selected_shard import LayerShard, SelectedShard
 from distsim.indexes.shard import Shard, damaged
 from distsim.indexes.word_patterns import WordLines
+from distsim.kernels.arrays import each_once
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import hash_sentences
 from distsim.storage import checksum_of_settings
@@ -555,7 +556,7 @@ class IndexedText:
         is_first = np.zeros(256, bool)  # bytes with which a variant begins, or the dot of i̇
         is_first[[0xCC, *{chr(code).encode()[0] for code in variants()}]] = True
         places = np.flatnonzero(is_first[text])
-        numbers = np.unique(np.searchsorted(self.vocabulary.offsets, places, "right") - 1)
+        numbers = each_once(np.searchsorted(self.vocabulary.offsets, places, "right") - 1)
         words: dict[str, list[str]] = {}
         for word in self.vocabulary.words(numbers):
             if (folded := today.token(word)) != word:

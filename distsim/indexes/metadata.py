@@ -26,6 +26,7 @@ from distsim.base.arguments import FieldType, plain_number
 from distsim.base.errors import ArtifactError, InputError, ParameterError, counted
 from distsim.corpus.documents import ID_FIELD, NO_ID, without_id
 from distsim.corpus.tokeniser import APOSTROPHES, QUOTES
+from distsim.kernels.arrays import each_once
 from distsim.storage.files import naming
 
 ARRAY = "documents"  # the file, as an array of bytes
@@ -325,17 +326,17 @@ class Metadata:
         if self._file is None or not self.has_ids:
             return [str(number + 1) for number in numbers.tolist()]
         known: dict[int, str] = {}
-        distinct = np.unique(numbers).tolist()
+        wanted = each_once(numbers).tolist()
         with self._opened() as database:
-            for first in range(0, len(distinct), _MOST_VALUES):
-                block = distinct[first : first + _MOST_VALUES]
+            for first in range(0, len(wanted), _MOST_VALUES):
+                block = wanted[first : first + _MOST_VALUES]
                 marks = ", ".join("?" * len(block))
                 known.update(
                     database.execute(
                         f"SELECT number, id FROM documents WHERE number IN ({marks})", block
                     )
                 )
-        if len(known) < len(distinct):
+        if len(known) < len(wanted):
             raise self._damaged()
         return [known[number] for number in numbers.tolist()]
 
@@ -375,14 +376,14 @@ class Metadata:
             return [{ID_FIELD: id_} for id_ in self.ids(numbers)]
         columns = ", ".join(self._column(name) for name in fields)
         rows: dict[int, tuple[Value, ...]] = {}
-        distinct = np.unique(numbers).tolist()
+        wanted = each_once(numbers).tolist()
         with self._opened() as database:
-            for first in range(0, len(distinct), _MOST_VALUES):
-                batch = distinct[first : first + _MOST_VALUES]
+            for first in range(0, len(wanted), _MOST_VALUES):
+                batch = wanted[first : first + _MOST_VALUES]
                 marks = ", ".join("?" * len(batch))
                 query = f"SELECT number, {columns} FROM documents WHERE number IN ({marks})"
                 rows.update((number, values) for number, *values in database.execute(query, batch))
-        if len(rows) < len(distinct):
+        if len(rows) < len(wanted):
             raise self._damaged()
         return [dict(zip(fields, rows[number], strict=True)) for number in numbers.tolist()]
 

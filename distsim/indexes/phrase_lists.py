@@ -1,6 +1,7 @@
 """Lists of words and phrases by frequency, with their spread over documents."""
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple, get_args
 
 import numpy as np
@@ -26,6 +27,7 @@ from distsim.indexes.collocation import (
     log_ratio,
 )
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
+from distsim.kernels.arrays import each_once
 
 
 class Keyword(NamedTuple):
@@ -135,6 +137,9 @@ def keywords(
 
 
 _MAX_PHRASE_LENGTH = 255
+_CLUSTER_SPANS = 1 << 18  # occurrences around which phrases are looked up at once
+_CLUSTER_ROWS = 3 << 20  # phrases that are counted at once
+_CLUSTER_SAMPLE = 10_000  # occurrences by which the phrases are split
 _BATCH = 1 << 22  # occurrences whose documents are looked up at once
 
 
@@ -287,22 +292,89 @@ def _clusters(
     """
     spans = index.spans(containing)
     nodes = np.unique(spans[:, 1] - spans[:, 0]).tolist() or [len(index.words(containing))]
-    node = nodes[0]
-    if node > longest:
+    if nodes[0] > longest:
         raise ParameterError(
-            f"{containing!r} has {node} words, phrases of up to {longest} are listed: "
+            f"{containing!r} has {nodes[0]} words, phrases of up to {longest} are listed: "
             "raise the longer one of `lengths`"
         )
-    for length in range(max(shortest, node), longest + 1):
-        within = [
-            (spans[spans[:, 1] - spans[:, 0] == node, :1] - np.arange(length - node + 1)).ravel()
-            for node in nodes
-            if node <= length
-        ]
-        places = np.unique(np.concatenate(within))
-        places = places[places >= 0]
-        rows = index.around(np.column_stack([places, places]), length)[1]
-        distinct, counts = np.unique(rows[rows.all(axis=1)], axis=0, return_counts=True)
-        padded = np.zeros((len(distinct), longest), np.uint32)
-        padded[:, :length] = distinct
-        yield padded[counts >= least], counts[counts >= least]
+    for length in range(max(shortest, nodes[0]), longest + 1):
+        for first, stop in _ranges_of_first_words(index, spans, nodes, length):
+            blocks = [np.empty(0, f"S{4 * length}")]
+            for places in _places_around(spans, nodes, length):
+                rows = index.words_from(places, length)
+                keys = _first_words(rows)
+                inside = (keys >= first) & (keys < stop) & rows.all(axis=1)
+                blocks.append(rows[inside].astype(">u4").view(f"S{4 * length}").ravel())
+            phrases, counts = _counted(np.concatenate(blocks))
+            padded = np.zeros((np.count_nonzero(counts >= least), longest), np.uint32)
+            padded[:, :length] = phrases[counts >= least]
+            yield padded, counts[counts >= least]
+
+
+def _places_around(spans: np.ndarray, nodes: list[int], length: int) -> Iterator[np.ndarray]:
+    """Yield where phrases of some length with one of the spans begin, int64, ascending, each once.
+
+    Arguments:
+        spans: int64[n, 2], ascending.
+        nodes: their lengths.
+        length: of the phrases.
+    """
+    begins, node_of = spans[:, 0], spans[:, 1] - spans[:, 0]
+    # No phrase contains spans of two blocks.
+    is_last = np.append(np.diff(begins) >= length, True)
+    first = 0
+    while first < len(spans):
+        at_least = min(first + _CLUSTER_SPANS, len(spans)) - 1
+        stop = at_least + int(np.argmax(is_last[at_least:])) + 1
+        block, of_block = begins[first:stop], node_of[first:stop]
+        places = each_once(
+            np.concatenate(
+                [
+                    (block[of_block == node, None] - np.arange(length - node + 1)).ravel()
+                    for node in nodes
+                    if node <= length
+                ]
+            )
+        )
+        yield places[places >= 0]
+        first = stop
+
+
+def _first_words(rows: np.ndarray) -> np.ndarray:
+    """Return a key of the first two words of phrases, uint64, in the order of the phrases."""
+    second = rows[:, 1] if rows.shape[1] > 1 else np.zeros(len(rows), np.uint32)
+    keys: np.ndarray = rows[:, 0].astype(np.uint64) << np.uint64(32) | second
+    return keys
+
+
+def _ranges_of_first_words(
+    index: CorpusIndex, spans: np.ndarray, nodes: list[int], length: int
+) -> list[tuple[int, int]]:
+    """Return ranges of `_first_words`, half-open, with about `_CLUSTER_ROWS` phrases each.
+
+    Arguments:
+        index: the corpus.
+        spans: what the phrases contain, int64[n, 2], ascending.
+        nodes: their lengths.
+        length: of the phrases.
+    """
+    n_ranges = len(spans) * (length - nodes[0] + 1) // _CLUSTER_ROWS + 1
+    if n_ranges == 1:
+        return [(0, 1 << 63)]
+    sample = spans[:: len(spans) // _CLUSTER_SAMPLE + 1]
+    places = np.concatenate(list(_places_around(sample, nodes, length)))
+    keys = np.sort(_first_words(index.words_from(places, length)))
+    edges = each_once(keys[np.arange(1, n_ranges) * keys.size // n_ranges]).tolist()
+    return list(pairwise([0, *edges, 1 << 63]))
+
+
+def _counted(phrases: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (phrases, each once, ascending, uint32[m, length]; the number of each, int64).
+
+    Arguments:
+        phrases: their words as big-endian bytes, which are sorted as texts: quickly; changed.
+    """
+    phrases.sort()
+    starts = np.flatnonzero(np.append(True, phrases[1:] != phrases[:-1])[: phrases.size])
+    rows = phrases[starts].view(">u4").reshape(starts.size, phrases.itemsize // 4)
+    return rows.astype(np.uint32), np.diff(starts, append=phrases.size)

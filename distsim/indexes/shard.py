@@ -65,7 +65,7 @@ def build_suffix_array(tokens: np.ndarray) -> np.ndarray:
 LAST_WORD = 1 << 32  # above every id
 _WORTH_SORTING = 256  # occurrences
 _POSITIONS_AT_ONCE = 1 << 20  # that are copied of a frequent phrase
-_MANY_WORDS = 4096  # whose occurrences are found faster by reading all text
+_WORD_TOKENS = 200  # tokens are read as fast as the occurrences of a word are taken
 # Phrases or places that are looked up without a kernel: avoids importing numba.
 _MAX_WITHOUT_KERNEL = 64
 
@@ -439,7 +439,7 @@ class Shard:
         if query.anchor_words is None:
             return self.sentence_starts.astype(np.int64)
         anchors = np.flatnonzero(query.anchor_words[: self.word_starts.size - 1])
-        if anchors.size > _MANY_WORDS:
+        if anchors.size > self.n_positions // _WORD_TOKENS:
             positions = np.flatnonzero(query.anchor_words[self.tokens])
         else:
             edges = self.word_starts.astype(np.int64)

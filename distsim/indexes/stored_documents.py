@@ -24,6 +24,7 @@ from distsim.indexes.build import BuildReport, IndexBuilder
 from distsim.indexes.corpus_index import CorpusIndex, opened_index
 from distsim.indexes.shard import Shard, damaged
 from distsim.indexes.written import written_text
+from distsim.kernels.arrays import each_once
 
 _BATCH = 500  # documents whose fields are read at once
 
@@ -244,7 +245,7 @@ def _of_sources(index: CorpusIndex, kept: np.ndarray) -> Iterator[tuple[int, np.
     for number, shard in enumerate(index.shards):
         mine = owners == number
         sources[mine] = shard.places(edges[:-1][mine] - shard.first_position)[0]
-    for source in np.unique(sources[kept]).tolist():
+    for source in each_once(sources[kept]).tolist():
         yield source, np.flatnonzero(kept & (sources == source))
 
 

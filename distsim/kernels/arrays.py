@@ -89,6 +89,22 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
     return signature, generate
 
 
+def each_once(values: np.ndarray) -> np.ndarray:
+    """Return the values of an array, each once, ascending.
+
+    As np.unique, whose hash table (numpy 2.3) takes 20 to 90 times as long for integers.
+
+    Arguments:
+        values: of one dimension.
+
+    >>> each_once(np.array([7, 2, 7])).tolist()
+    [2, 7]
+    """
+    ordered = np.sort(values)
+    is_first: np.ndarray = np.append(True, ordered[1:] != ordered[:-1])[: ordered.size]
+    return ordered[is_first]
+
+
 def places_of_ranges(begins: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Return begins[i], begins[i] + 1, ... of each range, end to end, int64[sum of sizes].
 

@@ -12,6 +12,7 @@ from distsim.comparison.nearest import NeighbourSearch
 from distsim.corpus.vocabulary import HashNumbering
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import damaged
+from distsim.kernels.arrays import each_once
 from distsim.kernels.compiled import frozen
 from distsim.kernels.paraphrase import (
     CONTAINED,
@@ -111,7 +112,7 @@ class ContextCandidates:
 
     def contexts_of(self, number: int) -> np.ndarray:
         """Return the contexts that a candidate shares, ascending, int64."""
-        return np.unique(self._contexts[self._numbers == number])
+        return each_once(self._contexts[self._numbers == number])
 
     def on_both_hands(self, contexts: Surroundings) -> "ContextCandidates":
         """Return the candidates of one-sided contexts that have both a left and a right context.

@@ -1,10 +1,13 @@
 """Lists of phrases and dispersion against plain counts: one shard, and several."""
 
+import random
 from collections import Counter
 
 import pytest
 
 from distsim import CorpusIndex, IndexOptions, ParameterError
+from distsim.corpus.vocabulary import hash_texts
+from distsim.indexes import phrase_lists
 from distsim.indexes.phrase_lists import list_phrases
 
 DOCUMENTS = ["a b a c\na b .", "c a b\nb a", "a . b", "d d"]
@@ -31,7 +34,7 @@ def plain(shortest, longest):
 
 
 @pytest.mark.parametrize("containing", [None, "a", "a b"])
-def test_lists_are_those_of_a_plain_count(index, containing):
+def test_lists_are_those_of_a_plain_count(index, containing, monkeypatch):
     counts, sizes = plain(1, 3)
     words = containing.split() if containing else []
     wanted = {
@@ -41,6 +44,11 @@ def test_lists_are_those_of_a_plain_count(index, containing):
         )
     }  # fmt: skip
     listed = list_phrases(index, lengths=(1, 3), containing=containing, k=None)
+    # The same in parts: of a few occurrences, by ranges of first words.
+    with monkeypatch.context() as small:
+        small.setattr(phrase_lists, "_CLUSTER_SPANS", 2)
+        small.setattr(phrase_lists, "_CLUSTER_ROWS", 3)
+        assert list_phrases(index, lengths=(1, 3), containing=containing, k=None) == listed
     assert {one.phrase for one in listed} == set(wanted) and len(listed) == len(wanted)
     assert [one.times for one in listed] == sorted((one.times for one in listed), reverse=True)
     total = sum(sizes)
@@ -86,3 +94,37 @@ def test_commands_print_them(run, index, tmp_path):
     (listed,) = (one for one in list_phrases(index) if one.phrase == "a")
     assert first[1:4] == [str(listed.times), f"{listed.per_million:.6f}", str(listed.documents)]
     assert second[1:] == ["0", "0.000000", "0", "NA", "NA"]
+
+
+def test_phrases_around_a_frequent_word_are_counted_in_parts(tmp_path, monkeypatch):
+    rng = random.Random(1)
+    lines = [" ".join(rng.choices("abcde", k=rng.randint(1, 12))) for _ in range(300)]
+    (tmp_path / "text.txt").write_text("".join(f"{line}\n" for line in lines))
+    options = IndexOptions("lines", shard_tokens=700)
+    index = CorpusIndex.build(tmp_path / "text.txt", tmp_path / "index", options=options)
+    counts = Counter(
+        " ".join(words[i : i + n])
+        for words in map(str.split, lines) for n in (2, 3, 4) for i in range(len(words) - n + 1)
+        if "a" in words[i : i + n]
+    )  # fmt: skip
+    sizes = []
+    counted = phrase_lists._counted
+    monkeypatch.setattr(
+        phrase_lists, "_counted", lambda rows: (sizes.append(len(rows)), counted(rows))[1]
+    )
+    monkeypatch.setattr(phrase_lists, "_CLUSTER_ROWS", 200)
+    monkeypatch.setattr(phrase_lists, "_CLUSTER_SPANS", 50)
+    listed = list_phrases(index, lengths=(2, 4), containing="a", k=None)
+    assert {row.phrase: row.times for row in listed} == counts
+    ids = dict(
+        zip(
+            "abcde",
+            index.vocabulary.find(hash_texts([*map(str.encode, "abcde")])).tolist(),
+            strict=True,
+        )
+    )
+    order = [
+        (-row.times, len(row.phrase), [ids[word] for word in row.phrase.split()]) for row in listed
+    ]
+    assert order == sorted(order)
+    assert sum(sizes) == counts.total() and max(sizes) < 500 < sum(sizes)

@@ -19,6 +19,7 @@ from distsim.comparison.finder.word_finder import (
 )
 from distsim.corpus.inflections import Inflections
 from distsim.indexes.corpus_index import CorpusIndex
+from distsim.kernels.arrays import each_once
 from distsim.signatures.table import StoredTable, inflections_of, made_once
 
 _RARER_FACTOR = 20  # a form is shown that occurs at least so many times less than the one most like
@@ -283,7 +284,7 @@ class WordSubstitutes:
         Arguments:
             ids: int64[n], of words.
         """
-        missing = np.unique(ids[self._row_of[ids] == _NOT_ASKED])
+        missing = each_once(ids[self._row_of[ids] == _NOT_ASKED])
         if missing.size:
             self._row_of[missing] = self._space.rows(self._lexicon.index.vocabulary.words(missing))
         rows: np.ndarray = self._row_of[ids]

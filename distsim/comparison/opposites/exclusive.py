@@ -25,6 +25,7 @@ from distsim.corpus.inflections import Inflections, base_words
 from distsim.corpus.vocabulary import hash_blob, hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import damaged
+from distsim.kernels.arrays import each_once
 from distsim.kernels.compiled import frozen
 from distsim.signatures.table import StoredTable
 
@@ -343,7 +344,7 @@ class ExclusiveWords:
         # Forms that are never contrasted are left out: their joins by `or` change no answer of
         # bench/exclusive_words.py and take most of the time.
         contrasted = joins.keys[joins.counts[:, 0] > 0]
-        joined = np.unique(np.concatenate([contrasted >> 32, contrasted & 0xFFFFFFFF]))
+        joined = each_once(np.concatenate([contrasted >> 32, contrasted & 0xFFFFFFFF]))
         base_of = np.arange(counts.size)
         base_of[joined] = self._base_ids(self._index.vocabulary.words(joined), joined)
         a, b = base_of[joins.keys >> 32], base_of[joins.keys & 0xFFFFFFFF]

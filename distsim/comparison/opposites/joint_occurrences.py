@@ -13,6 +13,7 @@ from distsim.corpus.vocabulary import hash_texts
 from distsim.indexes import shard as shards
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import Shard, damaged
+from distsim.kernels.arrays import each_once
 from distsim.kernels.compiled import frozen
 
 _BLOCK_BITS = 5  # blocks of 32 tokens, so that what is near is in a block or in one beside it
@@ -40,7 +41,7 @@ def near_each(
     """
     if not positions.size:
         return [positions] * len(others)
-    edges = [np.unique(forms[:, [0, -1]]) for forms in others]
+    edges = [each_once(forms[:, [0, -1]].ravel()) for forms in others]
     is_edge = np.zeros(n_words, bool)
     for words in edges:
         is_edge[words] = True
@@ -53,7 +54,7 @@ def near_each(
     for own in edges:
         starts, stops = np.searchsorted(words, own), np.searchsorted(words, own, "right")
         parts = [owners[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
-        places_of_phrases.append(positions[np.unique(np.concatenate(parts))])
+        places_of_phrases.append(positions[each_once(np.concatenate(parts))])
     return places_of_phrases
 
 

@@ -24,6 +24,7 @@ from distsim.contexts.weights import ContextCounts, FeatureSpace
 from distsim.corpus.inflections import DEFAULT
 from distsim.corpus.kernels import render_phrases
 from distsim.corpus.normaliser import Normaliser
+from distsim.kernels.arrays import each_once
 from distsim.kernels.compiled import frozen
 
 BATCH_PHRASES = 1 << 13  # a batch's sums are held in memory, for every thread
@@ -257,7 +258,7 @@ class CountedText:
         if families is not None:
             seen = seen[np.isin(space.families[seen], families)]
         order = np.lexsort((space.hashes[seen], -space.marginals[seen]))
-        return np.unique(space.hashes[seen[order[:max_features]]])
+        return each_once(space.hashes[seen[order[:max_features]]])
 
 
 @runtime_checkable
