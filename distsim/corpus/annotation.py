@@ -108,7 +108,8 @@ def check_tree(heads: list[int]) -> str | None:
 
 
 _TREE_PIECE = re.compile(r"\(\s*([^\s()]*)|([^\s()]+)|\)")
-_CATEGORY = re.compile(r"[^-=]+")  # without what follows it in NP-SBJ-1, NP=2; not of -LRB-
+# Without what follows it in NP-SBJ-1, NP=2, NX:ON, NC##g=m##; not of -LRB-, :, #.
+_CATEGORY = re.compile(r"[^-=:#]+")
 _ROOTS = frozenset(("", "ROOT", "TOP"))
 _TRACE = "-NONE-"
 
@@ -135,7 +136,9 @@ class TreeReader:
         self._categories: dict[str, str] = {}
 
     def parse(self, text: str) -> Tree:
-        """Return the tree in a line; labels end before - or =; traces (-NONE-) are left out.
+        """Return the tree in a line; labels end before -, =, : or #; traces (-NONE-) are left out.
+
+        Brackets without a label are no constituents, nor are ROOT and TOP around the whole.
 
         Raises:
             ValueError: the brackets do not match, or there is more or less than one tree.
@@ -144,7 +147,6 @@ class TreeReader:
         open_nodes: list[list[Any]] = []
         leaves: list[str] = []
         tags: list[str] = []
-        categories = self._categories
         for piece in _TREE_PIECE.finditer(text):
             label, leaf = piece.groups()
             if label is not None:
@@ -157,7 +159,7 @@ class TreeReader:
                 if not open_nodes:
                     raise ValueError(f"{leaf!r} is outside the brackets: write (ROOT ...)")
                 if open_nodes[-1][2] != _TRACE:
-                    tags.append(open_nodes[-1][2])
+                    tags.append(self._category(open_nodes[-1][2]))
                     leaves.append(leaf)
             else:
                 if not open_nodes:
@@ -168,15 +170,20 @@ class TreeReader:
         if not nodes:
             raise ValueError("no tree: write (ROOT ...)")
         kept = []
-        for number, (start, stop, label) in enumerate(nodes):
-            if start == stop or (number == 0 and label in _ROOTS):
+        is_root = True  # of all nodes so far
+        for start, stop, label in nodes:
+            is_root = is_root and label in _ROOTS
+            if start == stop or is_root or not label:
                 continue
-            category = categories.get(label)
-            if category is None:
-                category_match = _CATEGORY.match(label)
-                category = categories[label] = category_match[0] if category_match else label
-            kept.append(Constituent(start, stop, category))
+            kept.append(Constituent(start, stop, self._category(label)))
         return Tree(kept, leaves, tags)
+
+    def _category(self, label: str) -> str:
+        category = self._categories.get(label)
+        if category is None:
+            category_match = _CATEGORY.match(label)
+            category = self._categories[label] = category_match[0] if category_match else label
+        return category
 
 
 def read_trees(sources: Sequence[Source]) -> Iterator[tuple[Tree | None, str, int]]:

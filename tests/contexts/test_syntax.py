@@ -94,6 +94,31 @@ def test_the_root(figure):
     assert found["r_egov_obl:to_pos_NN"] == 1
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(S (NP (DT the) (NN end)) (. .))",
+        "( (S (NP-SBJ-1 (DT the) (NN end)) (VP (-NONE- *-1)) (. .)) )",
+        "((S (NP=2 (DT-NK the) (NN-SB end)) (NP (-NONE- *T*)) (. .)))",
+        "(ROOT ((S (NP:ON (DT:- the) (NN##g=m|n=s## end)) (. .))))",
+        "( (TOP (S (NP-TMP (DT the) (NN end)) (. .))) )",
+        "(TOP\t(S\t(NP\t(DT\tthe) (NN end)) ( (. .)))\r)",
+    ],
+)
+def test_functions_traces_and_brackets_of_other_treebanks_are_no_labels(text):
+    tree = TreeReader().parse(text)
+    assert [tuple(node) for node in tree.nodes] == [
+        (0, 3, "S"), (0, 2, "NP"), (0, 1, "DT"), (1, 2, "NN"), (2, 3, "."),
+    ]  # fmt: skip
+    assert (tree.leaves, tree.tags) == (["the", "end", "."], ["DT", "NN", "."])
+
+
+def test_marks_and_roots_inside_are_labels():
+    tree = TreeReader().parse("(S (: :) (-LRB- -LRB-) (# #) (ROOT (NN x)))")
+    assert tree.tags == [":", "-LRB-", "#", "NN"]
+    assert [node.label for node in tree.nodes] == ["S", ":", "-LRB-", "#", "ROOT", "NN"]
+
+
 def test_unary_chains_and_repeated_labels():
     nodes = TreeReader().parse("(ROOT (NP (NP (NP (NN a)) (NP (NN b))) (PP (IN c))))").nodes
     sentence = AnnotatedSentence(list("abc"), list("abc"), ["NN", "NN", "IN"], ["o"] * 3,

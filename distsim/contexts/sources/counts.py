@@ -43,9 +43,10 @@ from distsim.kernels.compiled import frozen
 
 # What stands in counts for a rare word and for a sentence's edges, in any case.
 _NO_WORDS = frozenset({"<unk>", "<s>", "</s>"})
-# Google Books: tags, alone or behind a word, and edges; their lines repeat those without tags.
+# Google Books: tags, alone or behind a word, edges, and dependencies (head=>modifier); their lines
+# repeat those without tags.
 _TAGGED = re.compile(
-    r".*_(NOUN|VERB|ADJ|ADV|PRON|DET|ADP|NUM|CONJ|PRT|X|\.)_?|_(START|END|ROOT)_", re.I
+    r".*_(NOUN|VERB|ADJ|ADV|PRON|DET|ADP|NUM|CONJ|PRT|X|\.)_?|_(START|END|ROOT)_|.+=>.+", re.I
 )
 _SPECIAL, _TAG = 1, 2  # of a word: never a word; none in a line with years
 _FAMILY = np.uint64(32)
@@ -385,7 +386,7 @@ class CountedNgrams(CountedText):
 def _kind(word: str) -> int:
     if word.casefold() in _NO_WORDS:
         return _SPECIAL
-    return _TAG if "_" in word and _TAGGED.fullmatch(word) else 0
+    return _TAG if ("_" in word or "=>" in word) and _TAGGED.fullmatch(word) else 0
 
 
 def _where(tokens: Cut, kept: np.ndarray) -> Cut:
