@@ -160,8 +160,11 @@ def neighbours(
     signatures, k = lister.table, _wanted_rows(how)
     evidence = opened_evidence(signatures, how.index) if how.why else None
     lists: list[NeighbourList | WordList] = []
+    near_lists = lister.neighbour_lists(
+        [argument.phrase for argument in asked if not argument.empty], k
+    )
     for argument in asked:
-        near = None if argument.empty else lister.neighbour_list(argument.phrase, k)
+        near = None if argument.empty else next(near_lists)
         if near is None:
             from distsim.comparison.measures import reason_without_signature
 

@@ -30,10 +30,11 @@ from distsim.signatures.kernels.distinctive_words import (
     choose_distinctive,
     order_neighbours,
 )
-from distsim.signatures.kernels.hamming import nearest_rows
+from distsim.signatures.kernels.hamming import BLOCK, nearest_rows, nearest_rows_of_many
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 
 RERANKED = 300
+AT_ONCE = 64  # phrases whose neighbours are searched in one pass over the rows
 _FIRST_RING, _WIDER = 1024, 8  # rows of the first ring; each further one holds so many times more
 _LENIENCE = 2.5  # standard errors of the bits by which the first cut of a threshold is lenient
 _COSINE_STEPS = float(1 << 30)
@@ -41,6 +42,7 @@ _USUAL_STRENGTH, _WORDS_A_STRENGTH = 30, 50_000
 _SPELT = 30  # of the nearest rows, those that may be spellings of the focal phrase
 _LEAST_OWN_SHARE = 64  # of 255, in the vector of a phrase of frequent words alone
 _COPIED_SHARE = 0.25  # of a table's rows: the bits of more are read where they lie
+_MOST_ROWS = 1 << 14  # of one of them; more are searched one phrase at a time
 _KEPT_PARTS = 4  # parts of a table that are kept for the next search
 
 
@@ -294,6 +296,36 @@ class NeighbourSearch:
             return None
         return self._list_neighbours(focal, k, threshold, among)
 
+    def neighbour_lists(
+        self,
+        phrases: Sequence[str],
+        *,
+        k: int | None = 10,
+        threshold: float | None = None,
+        among: int | None = None,
+    ) -> Iterator[NeighbourList | None]:
+        """Yield for each phrase what `neighbour_list` returns, in less time: rows are read once.
+
+        Arguments:
+            phrases: words separated by spaces.
+            k, threshold, among: as `neighbour_list` takes them.
+
+        >>> search = NeighbourSearch(table, min_strength=5)
+        >>> the_king, alice = search.neighbour_lists(["the king", "alice"], k=2)
+        >>> the_king == search.neighbour_list("the king", k=2)
+        True
+        """
+        if k is not None or threshold is None:
+            k = whole_number(k, "k", 1)
+        phrases = one_or_many_texts(phrases, "phrases")
+        for first in range(0, len(phrases), AT_ONCE):
+            normal = [self._table.normal_form(text) for text in phrases[first : first + AT_ONCE]]
+            focals = self._focals(normal)
+            rings = self._first_rings(focals, k, threshold, among)
+            for focal, ring in zip(focals, rings, strict=True):
+                is_known = focal.phrases.known[0]
+                yield self._list_neighbours(focal, k, threshold, among, ring) if is_known else None
+
     def of_sum(
         self, positive: Sequence[str], negative: Sequence[str], *, k: int = 10
     ) -> Results[Neighbour] | None:
@@ -340,14 +372,17 @@ class NeighbourSearch:
 
     def _list_neighbours(
         self, focal: "_Focal", k: int | None, threshold: float | None = None,
-        among: int | None = None,
+        among: int | None = None, first_rows: "_Ring | None" = None,
     ) -> NeighbourList:  # fmt: skip
-        """Return the neighbours of a focal vector, with the number of near-duplicates left out."""
+        """Return the neighbours of a focal vector, with the number of near-duplicates left out.
+
+        Arguments:
+            first_rows: what the search of the first ring gives, where it was searched before.
+        """
         table, by_bits = self._table, self._estimator.estimate == "bits"
-        radius = _radius(threshold, table.n_bits, 0.0 if by_bits else _LENIENCE)
         wanted = len(self._part) if k is None else k
         near, hidden = _Near.nothing(), 0
-        for at, distances in self._rings(focal, wanted, threshold, radius, among):
+        for at, distances in self._rings(focal, wanted, threshold, among, first_rows):
             if threshold is not None and not by_bits:
                 at, distances = self._above(focal, at, distances, threshold)
             ring, n_hidden = self._listed(
@@ -367,32 +402,63 @@ class NeighbourSearch:
         return NeighbourList(Results(named), hidden)
 
     def _rings(
-        self, focal: "_Focal", wanted: int, threshold: float | None, radius: int, among: int | None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        self, focal: "_Focal", wanted: int, threshold: float | None, among: int | None,
+        first_rows: "_Ring | None",
+    ) -> Iterator["_Ring"]:  # fmt: skip
         """Yield places and distances of the rows around the focal phrase, ring by ring.
 
         Each ring holds all rows as near as its farthest that are in no ring before. Where
         distances alone decide, the first ring holds what is wanted; under a threshold, all that
         may reach it; else sizes are fixed, so that what is listed first does not depend on k.
         """
-        size, distinct = len(self._part), self._part.distinct
-        among = among if distinct else None
-        n = among or _FIRST_RING
-        if among is None and threshold is not None:
-            n = size
-        elif not distinct and self._estimator.estimate == "bits":
-            n = wanted
+        n, radius = self._first_ring(wanted, threshold, among)
         inner = -1
         while True:
             asked = n + focal.rows.size  # which are left out
-            at, distances = self._nearest_rows(focal.phrases.bits[0], asked, radius)
-            is_last = at.size < asked or among is not None
+            at, distances = first_rows or self._nearest_rows(focal.phrases.bits[0], asked, radius)
+            first_rows = None
+            is_last = at.size < asked or (among is not None and self._part.distinct)
             is_beyond = (distances > inner) & ~np.isin(self._rows(at), focal.rows)
             yield at[is_beyond], distances[is_beyond]
             if is_last:
                 return
             inner = int(distances[-1])
-            n = min(_WIDER * n, size)
+            n = min(_WIDER * n, len(self._part))
+
+    def _first_ring(
+        self, wanted: int, threshold: float | None, among: int | None
+    ) -> tuple[int, int]:
+        """Return (rows of the first ring without the focal phrase's own, their largest distance).
+
+        Arguments:
+            wanted, threshold, among: as `_rings` takes them.
+        """
+        by_bits, distinct = self._estimator.estimate == "bits", self._part.distinct
+        radius = _radius(threshold, self._table.n_bits, 0.0 if by_bits else _LENIENCE)
+        among = among if distinct else None
+        if among is None and threshold is not None:
+            return len(self._part), radius
+        if among is None and not distinct and by_bits:
+            return wanted, radius
+        return among or _FIRST_RING, radius
+
+    def _first_rings(
+        self, focals: "list[_Focal]", k: int | None, threshold: float | None, among: int | None
+    ) -> "list[_Ring | None]":
+        """Return what `_nearest_rows` does for the first ring of each phrase; None where it has to.
+
+        Arguments:
+            k, threshold, among: as `neighbour_list` takes them.
+        """
+        n, radius = self._first_ring(len(self._part) if k is None else k, threshold, among)
+        if self._inside is not None or n > _MOST_ROWS or len(focals) == 1:
+            return [None] * len(focals)
+        queries = np.concatenate([focal.phrases.bits for focal in focals])
+        rings = self._part.nearest_of_many(queries, n + 1, radius)
+        if self._part.distinct:
+            of_all = np.concatenate([at for at, _ in filter(None, rings)])
+            self._part.distinctive.describe(self._rows(of_all))
+        return rings
 
     def _rows(self, at: np.ndarray) -> np.ndarray:
         """Return rows of the table by their places among those that are searched.
@@ -435,6 +501,15 @@ class NeighbourSearch:
     def _focal(self, *normal: str) -> "_Focal":
         rows = self._table.find_normal(normal)
         return _Focal(" ".join(normal), rows, self._estimator.of_phrases(normal))
+
+    def _focals(self, normal: list[str]) -> "list[_Focal]":
+        """Return `_focal` of each phrase, given in its normal form."""
+        rows = self._table.find_normal(normal)
+        phrases = self._estimator.of_phrases(normal)
+        return [
+            _Focal(text, rows[place : place + 1], phrases.one(place))
+            for place, text in enumerate(normal)
+        ]
 
     def _listed(
         self, focal: "_Focal", at: np.ndarray, distances: np.ndarray, before: np.ndarray,
@@ -524,6 +599,10 @@ class NeighbourSearch:
         return np.rint((1.0 - cosines) * _COSINE_STEPS).astype(np.int64)
 
 
+# Places among the rows that are searched, and their Hamming distances, int64 both, nearest first.
+_Ring = tuple[np.ndarray, np.ndarray]
+
+
 @dataclass(frozen=True)
 class _Focal:
     """The focal vector of a search: of a phrase, or the sum of several.
@@ -578,8 +657,16 @@ class _SearchRows:
 
     def nearest(self, query: np.ndarray, k: int, radius: int) -> tuple[np.ndarray, np.ndarray]:
         """Return (places among the rows, their Hamming distances), the nearest first."""
-        among = self.rows if len(self.bits) > len(self) else None
-        return nearest_bits(self.bits, query, k, radius, among)
+        return nearest_bits(self.bits, query, k, radius, self._among)
+
+    def nearest_of_many(self, queries: np.ndarray, k: int, radius: int) -> list[_Ring | None]:
+        """Return what `nearest` does for each query; None where it has too many ties."""
+        return nearest_bits_of_many(self.bits, queries, k, radius, self._among)
+
+    @property
+    def _among(self) -> np.ndarray | None:
+        """The rows of `bits` that are searched; None: all."""
+        return self.rows if len(self.bits) > len(self) else None
 
 
 _ALL_ROWS = frozen(np.empty(0, np.uint32))
@@ -612,6 +699,36 @@ def nearest_bits(
         frozen(bits), _ALL_ROWS if among is None else frozen(among), frozen(query), k, max_distance
     )
     return nearest
+
+
+def nearest_bits_of_many(
+    bits: np.ndarray,
+    queries: np.ndarray,
+    k: int,
+    radius: int | None = None,
+    among: np.ndarray | None = None,
+) -> list[_Ring | None]:
+    """Return what `nearest_bits` does for each of many queries, in one pass over the rows.
+
+    None for a query with too many rows as near as the k-th.
+
+    Arguments:
+        bits, k, radius, among: as `nearest_bits` takes them.
+        queries: uint64[n_queries, n_words].
+    """
+    n_queries, n_words = queries.shape
+    if k < 1 or not len(bits if among is None else among):
+        return [None] * n_queries
+    room = 4 * (k + BLOCK)
+    rows, distances = np.empty((n_queries, room), np.int64), np.empty((n_queries, room), np.uint16)
+    sizes = nearest_rows_of_many(
+        frozen(bits), _ALL_ROWS if among is None else frozen(among), frozen(queries), k,
+        64 * n_words if radius is None else radius, rows, distances,
+    )  # fmt: skip
+    return [
+        None if size < 0 else (rows[q, :size].copy(), distances[q, :size].astype(np.int64))
+        for q, size in enumerate(sizes.tolist())
+    ]
 
 
 _LOCKS = {"making": Lock()}

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, compress
 from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from distsim.signatures.table import StoredTable
 _COMMON_SHARE = 1 / 1000
 _LEAST_COHESION = 4.0
 _NEARLY_ALL = 0.8  # of a phrase's occurrences, in a longer one
+_MAX_DESCRIBED = 1 << 19  # rows of which is kept what was found, of some 80 bytes
 _MAX_FORM_STEPS = 3  # from a form to its base word: buildings, building, build
 
 
@@ -35,8 +37,8 @@ class Cores:
     ascending within a core. keys: uint64, equal for equal cores of the same forms. bare: uint8,
     whether a phrase neither begins nor ends with punctuation. strengths, tokens: int64,
     occurrences and number of tokens of each row. plain: bool, whether no token is distinctive.
-    fragments: bool, whether a phrase of several tokens is none by itself, as `_are_fragments`
-    tells it.
+    fragments: bool, whether a phrase of several tokens is a piece of text by chance, as `_pieces`
+    tells it, or stands nearly always in one of the other rows.
     """
 
     starts: np.ndarray
@@ -47,6 +49,26 @@ class Cores:
     tokens: np.ndarray
     plain: np.ndarray
     fragments: np.ndarray
+
+
+class _DescribedRows(NamedTuple):
+    """What rows of a table have by themselves, an array of each.
+
+    begins, sizes: int64, where the words of the core begin, and their number. keys, bare, plain:
+    as of Cores. by_chance, behind, before: as `_pieces` returns them.
+    """
+
+    begins: Any
+    sizes: Any
+    keys: Any
+    bare: Any
+    plain: Any
+    by_chance: Any
+    behind: Any
+    before: Any
+
+
+_DTYPES = (np.int64, np.int64, np.uint64, np.uint8, bool, bool, np.int64, np.int64)
 
 
 class DistinctiveWords:
@@ -79,7 +101,55 @@ class DistinctiveWords:
         return int(self._table.strengths[self.tokens == 1].sum(dtype=np.int64))
 
     def cores(self, rows: np.ndarray) -> Cores:
-        """Return the cores of some rows.
+        """Return the cores of some rows; what a row has by itself is found once.
+
+        Arguments:
+            rows: int64[n].
+        """
+        with self._lock:
+            self._describe_rows(rows)
+            slots = self._slots[rows] - 1
+            of_rows = _DescribedRows(*(column.view()[slots] for column in self._rows))
+            places = places_of_ranges(of_rows.begins, of_rows.sizes)
+            words = self._words.view()[places]
+            if self._rows.keys.view().size > _MAX_DESCRIBED:
+                self._forget()
+        n_tokens = self.tokens[rows].astype(np.int64)
+        wholes = np.concatenate([of_rows.behind, of_rows.before])
+        in_longer = (n_tokens > 1) & np.isin(rows, wholes[wholes >= 0])
+        starts = np.concatenate([[0], np.cumsum(of_rows.sizes)])
+        arrays = (
+            starts, words, of_rows.keys, of_rows.bare, self._table.strengths[rows].astype(np.int64),
+            n_tokens, of_rows.plain, of_rows.by_chance | in_longer,
+        )  # fmt: skip
+        return Cores(*map(frozen, arrays))
+
+    def describe(self, rows: np.ndarray) -> None:
+        """Find what `cores` needs of rows that it will be asked for, in less time for many at once.
+
+        Arguments:
+            rows: int64[n].
+        """
+        with self._lock:
+            self._describe_rows(rows)
+
+    def _describe_rows(self, rows: np.ndarray) -> None:
+        """Note what rows have by themselves that were not asked for yet; the caller has the lock.
+
+        Arguments:
+            rows: int64[n].
+        """
+        rows = np.unique(rows[self._slots[rows] == 0])
+        if not rows.size:
+            return
+        try:
+            self._describe_new_rows(rows)
+        except BaseException:
+            self._forget()
+            raise
+
+    def _describe_new_rows(self, rows: np.ndarray) -> None:
+        """Note what some rows, each once and not described yet, have by themselves.
 
         Arguments:
             rows: int64[n].
@@ -90,37 +160,43 @@ class DistinctiveWords:
         bases, is_word, is_distinctive, of_tokens = map(
             frozen, self._describe_tokens(hashes, text, begins, ends)
         )
-        arrays = kernel.gather_cores(frozen(starts), frozen(hashes), is_distinctive, is_word)
+        core_starts, words, keys, bare = kernel.gather_cores(
+            frozen(starts), frozen(hashes), is_distinctive, is_word
+        )
         if self._inflections is not None:
-            by_base = kernel.gather_cores(frozen(starts), bases, is_distinctive, is_word)
-            arrays = (*by_base[:2], *arrays[2:])
-        strengths = self._table.strengths[rows].astype(np.int64)
-        plain = np.zeros(rows.size, bool)
-        if rows.size:
-            plain = np.bitwise_or.reduceat(is_distinctive, starts[:-1]) == 0
-        tokens = starts, is_word, of_tokens
-        fragments = self._are_fragments(rows, strengths, tokens, text, begins, ends)
-        return Cores(*map(frozen, (*arrays, strengths, n_tokens, plain, fragments)))
+            core_starts, words = kernel.gather_cores(
+                frozen(starts), bases, is_distinctive, is_word
+            )[:2]
+        plain = np.bitwise_or.reduceat(is_distinctive, starts[:-1]) == 0
+        pieces = self._pieces(rows, (starts, is_word, of_tokens), text, begins, ends)
+        begins_of_cores = core_starts[:-1] + self._words.view().size
+        columns = begins_of_cores, np.diff(core_starts), keys, bare, plain, *pieces
+        first = self._rows.keys.view().size
+        for column, values in zip(self._rows, columns, strict=True):
+            column.append(values)
+        self._words.append(words)
+        self._slots[rows] = np.arange(first + 1, first + rows.size + 1)
 
-    def _are_fragments(
-        self, rows: np.ndarray, strengths: np.ndarray, tokens: tuple[np.ndarray, ...],
-        text: np.ndarray, begins: np.ndarray, ends: np.ndarray,
-    ) -> np.ndarray:  # fmt: skip
-        """Return whether phrases are pieces of text that happen to stand together, bool[n].
+    def _pieces(
+        self, rows: np.ndarray, tokens: tuple[np.ndarray, ...], text: np.ndarray,
+        begins: np.ndarray, ends: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        """Return what tells that phrases are pieces of text that happen to stand together.
 
-        Those are less than _LEAST_COHESION times as frequent as if the first token and the rest
-        were independent, or the last one and what is before it (`and to`). So are those that stand
-        nearly always in one of the rows that adds a word (`deputy prime`). Words never are, nor
-        phrases of which parts are not in the table.
+        bool[n], whether a phrase is less than _LEAST_COHESION times as frequent as if the first
+        token and the rest were independent, or the last one and what is before it (`and to`).
+        int64[n] twice, the row of what is behind the first word of a phrase, and of what is before
+        the last, where it stands nearly always in this phrase (`deputy prime`); -1 elsewhere.
+        Words are no pieces, nor phrases of which parts are not in the table.
 
         Arguments:
-            rows, strengths: int64[n], and their occurrences.
+            rows: int64[n].
             tokens: int64[n + 1], the first token of each phrase; by token uint8, whether it is a
                 word, and int64, its row or -1.
             text: uint8. begins, ends: int64, half-open range of each token in the text.
         """
         starts, is_word, of_tokens = tokens
-        fragments = np.zeros(rows.size, bool)
+        by_chance, wholes = np.zeros(rows.size, bool), np.full((2, rows.size), -1, np.int64)
         several = np.flatnonzero(np.diff(starts) > 1)
         first, last = starts[several], starts[several + 1] - 1
         head, behind, before, tail = (of_tokens[at] for at in (first, last, first, last))
@@ -130,15 +206,14 @@ class DistinctiveWords:
         behind[longer], before[longer] = self._rows_of(text, *without_first, *without_last)
         pieces = np.stack([head, behind, before, tail])
         counts = np.where(pieces < 0, 0, self._table.strengths[pieces]).astype(np.float64)
-        own = strengths[several]
-        by_chance = np.maximum(counts[0] * counts[1], counts[2] * counts[3]) / max(self.n_words, 1)
-        fragments[several] = own < _LEAST_COHESION * by_chance
-        wholes = [
-            behind[(is_word[first] != 0) & (own >= _NEARLY_ALL * counts[1])],
-            before[(is_word[last] != 0) & (own >= _NEARLY_ALL * counts[2])],
-        ]
-        fragments[several] |= np.isin(rows[several], np.concatenate(wholes))
-        return fragments
+        own = self._table.strengths[rows[several]].astype(np.int64)
+        expected = np.maximum(counts[0] * counts[1], counts[2] * counts[3]) / max(self.n_words, 1)
+        by_chance[several] = own < _LEAST_COHESION * expected
+        is_behind = (is_word[first] != 0) & (own >= _NEARLY_ALL * counts[1])
+        is_before = (is_word[last] != 0) & (own >= _NEARLY_ALL * counts[2])
+        wholes[0, several[is_behind]] = behind[is_behind]
+        wholes[1, several[is_before]] = before[is_before]
+        return by_chance, *wholes
 
     def _rows_of(self, text: np.ndarray, *edges: np.ndarray) -> np.ndarray:
         """Return the rows of ranges of a text, -1 where there is none; int64[m, n].
@@ -160,23 +235,18 @@ class DistinctiveWords:
 
         And the rows of the tokens in the table, int64, -1 where there is none.
 
-        Found once a token.
+        Found once a token; the caller has the lock.
 
         Arguments:
             hashes: uint64[n], of tokens.
             text: uint8. begins, ends: int64[n], half-open range of each token in it.
         """
-        with self._lock:
-            numbers, new = self._numbering.number(hashes)
-            if new.size:
-                try:
-                    columns = self._describe_new(text, begins[new], ends[new])
-                except BaseException:
-                    self._forget()
-                    raise
-                for column, values in zip(self._columns, columns, strict=True):
-                    column.append(values)
-            return tuple(column.view()[numbers] for column in self._columns)
+        numbers, new = self._numbering.number(hashes)
+        if new.size:
+            columns = self._describe_new(text, begins[new], ends[new])
+            for column, values in zip(self._tokens, columns, strict=True):
+                column.append(values)
+        return tuple(column.view()[numbers] for column in self._tokens)
 
     def _describe_new(
         self, text: np.ndarray, begins: np.ndarray, ends: np.ndarray
@@ -189,11 +259,14 @@ class DistinctiveWords:
         return self._base_hashes(tokens), is_word, self._are_distinctive(rows) & is_word, rows
 
     def _forget(self) -> None:
-        """Start anew with the tokens that were looked up."""
+        """Start anew with the tokens and rows that were looked up."""
         self._numbering = HashNumbering()
-        self._columns = tuple(
+        self._tokens = tuple(
             GrowingArray(dtype) for dtype in (np.uint64, np.uint8, np.uint8, np.int64)
         )
+        self._slots = np.zeros(len(self._table), np.int32)  # 0: not described yet
+        self._rows = _DescribedRows(*map(GrowingArray, _DTYPES))
+        self._words = GrowingArray(np.uint64)
 
     def core(self, phrase: str) -> tuple[np.ndarray, np.ndarray]:
         """Return (the core of a phrase, all its words): hashes of base words, uint64, ascending.
@@ -222,6 +295,8 @@ class DistinctiveWords:
         candidates = {
             form: rules.candidates(form, bool) for form in tokens if form not in self._bases
         }
+        if not candidates:
+            return
         words = list(dict.fromkeys(chain(candidates, *candidates.values())))
         rows = self._table.find_normal(words)
         strengths = np.where(rows >= 0, self._table.strengths[rows].astype(np.int64), 0).tolist()

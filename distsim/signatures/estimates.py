@@ -116,6 +116,18 @@ class KnownPhrases:
             return self.vectors
         return self.signs / np.float32(np.sqrt(self.signs.shape[1]))
 
+    def one(self, number: int) -> "KnownPhrases":
+        """Return what is known of one phrase.
+
+        Arguments:
+            number: 0 to n - 1.
+        """
+        of_phrase = slice(number, number + 1)
+        return KnownPhrases(
+            self.known[of_phrase], self.composed[of_phrase], self.bits[of_phrase],
+            self.vectors[of_phrase], self.fidelities[of_phrase],
+        )  # fmt: skip
+
     def sum(self, signs: np.ndarray) -> "KnownPhrases":
         """Return what is known of the signed sum of all phrases' vectors, like that of one phrase.
 

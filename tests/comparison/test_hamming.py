@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from distsim.comparison.nearest import nearest_bits
+from distsim.comparison.nearest import nearest_bits, nearest_bits_of_many
 from distsim.kernels.compiled import frozen
 from distsim.signatures.kernels.hamming import BLOCK
 from tests.naive import core as naive
@@ -51,3 +51,35 @@ def test_rows_that_come_ever_nearer_are_all_seen():
     assert distances.tolist() == sorted(distances.tolist())
     assert set(rows.tolist()) == {row for row in range(n) if 64 - 64 * row // n == 1}
     assert nearest_bits(bits, np.zeros(1, np.uint64), 5, -1)[0].size == 0
+
+
+@pytest.mark.parametrize("n_words", [1, 3, 4])
+@pytest.mark.parametrize("n", [0, 1, BLOCK, BLOCK + 1, 9 * BLOCK + 7])
+@pytest.mark.parametrize("n_queries", [0, 1, 5])
+def test_many_queries_have_the_rows_of_each_alone(n, n_words, n_queries):
+    draw = np.random.default_rng(n + n_words)
+    bits = draw.integers(0, 8, (n, n_words)).astype(np.uint64)
+    queries = draw.integers(0, 8, (n_queries, n_words)).astype(np.uint64)
+    chosen = np.flatnonzero(draw.random(n) < 0.4).astype(np.uint32)
+    for among, rows in ((None, np.arange(n)), (chosen, chosen)):
+        ranked = [naive.ranked_by_hamming(bits[rows].tolist(), one) for one in queries.tolist()]
+        for k in (1, 7, 300, n + 5):
+            for radius in (None, 0, 2):
+                nearest = nearest_bits_of_many(frozen(bits), queries, k, radius, among)
+                assert len(nearest) == n_queries
+                for query, of_query, wanted in zip(queries, nearest, ranked, strict=True):
+                    if of_query is None:  # too many ties: left to a search of this query
+                        of_query = nearest_bits(bits, query, k, radius, among)
+                    assert list(zip(*(part.tolist() for part in of_query[::-1]), strict=True)) == [
+                        one for one in wanted
+                        if one[0] <= wanted[min(k, rows.size) - 1][0]
+                        and (radius is None or one[0] <= radius)
+                    ]  # fmt: skip
+
+
+def test_only_a_query_with_too_many_ties_is_left_out():
+    bits = np.full((40 * BLOCK, 2), 7, np.uint64)
+    bits[5 : 8 * BLOCK] = np.arange(8 * BLOCK - 5)[:, None] << 8
+    near_all, near_one = nearest_bits_of_many(bits, bits[[0, 5 + 2**10]], 1)
+    assert near_all is None
+    assert [part.tolist() for part in near_one] == [[5 + 2**10], [0]]

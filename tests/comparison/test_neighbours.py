@@ -254,6 +254,49 @@ def test_tokens_that_were_looked_up_tell_the_same(learned, monkeypatch):  # noqa
         assert np.array_equal(values, expected)
 
 
+def test_rows_that_were_described_tell_the_same(learned, monkeypatch):  # noqa: F811
+    _, table = learned
+    order = np.random.default_rng(1).permutation(len(table))
+    wanted = DistinctiveWords(table).cores(order)
+    for most in (1 << 19, 100):  # beyond which all is forgotten
+        monkeypatch.setattr("distsim.signatures.distinctive_words._MAX_DESCRIBED", most)
+        words = DistinctiveWords(table)
+        words.describe(order[::3])
+        for rows in (order[:0], order[::7], order[5:40], order):
+            fresh = vars(DistinctiveWords(table).cores(rows))
+            for name, values in vars(words.cores(rows)).items():
+                assert np.array_equal(values, fresh[name]), name
+        assert np.array_equal(words.cores(order).fragments, wanted.fragments)
+    assert wanted.fragments.any()
+
+
+@pytest.mark.parametrize("estimate", ["bits", "restored"])
+@pytest.mark.parametrize("distinct", [True, False])
+@pytest.mark.parametrize(
+    "limits",
+    [{}, {"k": 3}, {"k": None, "threshold": 0.2}, {"threshold": 0.95}, {"k": 4, "among": 30}],
+)
+def test_neighbours_of_many_phrases_are_those_of_each(
+    learned, monkeypatch, limits, distinct, estimate  # noqa: F811
+):  # fmt: skip
+    _, table = learned
+    monkeypatch.setattr("distsim.comparison.nearest.AT_ONCE", 7)
+    monkeypatch.setattr("distsim.comparison.nearest._FIRST_RING", 40)
+    monkeypatch.setattr("distsim.comparison.finder.word_neighbours.AT_ONCE", 5)
+    phrases = [table.text(row) for row in range(0, len(table), len(table) // 20)]
+    phrases[3:3] = ["the old king of spain", "xyzzy", "xyzzy plugh", "Alice"]
+    search = NeighbourSearch(table, min_strength=2, distinct=distinct, estimate=estimate)
+    for searched in (search, search.within(lengths=(1, 2))):
+        together = list(searched.neighbour_lists(phrases, **limits))
+        assert together == [searched.neighbour_list(phrase, **limits) for phrase in phrases]
+        assert together[4] is None
+        assert sum(one is not None for one in together) >= len(phrases) - 2
+    if "among" not in limits and limits.get("k", 10) is not None:
+        options = {"min_strength": 2, "distinct": distinct, "estimate": estimate, **limits}
+        each = [neighbours(table, phrase, **options) for phrase in phrases]
+        assert neighbours(table, phrases, **options) == each
+
+
 def test_a_search_is_made_once_a_table(table):
     first = NeighbourSearch(table, min_strength=5)
     neighbours(table, "alice", k=3, min_strength=5)

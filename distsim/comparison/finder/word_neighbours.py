@@ -4,7 +4,7 @@
 server, which keeps its searches, asks `WordNeighbours` first where single words are wanted.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from math import nan
 from typing import Literal, NamedTuple, Self, Unpack, overload
@@ -16,6 +16,7 @@ from distsim.comparison.finder.word_finder import SHIPPED
 from distsim.comparison.finder.word_substitutes import WordSubstitutes
 from distsim.comparison.measures import Similarity, cosine
 from distsim.comparison.nearest import (
+    AT_ONCE,
     RERANKED,
     Neighbour,
     NeighbourList,
@@ -242,17 +243,46 @@ class NeighbourLister:
             phrase: words separated by spaces.
             k: maximum number of results; None: all.
         """
-        if self._words is not None:
-            least = self._options.get("min_strength") or 0
-            rows = self._words.nearest(phrase, k=k, threshold=self._threshold, min_strength=least)
-            if rows is not None:
-                return WordList(rows)
+        word_list = self._word_list(phrase, k)
+        if word_list is not None:
+            return word_list
         if self._measure is not None:
             return self._search.reranked_list(phrase, self._measure, k=k, among=self._among)
-        threshold = self._threshold
-        if k is None and threshold is None:
-            threshold = _LOWEST_SIMILARITY
-        return self._search.neighbour_list(phrase, k=k, threshold=threshold)
+        return self._search.neighbour_list(phrase, k=k, threshold=self._lowest(k))
+
+    def neighbour_lists(
+        self, phrases: Sequence[str], k: int | None = 10
+    ) -> Iterator[NeighbourList | WordList | None]:
+        """Yield what `neighbour_list` returns for each phrase; the table is searched for many.
+
+        Arguments:
+            phrases: words separated by spaces.
+            k: maximum number of results; None: all.
+        """
+        if self._measure is not None:
+            yield from (self.neighbour_list(phrase, k) for phrase in phrases)
+            return
+        for first in range(0, len(phrases), AT_ONCE):
+            together = phrases[first : first + AT_ONCE]
+            word_lists = [self._word_list(phrase, k) for phrase in together]
+            answers = zip(together, word_lists, strict=True)
+            others = [phrase for phrase, listed in answers if listed is None]
+            of_table: Iterator[NeighbourList | None] = iter(())
+            if others:
+                of_table = self._search.neighbour_lists(others, k=k, threshold=self._lowest(k))
+            yield from (next(of_table) if listed is None else listed for listed in word_lists)
+
+    def _word_list(self, phrase: str, k: int | None) -> WordList | None:
+        """Return what the finder lists; None where it does not know the phrase, or is not asked."""
+        if self._words is None:
+            return None
+        least = self._options.get("min_strength") or 0
+        rows = self._words.nearest(phrase, k=k, threshold=self._threshold, min_strength=least)
+        return None if rows is None else WordList(rows)
+
+    def _lowest(self, k: int | None) -> float | None:
+        """Return the threshold of a search for k rows: one that all reach where all are wanted."""
+        return _LOWEST_SIMILARITY if k is None and self._threshold is None else self._threshold
 
 
 NearRows = Results[Neighbour] | Results[WordNeighbour]
@@ -319,10 +349,8 @@ def neighbours(
     """
     lister = NeighbourLister(table, by=by, threshold=threshold, among=among, **options)
 
-    def rows_of(text: str) -> NearRows | None:
-        listed = lister.neighbour_list(text, k)
-        return None if listed is None else listed.neighbours
-
     if isinstance(phrase, str):
-        return rows_of(phrase)
-    return [rows_of(text) for text in one_or_many_texts(phrase, "phrase")]
+        listed = lister.neighbour_list(phrase, k)
+        return None if listed is None else listed.neighbours
+    near_lists = lister.neighbour_lists(one_or_many_texts(phrase, "phrase"), k)
+    return [None if listed is None else listed.neighbours for listed in near_lists]
