@@ -32,6 +32,7 @@ from distsim.paraphrase import Monolingual
 
 UPDATE = "update"
 METHODS = ("none", "best", "add", "average", UPDATE)
+LENGTHS = "update, scores of lengths"
 OTHERS = "update, paraphrases of other phrases"
 
 
@@ -60,7 +61,7 @@ def paths(table: Path, old: Path) -> list[int]:
 
 
 def augmented(bitext: Bitext, index: Path, given: argparse.Namespace) -> list[Path]:
-    """Return the baseline's table, then those of METHODS and of OTHERS."""
+    """Return the baseline's table, then those of METHODS, of LENGTHS and of OTHERS."""
     folder = given.work
     table, asked, answers = folder / "table", folder / "asked", folder / "answers.jsonl"
     if not answers.exists():
@@ -72,13 +73,15 @@ def augmented(bitext: Bitext, index: Path, given: argparse.Namespace) -> list[Pa
         )  # fmt: skip
     of_others(answers, folder / "others.jsonl")
     tables = [table]
-    for name in (*METHODS, OTHERS):
-        method, source = (name, answers) if name in METHODS else (UPDATE, folder / "others.jsonl")
-        tables.append(folder / f"{source.stem}.{method}")
+    for name in (*METHODS, LENGTHS, OTHERS):
+        method = name if name in METHODS else UPDATE
+        source = folder / "others.jsonl" if name == OTHERS else answers
+        features = "lengths" if name == LENGTHS else "one"
+        tables.append(folder / f"{source.stem}.{method}.{features}")
         if not tables[-1].exists():
             distsim(
                 "augment", table, "--paraphrases", source, "-o", tables[-1], "--set",
-                f"method={method}",
+                f"method={method}", "--set", f"features={features}",
             )  # fmt: skip
     return tables
 
@@ -118,7 +121,7 @@ def main() -> None:
     unknown = {word for source, _ in bitext.test for word in source} - words
     wanted = setting.wanted({word: [] for word in unknown})
     outcomes = end_to_end(setting, tables, wanted, given.tunings)
-    systems = ("baseline", *METHODS, OTHERS)
+    systems = ("baseline", *METHODS, LENGTHS, OTHERS)
     print_table(
         ["pairs", "system", "BLEU", "difference", "chrF", "difference", "recall"],
         quality_rows(given.size, outcomes, references, systems),

@@ -66,7 +66,7 @@ Identities = Literal["mark", "drop"]
 PivotEstimate = Literal["pivot", "counts", "mean"]
 ParaphrasedSide = Literal["english", "other"]
 Aggregation = Literal["none", "best", "add", "average", "update"]
-AddedScores = Literal["one", "two"]
+AddedScores = Literal["one", "two", "lengths"]
 Copies = Literal["rules", "decoder"]
 Compression = Literal["gz", "zst"]
 

@@ -191,7 +191,12 @@ def _list_settings() -> NoReturn:
 def _augment_by_paraphrases(
     table: str, paraphrases: str, output: str, settings: list[str] | None, on_error: OnErrorOption
 ) -> None:
-    from distsim.paraphrase.augment import AugmentOptions, augment_phrase_table, decoder_note
+    from distsim.paraphrase.augment import (
+        N_ADDED,
+        AugmentOptions,
+        augment_phrase_table,
+        decoder_note,
+    )
 
     (options,) = chosen(AugmentOptions(), settings=settings)
     with progress_bar() as bar:
@@ -215,4 +220,4 @@ def _augment_by_paraphrases(
         if n:
             say(f"{n:,} {outcome}")
     _say_faults(report.faulty, report.is_sorted)
-    say(decoder_note(output, report.n_scores, 1 if options.features == "one" else 2))
+    say(decoder_note(output, report.n_scores, N_ADDED[options.features]))

@@ -1,7 +1,7 @@
 """Phrase tables augmented with rules for unknown phrases (Marton 2013, 4.2).
 
 For an unknown f with paraphrases f_i in the table, every rule (f_i, e) gives a rule (f, e); all
-rules have one more score, or two, which is 1 on those that were there before.
+rules have one more score, or two or five, which is 1 on those that were there before.
 """
 
 import math
@@ -155,6 +155,7 @@ def write_merged(
 
 AGGREGATIONS: tuple[str, ...] = get_args(Aggregation)
 FEATURES: tuple[str, ...] = get_args(Features)
+N_ADDED: dict[str, int] = {"one": 1, "two": 2, "lengths": 5}  # scores
 
 _CACHED_TOKENS = 1 << 16
 
@@ -235,8 +236,9 @@ class AugmentOptions:
     Arguments:
         method: how the scores of several paths to a rule become one; `none` keeps a rule for
             each path. The other scores and the counts are those of the best path.
-        features: one added score, or two: the first for single words, the second for longer
-            phrases; the unused one is 1.
+        features: one added score; two: the first for single words, the second for longer
+            phrases; the unused one is 1; or five, of `lengths` (section 6.5): the score, then with
+            f words of the phrase and c of its paraphrase e^-|f - c|, f / c, e^-f and e^-c.
         translations: the number of most probable rules taken of each paraphrase; 0: all, which
             for a frequent word may be a hundred thousand.
         probability: which score, from 0, is p(e|f) by which they are ranked: the third of four or
@@ -431,7 +433,7 @@ class _Augmenter:
         report.is_sorted = self._order.is_sorted
         waiting = [phrase for phrase in self._phrases if phrase not in self._known]
         report.known_already = len(self._phrases) - len(waiting)
-        idle = [b"1"] * (1 if self._features == "one" else 2)
+        idle = [b"1"] * N_ADDED[self._features]
         report.old_entries = write_merged(
             entries, lambda entry: entry.with_score(*idle).line(), waiting, self._new_lines,
             self._order, writer,
@@ -444,7 +446,6 @@ class _Augmenter:
             report.without_translation += bool(self._phrases[phrase])
             return
         report.new_phrases += 1
-        is_word = len(phrase.split()) == 1
         for target in sorted(paths):
             ordered = sorted(paths[target], key=lambda path: (-path.score, path.rank))
             if self._method == "none":
@@ -453,11 +454,19 @@ class _Augmenter:
                 scores = [path.score for path in ordered]
                 new = [(ordered[0].entry, aggregate(scores, self._method))]
             for entry, score in new:
-                added = [_number(score)]
-                if self._features == "two":
-                    added = [*added, b"1"] if is_word else [b"1", *added]
+                added = self._added(score, len(phrase.split()), len(entry.source.split()))
                 report.new_entries += 1
                 yield entry.with_source(phrase).with_score(*added).line()
+
+    def _added(self, score: float, n_words: int, n_paraphrase: int) -> list[bytes]:
+        """Return the added scores of a new rule, whose logarithms a decoder weighs."""
+        if self._features == "two":
+            return [_number(score), b"1"] if n_words == 1 else [b"1", _number(score)]
+        lengths = (
+            math.exp(-abs(n_words - n_paraphrase)), n_words / n_paraphrase, math.exp(-n_words),
+            math.exp(-n_paraphrase),
+        )  # fmt: skip
+        return [_number(score), *map(_number, lengths if self._features == "lengths" else ())]
 
     def _paths(self, paraphrases_of_phrase: list[tuple[str, float]]) -> dict[bytes, list[_Path]]:
         """Return the paths to each target: one for each rule of each paraphrase."""

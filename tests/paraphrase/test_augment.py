@@ -1,6 +1,7 @@
 """Phrase tables augmented with paraphrases: the paper's example, both layouts, order, errors."""
 
 import gzip
+import math
 import os
 import threading
 
@@ -88,6 +89,23 @@ def test_layout_of_today_two_features_in_order(files):
         "d e ||| y ||| 0.3 0.4 1 1 ||| 0-0 1-0 ||| 7 8 9 |||",
     ]
     assert report.is_sorted and report.known_already == 1 and report.new_phrases == 2
+
+
+def test_scores_of_lengths_are_powers_and_ratios_of_the_words_counted(files):
+    """`a q` by `b`: 2 and 1 words; `c` by `d e`, the best of two paths to y: 1 and 2."""
+    table, paraphrases, new = files(NEW, "c\t1\tb\t.5\nc\t2\td e\t.6\na q\t1\tb\t.25\n")
+    augment_phrase_table(table, paraphrases, new, options=AugmentOptions(features="lengths"))
+    added = {}
+    for line in new.read_text().splitlines():
+        source, target, scores = line.split(" ||| ")[:3]
+        added[source, target] = [float(score) for score in scores.split()[2:]]
+    by_words = {n: math.exp(-n) for n in (1, 2)}
+    assert added["a q", "x"] == pytest.approx(
+        [0.25, by_words[1], 2, by_words[2], by_words[1]], 1e-5
+    )
+    assert added["c", "x"] == pytest.approx([0.5, 1, 1, by_words[1], by_words[1]], 1e-5)
+    assert added["c", "y"] == pytest.approx([0.8, by_words[1], 0.5, *by_words.values()], 1e-5)
+    assert added["d e", "y"] == added["b", "x"] == [1] * 5
 
 
 def test_an_unsorted_table_gets_its_new_rules_at_the_end(files):
@@ -181,7 +199,7 @@ def test_other_misuse_is_refused(files):
     table, paraphrases, new = files(NEW, "c\t1\tb\t.5\n")
     with pytest.raises(ParameterError, match="`method` 'sum': choose one of none, best"):
         augment_phrase_table(table, paraphrases, new, options=AugmentOptions(method="sum"))
-    with pytest.raises(ParameterError, match="`features` 'three': choose one of one, two"):
+    with pytest.raises(ParameterError, match="`features` 'three': choose one of one, two, len"):
         augment_phrase_table(table, paraphrases, new, options=AugmentOptions(features="three"))
     with pytest.raises(InputError, match="read and written at once: name another output"):
         augment_phrase_table(table, paraphrases, table)
