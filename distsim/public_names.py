@@ -56,7 +56,7 @@ TABLE = (
     Home("contexts", "contexts.sources.counts", "", "NgramCounts"),
     Home("contexts", "contexts.sources.vectors", "", "GivenVectors VectorFile"),
     Home("contexts", "contexts.syntax.model", "", "SyntaxModel"),
-    Home("contexts", "contexts.vectors", "", "VectorModel"),
+    Home("contexts", "contexts.weights", "", "VectorModel"),
     Home("contexts", "contexts.weights", "", "Weighting"),
     Home("signatures", "signatures.composition", "", "Composition"),
     Home("signatures", "signatures.recipe", "PRESETS Recipe", "Fingerprint VECTORS"),

@@ -29,7 +29,6 @@ from distsim.cluster.executors import (
     spark_context,
     tasks_watched,
 )
-from distsim.cluster.plan import first_stays, replacing
 from distsim.corpus.annotating import (
     PIECE_CHARACTERS,
     AnnotatedFile,
@@ -42,6 +41,7 @@ from distsim.corpus.annotating import (
     packed_piece,
 )
 from distsim.corpus.sources import Source, file_state, find_texts, require_files
+from distsim.storage.resumption import FinishedTasks, first_stays, replacing
 
 _MOST_PIECES = 16  # of a task: minutes of work
 _TASKS = 64  # at least, where the text has so many pieces
@@ -56,6 +56,7 @@ class AnnotationJob:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.done = FinishedTasks(folder)
 
     def write_text(self, sources: Sequence[Source], n_bytes: int) -> int:
         """Return the number of tasks, for which the text is written unless it is there.
@@ -95,7 +96,7 @@ class AnnotationJob:
         Arguments:
             number: of the task.
         """
-        return self._path("done", number).exists()
+        return self.done.has("annotate", number)
 
     def run_task(self, annotator: Annotator, packs: bool, number: int) -> None:
         """Annotate the pieces of a task and write them.
@@ -112,8 +113,7 @@ class AnnotationJob:
                 piece = annotate_piece(annotator, lines)
                 total = total.plus(piece.report)
                 out.write(packed_piece(piece.text, packs))
-        with replacing(self._path("done", number)) as note:
-            note.write_text(json.dumps(total))
+        self.done.note("annotate", number, total)
 
     def join(self, output: AnnotatedFile, n_tasks: int) -> Report:
         """Return the totals of all tasks, whose files are put end to end.
@@ -125,7 +125,7 @@ class AnnotationJob:
         Raises:
             InputError: the text has no sentence.
         """
-        reports = [json.loads(self._path("done", n).read_text()) for n in range(n_tasks)]
+        reports = self.done.reports("annotate")
         total = Report(*map(sum, zip(Report(), *reports, strict=True)))
         if total.sentences:
             output.write(total, (self._path("parts", n).read_bytes() for n in range(n_tasks)))

@@ -14,13 +14,9 @@ whatever its settings are.
 
 import dataclasses
 import json
-import os
-import shutil
 import types
 import typing
-import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -43,57 +39,10 @@ from distsim.corpus.sources import (
 from distsim.indexes.build import NEAR, IndexOptions
 from distsim.signatures.recipe import DEFAULT, Recipe
 from distsim.storage import checksum_of_settings
-from distsim.storage.files import naming, raw_bytes
+from distsim.storage.files import raw_bytes
+from distsim.storage.resumption import replacing
 
 _HEAD_BYTES = 4096
-
-
-def attempt_name(path: Path) -> Path:
-    """Return a hidden sibling of `path` that no other attempt has.
-
-    Arguments:
-        path: of a file or folder that will be written.
-    """
-    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield the name of a temporary file, which replaces `path` at the end.
-
-    Arguments:
-        path: of the file that is written.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = attempt_name(path)
-    try:
-        with naming(path):
-            yield part
-            os.replace(part, path)
-    except BaseException:
-        with suppress(OSError):
-            part.unlink()
-        raise
-
-
-@contextmanager
-def first_stays(path: Path) -> Iterator[Path]:
-    """Yield the name of a temporary folder, which becomes `path` unless that exists.
-
-    Arguments:
-        path: of the folder that is written.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = attempt_name(path)
-    try:
-        yield part
-        try:
-            os.rename(part, path)
-        except OSError:
-            if not path.is_dir():
-                raise
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def save(path: Path, values: np.ndarray) -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import zstandard
 
-from distsim.cluster.plan import Plan, replacing
+from distsim.cluster.plan import Plan
 from distsim.cluster.words import CorpusWords
 from distsim.contexts.phrase_store import CountedPhrases, PhraseStore, Selection
 from distsim.contexts.sources.index import limits_of_words
 from distsim.contexts.sources.source import CountedText, ThreadTask, TrainingLimits, parts_of
 from distsim.contexts.weights import FeatureSpace
+from distsim.storage.resumption import replacing
 
 _LEVEL = 1
 _LENGTH_BYTES = 8

@@ -4,12 +4,11 @@ A stage goes over the parts or the ranges, or is one task. Parts that say someth
 packets, which an engine moves: `Spread` is such a pair of tasks.
 """
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +22,6 @@ from distsim.base.parallel import Progress
 from distsim.cluster import finder, tasks
 from distsim.cluster.finder import join_finder
 from distsim.cluster.job import Job
-from distsim.cluster.plan import replacing
 from distsim.contexts.sources.source import Work
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import permute_texts
@@ -32,6 +30,7 @@ from distsim.signatures.layout import PhraseColumns, StreamedRows, strongest_row
 from distsim.signatures.signing import require_rows
 from distsim.signatures.stores import ProjectionStore, clear_projections, only_its_own
 from distsim.storage.manifest import finder_inside
+from distsim.storage.resumption import FinishedTasks
 
 Over = Literal["parts", "ranges", "one"]
 Tally = dict[str, Any]
@@ -116,22 +115,14 @@ def find_stage(job: Job, name: str) -> Stage:
     return known[name]
 
 
-def report_path(job: Job, stage: Stage, number: int) -> Path:
-    """Return the path of the report of a finished task."""
-    return job.folder / "done" / f"{stage.name}-{number:06d}.json"
-
-
 def is_done(job: Job, stage: Stage, number: int) -> bool:
     """Return whether a task was done, by this run or an earlier one."""
-    return report_path(job, stage, number).exists()
+    return FinishedTasks(job.folder).has(stage.name, number)
 
 
 def reports(job: Job, name: str) -> list[Tally]:
     """Return the reports of the finished tasks of a stage, in order."""
-    return [
-        json.loads(path.read_text())
-        for path in sorted((job.folder / "done").glob(f"{name}-[0-9]*.json"))
-    ]
+    return FinishedTasks(job.folder).reports(name)
 
 
 def giving(job: Job, stage: Stage, number: int) -> Iterator[tuple[int, bytes]]:
@@ -170,7 +161,7 @@ class _reported:  # noqa: N801 (a context manager)
     """Measures the CPU time of a task and writes its report if it succeeds."""
 
     def __init__(self, job: Job, stage: Stage, number: int) -> None:
-        self._path = report_path(job, stage, number)
+        self._note = partial(FinishedTasks(job.folder).note, stage.name, number)
         self._tally: Tally = {}
 
     def __enter__(self) -> Tally:
@@ -181,8 +172,7 @@ class _reported:  # noqa: N801 (a context manager)
         if kind is None:
             self._tally["cpu"] = round(time.process_time() - self._begun, 3)
             self._tally["host"] = os.uname().nodename
-            with replacing(self._path) as part:
-                part.write_text(json.dumps(self._tally))
+            self._note(self._tally)
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from distsim.base.errors import InputError, ParameterError, counted
 from distsim.base.parallel import Progress, no_progress
 from distsim.cluster.job import Job
 from distsim.cluster.kernels import count_phrases, frequent_phrases, take_rows
-from distsim.cluster.plan import first_stays, mapped, save
+from distsim.cluster.plan import mapped, save
 from distsim.cluster.shuffled_source import (
     ClusterText,
     PacketsByRange,
@@ -50,6 +50,7 @@ from distsim.indexes.corpus_index import CorpusIndex
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import PartVectors, PartWords
 from distsim.signatures.signing import Signing, SignOptions
+from distsim.storage.resumption import first_stays
 
 Packets = Iterator[tuple[int, bytes]]
 _CHUNK_ROWS = 1 << 19

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from distsim.cluster.plan import mapped, replacing, save
+from distsim.cluster.plan import mapped, save
 from distsim.contexts.kernels import ngram_counts as kernel
 from distsim.corpus.inflections import language_of
 from distsim.corpus.vocabulary import Vocabulary, hash_blob
 from distsim.indexes.build import corpus_fingerprint
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted, permute_texts
+from distsim.storage.resumption import replacing
 
 _TOTALS = "totals.json"
 

@@ -8,5 +8,5 @@ from distsim.contexts.sources.counts import NgramCounts as NgramCounts
 from distsim.contexts.sources.vectors import GivenVectors as GivenVectors
 from distsim.contexts.sources.vectors import VectorFile as VectorFile
 from distsim.contexts.syntax.model import SyntaxModel as SyntaxModel
-from distsim.contexts.vectors import VectorModel as VectorModel
+from distsim.contexts.weights import VectorModel as VectorModel
 from distsim.contexts.weights import Weighting as Weighting

@@ -23,7 +23,8 @@ from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.corpus.lines import TEXT_LINE_BYTES, read_blocks
 from distsim.corpus.sources import Source, file_opened, find_texts, spooled_sources
 from distsim.storage import open_output, resumable_part
-from distsim.storage.files import is_stream, part_of, require_suffix
+from distsim.storage.files import is_stream, require_suffix
+from distsim.storage.resumption import part_of
 
 PIECE_CHARACTERS = 60_000  # larger pieces: a little faster, more memory
 _LEVEL = 6

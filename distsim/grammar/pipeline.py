@@ -8,6 +8,7 @@ import json
 import re
 import stat
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -48,7 +49,7 @@ from distsim.grammar.pair_features import rule_order
 from distsim.grammar.pivot import PivotOptions
 from distsim.grammar.score_file import score_grammar
 from distsim.grammar.scoring import NAMES, RuleScorer, ScoreOptions
-from distsim.storage import checksum_of_settings, open_output
+from distsim.storage import FinishedPart, checksum_of_settings, open_output
 from distsim.storage.folders import locked
 from distsim.storage.manifest import checksum_of_file
 
@@ -276,30 +277,20 @@ def _state_of(path: Path) -> list[Any]:
     return [str(path.resolve()), state.st_size, state.st_mtime_ns]
 
 
-def _checksums(path: Path) -> dict[str, str]:
-    """Return the checksum of a file, or of each file in a folder, by its path from there."""
-    files = sorted(path.rglob("*")) if path.is_dir() else [path]
-    return {str(file.relative_to(path)): checksum_of_file(file) for file in files if file.is_file()}
-
-
-def _are_there(path: Path, files: dict[str, str]) -> bool:
-    """Return whether the files of a step exist at its path with these checksums."""
-    return all(
-        (path / name).is_file() and checksum_of_file(path / name) == checksum
-        for name, checksum in files.items()
-    )
-
-
-def _is_entry(entry: Any) -> bool:
-    """Return whether an entry of `steps.json` has the form that _Steps writes."""
-    return (
-        isinstance(entry, dict)
-        and entry.keys() == {"key", "files", "lines"}
-        and isinstance(entry["files"], dict)
-        and len(entry["files"]) > 0
-        and isinstance(entry["lines"], list)
-        and all(isinstance(line, str) for line in entry["lines"])
-    )
+def _read_steps(file: Path) -> dict[str, FinishedPart]:
+    """Return the notes of `steps.json` that are whole."""
+    try:
+        notes = dict(json.loads(file.read_text())) if file.exists() else {}
+    except (ValueError, TypeError):
+        return {}
+    steps = {}
+    for step, note in notes.items():
+        with suppress(ValueError):
+            part = FinishedPart.read(note)
+            lines = part.facts.get("lines")
+            if isinstance(lines, list) and all(isinstance(line, str) for line in lines):
+                steps[step] = part
+    return steps
 
 
 class _Steps:
@@ -317,14 +308,7 @@ class _Steps:
         self._folder, self._options, self._tables = folder, options, tables
         self._jobs, self._progress, self._say = jobs, progress, say
         self._report = MakeReport()
-        file = folder / STEPS
-        try:
-            saved_steps = dict(json.loads(file.read_text())) if file.exists() else {}
-        except (ValueError, TypeError):
-            saved_steps = {}
-        self._done: dict[str, Any] = {
-            step: entry for step, entry in saved_steps.items() if _is_entry(entry)
-        }
+        self._done = _read_steps(folder / STEPS)
         self._write_steps()
 
     def run(self, bitexts: Sequence[Bitext | _PlannedBitext]) -> MakeReport:
@@ -408,7 +392,7 @@ class _Steps:
         """
         key = checksum_of_settings(settings)
         known = self._done.get(path.name)
-        if known is not None and known["key"] == key and _are_there(path, known["files"]):
+        if known is not None and known.is_there(path, key):
             self._report.skipped.append(path.name)
             self._say(f"{path.name}: is there already")
         else:
@@ -418,13 +402,12 @@ class _Steps:
             if path.is_symlink():  # names in the folder are ours: no link there is followed
                 path.unlink()
             report = [line for line in make() or [] if not line.endswith(_A_SPEED)]
-            known = {"key": key, "files": _checksums(path), "lines": report}
+            known = FinishedPart.of(key, path, lines=report)
             self._done[path.name] = known
             self._write_steps()
-        for line in known["lines"]:
+        for line in known.facts["lines"]:
             self._add_line(f"{path.name}: {line}")
-        files: dict[str, str] = known["files"]
-        return files
+        return known.files
 
     def _add_line(self, line: str) -> None:
         self._report.step_lines.append(line)
@@ -432,7 +415,8 @@ class _Steps:
 
     def _write_steps(self) -> None:
         with open_output(self._folder / STEPS, follow=False) as out:
-            out.write(json.dumps(self._done, indent=1, sort_keys=True).encode() + b"\n")
+            notes = {step: part.note for step, part in self._done.items()}
+            out.write(json.dumps(notes, indent=1, sort_keys=True).encode() + b"\n")
 
     def _scorer(self) -> RuleScorer:
         compose = self._options.compose and any(table.parts for _, table in self._tables)

@@ -22,7 +22,7 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_disorder
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.sums import KeptSums
-from distsim.storage.manifest import checksum_of_file, finder_inside, signatures_inside
+from distsim.storage.manifest import finder_inside, signatures_inside
 
 _DEPTH = 16
 _VECTORS_AT_ONCE = 1 << 14
@@ -141,12 +141,7 @@ def _listed_faults(
 
 def _step_faults(path: Path, steps: Any) -> Iterator[str]:
     for step, entry in steps.items():
-        for name, checksum in entry["files"].items():
-            file = path / step / name
-            if not file.is_file():
-                yield f"{file} is missing"
-            elif checksum_of_file(file) != checksum:
-                yield f"{file} is damaged"
+        yield from storage.FinishedPart.read(entry).faults(path / step)
 
 
 def _pack_faults(path: Path, packs: Any) -> Iterator[str]:

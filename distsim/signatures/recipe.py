@@ -10,8 +10,7 @@ from distsim.base.settings import presets
 from distsim.contexts.ngram import NgramModel
 from distsim.contexts.sources.source import CountedText
 from distsim.contexts.syntax.model import SyntaxModel
-from distsim.contexts.vectors import VectorModel
-from distsim.contexts.weights import Weigher, Weighting
+from distsim.contexts.weights import VectorModel, Weigher, Weighting
 from distsim.corpus.inflections import chosen_inflections
 from distsim.signatures.composition import Composer, Composition, PartVectors
 from distsim.signatures.projections.learn import learn_projection

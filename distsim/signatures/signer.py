@@ -13,8 +13,7 @@ from distsim.contexts.sources.source import (
     Work,
     batch_results,
 )
-from distsim.contexts.vectors import no_counts
-from distsim.contexts.weights import FeatureSpace, FirstCached, Weigher
+from distsim.contexts.weights import FeatureSpace, FirstCached, Weigher, no_counts
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import Composer, OwnVectors, PartWords
 from distsim.signatures.kernels.projection import cut_bits, project

@@ -11,11 +11,7 @@ from distsim.storage.files import (
     MANIFEST,
     STANDARD_OUTPUT,
     LineWriter,
-    ResumableLines,
-    is_finished,
     open_output,
-    resumable_lines,
-    resumable_part,
 )
 from distsim.storage.folders import scratch_folder
 from distsim.storage.manifest import (
@@ -35,6 +31,14 @@ from distsim.storage.manifest import (
     stored_count,
 )
 from distsim.storage.reading import Artifact, are_starts, cut_short, understood
+from distsim.storage.resumption import (
+    FinishedPart,
+    FinishedTasks,
+    ResumableLines,
+    is_finished,
+    resumable_lines,
+    resumable_part,
+)
 from distsim.storage.writing import (
     ArrayStream,
     ArtifactWriter,

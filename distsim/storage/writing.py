@@ -35,6 +35,7 @@ from distsim.storage.manifest import (
     require_kind,
 )
 from distsim.storage.reading import Artifact, read_only
+from distsim.storage.resumption import FinishedPart
 
 # The names of files in the making, and of arrays with a piece of their checksum.
 _PART = ".distsim-part"
@@ -181,8 +182,10 @@ class ArtifactWriter:
         if self._continues:
             note = self.folder / f".{name.replace('/', '-')}{_PIECE}"
             note.unlink(missing_ok=True)
+            entry = self.entries[name]
+            part = FinishedPart(key, {entry["file"]: entry["checksum"]}, {"entry": entry})
             with new_file(note) as file:
-                file.write(json.dumps({"key": key, "entry": self.entries[name]}).encode())
+                file.write(json.dumps(part.note).encode())
 
     def take(self, name: str, key: str) -> bool:
         """Return whether an earlier writer has kept this array; now it is one of this writer.
@@ -192,12 +195,9 @@ class ArtifactWriter:
         """
         notes = _pieces(self.folder) if self._continues else {}
         note = notes.get(f".{name.replace('/', '-')}{_PIECE}")
-        if note is None or note["key"] != key:
+        if note is None or not note.is_there(self.folder, key):
             return False
-        entry = note["entry"]
-        if checksum_of_file(self.folder / entry["file"]) != entry["checksum"]:
-            return False
-        self.entries[name] = entry
+        self.entries[name] = note.facts["entry"]
         return True
 
     def keep_as_it_is(self) -> None:
@@ -264,14 +264,14 @@ def require_free(path: str | Path, force: bool = False) -> None:
         )
 
 
-def _pieces(folder: Path) -> dict[str, dict[str, Any]]:
+def _pieces(folder: Path) -> dict[str, FinishedPart]:
     """Return the notes on arrays that a killed writer kept, by their file names."""
     pieces = {}
     for file in folder.glob(f".*{_PIECE}"):
         with suppress(OSError, ValueError, LookupError, TypeError):
-            note = json.loads(file.read_text("utf-8"))
-            entry = note["entry"]
-            if (folder / entry["file"]).stat().st_size == entry["size"] and note["key"]:
+            note = FinishedPart.read(json.loads(file.read_text("utf-8")))
+            entry = note.facts["entry"]
+            if (folder / entry["file"]).stat().st_size == entry["size"]:
                 pieces[file.name] = note
     return pieces
 
@@ -279,7 +279,7 @@ def _pieces(folder: Path) -> dict[str, dict[str, Any]]:
 def _kept_files(folder: Path) -> set[str]:
     """Return the names of the files that the next writer may take, and of the notes on them."""
     notes = _pieces(folder)
-    return {*notes, *(note["entry"]["file"] for note in notes.values())}
+    return {*notes, *(file for note in notes.values() for file in note.files)}
 
 
 def keeps_pieces(path: str | Path) -> bool:

@@ -22,8 +22,7 @@ from distsim.contexts.sources.source import (
     Work,
     parts_of,
 )
-from distsim.contexts.vectors import no_counts
-from distsim.contexts.weights import ContextCounts, FeatureSpace
+from distsim.contexts.weights import ContextCounts, FeatureSpace, no_counts
 from distsim.corpus.vocabulary import hash_blob
 from distsim.indexes import phrase_walk
 from distsim.indexes.corpus_index import CorpusIndex

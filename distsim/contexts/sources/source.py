@@ -19,8 +19,7 @@ from distsim.base.parallel import Progress, no_progress, ordered_map
 from distsim.contexts.ngram import NgramModel
 from distsim.contexts.phrase_store import DEFAULT_MEMORY, CountedPhrases, Selection
 from distsim.contexts.syntax.model import SyntaxModel
-from distsim.contexts.vectors import VectorModel
-from distsim.contexts.weights import ContextCounts, FeatureSpace
+from distsim.contexts.weights import ContextCounts, FeatureSpace, VectorModel
 from distsim.corpus.inflections import DEFAULT
 from distsim.corpus.kernels import render_phrases
 from distsim.corpus.normaliser import Normaliser

@@ -22,8 +22,14 @@ from distsim.contexts.sources.source import (
     TrainingLimits,
     Work,
 )
-from distsim.contexts.vectors import VectorModel, dimension_counts, dimension_space, no_counts
-from distsim.contexts.weights import ContextCounts, FeatureSpace
+from distsim.contexts.weights import (
+    ContextCounts,
+    FeatureSpace,
+    VectorModel,
+    dimension_counts,
+    dimension_space,
+    no_counts,
+)
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.query import Lookup
 from distsim.corpus.vectors import VectorFileContents, read_phrases, read_vectors

@@ -39,7 +39,8 @@ from distsim.paraphrase.unknown_words.translation_candidates import (
 from distsim.paraphrase.unknown_words.words import KnownWords, language_doubt, read_text
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 from distsim.storage import checksum_of_settings, resumable_part, scratch_folder
-from distsim.storage.files import STANDARD_OUTPUT, is_stream, open_output, part_of
+from distsim.storage.files import STANDARD_OUTPUT, is_stream, open_output
+from distsim.storage.resumption import part_of
 
 _VERSION = 4
 _BLOCK = 64  # words whose cosines are computed at once, always the same ones
