@@ -19,7 +19,8 @@ _LONGEST_CLUSTER = 6  # pieces that are tried as one word
 _MOST_APOSTROPHES = 5  # of a piece that is cut in all ways
 # Phrases that nothing normalises: of lower-case letters; and digits, where these are not folded.
 _LOWER_CASE = re.compile(r"[a-z]+(?: [a-z]+)*"), re.compile(r"[a-z0-9]+(?: [a-z0-9]+)*")
-_HYPHENATED = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*")  # which running text never cuts
+_LETTERS = "A-Za-zÀ-ÖØ-öø-ʯΑ-ΡΣ-ωЀ-ҁҊ-ӿ"  # Latin, Greek, Cyrillic
+_HYPHENATED = re.compile(rf"[{_LETTERS}]+(?:-[{_LETTERS}]+)*")  # which running text never cuts
 _MIDDLE_DOTS = "·•‧∙⋅"  # that are written in Catalan's l·l
 _GEMINATE = re.compile(rf"(?<=[lL])[{_MIDDLE_DOTS}](?=[lL])")
 # What belongs to the word before it (n't, 's, 'clock) or behind it (l', dell').
@@ -308,5 +309,15 @@ class Lookup:
 
 
 def _cut(text: str) -> list[str]:
-    """Return the tokens of running text; ASCII words joined by hyphens are one without a kernel."""
-    return [text] if _HYPHENATED.fullmatch(text) else tokens_of(text, "text")
+    return [text] if never_cut(text) else tokens_of(text, "text")
+
+
+def never_cut(text: str) -> bool:
+    """Return whether a text is letters, joined by hyphens, which running text never cuts.
+
+    They need no kernel, which the first use would compile.
+
+    >>> never_cut("Köln-Süd"), never_cut("o'clock"), never_cut("-")
+    (True, False, False)
+    """
+    return _HYPHENATED.fullmatch(text) is not None

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from distsim import CorpusIndex, ParameterError, SignatureTable
 from distsim.base.errors import EarlierVersionWarning
 from distsim.corpus.normaliser import Normaliser
-from distsim.corpus.query import Lookup
+from distsim.corpus.query import Lookup, never_cut
+from distsim.corpus.tokeniser import tokens_of
 from distsim.grammar.scoring import RuleScorer
 from distsim.indexes.build import IndexOptions
 from distsim.indexes.collocation import collocates
@@ -181,3 +182,12 @@ def test_a_pattern_for_a_word_that_is_cut_is_refused_with_what_to_write(tmp_path
         index.query(query)
     assert len(index.query("l'homme")) == len(index.query('"l\'" "homme"')) == 2
     assert len(index.query('"m\'homme"')) == 0
+
+
+def test_words_that_need_no_kernel_are_those_that_running_text_never_cuts():
+    letters = [chr(code) for code in range(0x3000) if never_cut(chr(code))]
+    assert {"k", "ö", "ß", "λ", "ж"} < set(letters)
+    assert not {"·", "'", "-", "ˈ", "×", "1", "_"} & set(letters)
+    words = [f"{letter}a-{letter}" for letter in letters]
+    assert all(map(never_cut, words))
+    assert tokens_of(" ".join(words), "text") == words

@@ -108,6 +108,26 @@ def test_the_word_before_is_the_one_that_a_candidate_asks_for(tmp_path):
     assert fluency.scores(other, [("new",)]).articles == [""]
 
 
+def test_beside_a_word_with_no_article_in_the_text_stands_that_of_its_letter(tmp_path):
+    sentences = [["an", "old", "one"], ["a", "new", "one"], ["so", "nice"], ["so", "odd"]]
+    index = CorpusIndex.build([write_lines(tmp_path / "c", sentences)], tmp_path / "index")
+    lexicon = Lexicon(index)
+    fluency = Fluency(lexicon, Forms(Inflections.open(), lexicon))
+    occurrence = Occurrence.of(lexicon, "it was an", "old", "one")
+    filled = fluency.scores(occurrence, [("new",), ("nice",), ("old",), ("odd",)])
+    assert filled.articles == ["a", "a", "", ""]
+
+
+def test_of_the_preferred_kinds_of_forms_the_likeliest_is_shown(tmp_path):
+    sentences = [["a", "summer", "day"], ["cold", "summers"], ["long", "summers"]]
+    index = CorpusIndex.build([write_lines(tmp_path / "c", sentences)], tmp_path / "index")
+    lexicon = Lexicon(index)
+    fluency = Fluency(lexicon, Forms(Inflections.open(), lexicon))
+    occurrence = Occurrence.of(lexicon, "a", "cold", "day")
+    assert fluency.scores(occurrence, [("summer",)], [{"s"}]).forms == [("summers",)]
+    assert fluency.scores(occurrence, [("summer",)], [{"", "s"}]).forms == [("summer",)]
+
+
 def test_pieces_of_a_phrase_and_what_crosses_its_edge_are_no_candidates(small_index):
     forms = Forms(Inflections({}, {}), Lexicon(small_index))
     forms.base = lambda word: {"took": "take"}.get(word, word)

@@ -11,7 +11,7 @@ like it is a likelier one, and fits a slot where those like it do.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -325,7 +325,7 @@ class Fluency:
         self,
         occurrence: Occurrence,
         candidates: Sequence[Words],
-        kinds: Sequence[str] | None = None,
+        kinds: Sequence[Collection[str]] | None = None,
         forms_in_text: Sequence[Words] | None = None,
     ) -> Filled:
         """Return the probability of each candidate in the slot, and the form that is shown there.
@@ -336,8 +336,8 @@ class Fluency:
         Arguments:
             occurrence: the target in its sentence.
             candidates: words of each candidate.
-            kinds: for each candidate that is a base word, the inflection (`Forms.kind`) whose forms
-                are preferred, unless they are much rarer.
+            kinds: for each candidate that is a base word, the inflections (`Forms.kind`) whose
+                forms are preferred, the likeliest of them, unless they are much rarer.
             forms_in_text: the form in which each candidate was found without the sentence, () for
                 none; it is shown, unless another is much likelier.
         """
@@ -358,8 +358,9 @@ class Fluency:
             total[owner] = np.logaddexp(total[owner], log)
             base = candidates[owner]
             agrees = False
-            if kinds is not None and len(base) == 1 and self._forms.has(base[0], kinds[owner]):
-                agrees = self._forms.kind(form[0], base[0]) == kinds[owner]
+            if kinds is not None and len(base) == 1:
+                kind = self._forms.kind(form[0], base[0])
+                agrees = kind in kinds[owner] and self._forms.has(base[0], kind)
             if forms_in_text is not None and form == forms_in_text[owner]:
                 log += _AS_FOUND
             if (agrees, log) > best[owner][:2]:
@@ -371,12 +372,19 @@ class Fluency:
     def _usual(
         self, articles: Sequence[str], shown: list[Words], likeliest: list[str]
     ) -> list[str]:
-        """Return the article that stands most often before each phrase; the likeliest if none."""
+        """Return the article that stands most often before each phrase.
+
+        Where none does, the one before the others with the same first letter; else the
+        likeliest.
+        """
         if not articles:
             return likeliest
         firsts = [words[0] if words else "" for words in shown]
         pairs = [f"{article} {word}" for word in firsts for article in articles]
         counts = self._index.count(pairs).reshape(-1, len(articles))
+        letters = np.array([word[:1] for word in firsts])
+        for row in np.flatnonzero(~counts.any(axis=1)).tolist():
+            counts[row] = counts[letters == letters[row]].sum(axis=0)
         likeliest_article = [articles[place] for place in counts.argmax(axis=1).tolist()]
         highest = counts.max(axis=1, initial=0).tolist()
         return [usual if highest[i] else likeliest[i] for i, usual in enumerate(likeliest_article)]

@@ -430,11 +430,12 @@ class Substituter:
         best = np.argsort(-(columns @ weights[:-1] + added), kind="stable")[:FLUENT]
         words = finder.named(pool.lemmas[best])
         shown = self._words.shown(target, pool.lemmas[best], nearest[best])
-        kinds = [self._forms.kind(*pair) for pair in zip(shown, words, strict=True)]
+        own = self._forms.kind(target[0])
+        kinds = [{own, self._forms.kind(*pair)} for pair in zip(shown, words, strict=True)]
         filled = self._fluency.scores(
             occurrence,
             [*((word,) for word in words), target],
-            [*kinds, self._forms.kind(target[0])],
+            [*kinds, {own}],
         )
         relative = filled.logs[:-1] - filled.logs[-1]
         return words, np.column_stack([columns[best], relative]), filled, gains[best]
@@ -538,7 +539,7 @@ class Substituter:
         everything = [*phrases, target]
         kinds = None
         if kind is not None and (kind or not any(forms_in_text or ())):
-            kinds = [kind] * len(everything)
+            kinds = [{kind}] * len(everything)
         forms = None if forms_in_text is None else [*forms_in_text, ()]
         filled = self._fluency.scores(occurrence, everything, kinds, forms)
         counts = np.array([self._count(words) for words in everything], np.int64)
