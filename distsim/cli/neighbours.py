@@ -19,7 +19,7 @@ from distsim.cli.console import (
     say_shares,
 )
 from distsim.cli.options import HeldMemoryOption, OptionGroup, SetOption, chosen, grouped
-from distsim.cli.rows import ALL_ROWS, NOTE, lists_rows, put_answer
+from distsim.cli.rows import ALL_ROWS, NOTE, lists_rows, put_answer, say_ends
 
 if TYPE_CHECKING:
     from distsim.base.results import Results
@@ -179,6 +179,7 @@ def neighbours(
         if evidence is not None:
             reasons = [evidence.of_pair(argument.phrase, row.phrase) for row in near.neighbours]
         _put_near(argument.phrase, near.neighbours, several, groups, reasons)
+    say_ends(k, [len(near_list.neighbours) for near_list in lists])
     if _say_totals(lister, how, lists):
         say_left_out(signatures, (argument.phrase for argument in asked if not argument.empty))
 

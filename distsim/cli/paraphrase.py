@@ -38,6 +38,7 @@ from distsim.cli.rows import (
     prints_csv,
     put_object,
     put_row,
+    say_ends,
 )
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def _put_answers(
 ) -> None:
     from distsim.base.parallel import ordered_map
 
-    n_opposites, labels = 0, list[str]()
+    n_opposites, labels, sizes = 0, list[str](), list[int]()
     wanted = [argument.phrase for argument in asked if not argument.empty]
     answers = ordered_map(partial(paraphraser.answer, tree=tree), wanted, jobs)
     for argument in asked:
@@ -195,9 +196,11 @@ def _put_answers(
             say(f"NA: {argument.phrase!r}: {answer.reason}")
             continue
         n_opposites += answer.n_opposites
+        sizes.append(len(answer.paraphrases))
         labels += [name for row in answer.paraphrases for name in contrast_label(row)]
         of = paraphraser.index if printed.why else None
         _put_paraphrases(argument.phrase, answer.count, answer.paraphrases, of)
+    say_ends(paraphraser.options.k, sizes)
     if paraphraser.options.opposites == "out" and n_opposites:
         say(f"{counted(n_opposites, 'answer')} left out: opposites, or contrasted in the text")
     else:

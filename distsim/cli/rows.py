@@ -207,6 +207,21 @@ def say_rest(n_shown: int, n_all: int | None, has_more: bool = False) -> None:
         say(f"the first {n_shown:,} (-k 0: all)")
 
 
+def say_ends(k: int | None, sizes: Sequence[int]) -> None:
+    """Print on a terminal that lists of best answers end, where one has all the rows asked for.
+
+    Arguments:
+        k: how many rows were asked for; None or 0: all.
+        sizes: rows of each list.
+    """
+    if not k or max(sizes, default=0) < k:
+        return
+    if len(sizes) == 1:
+        say_rest(k, None, has_more=True)
+    elif not _row_format.json and _is_table():
+        say(f"the first {k:,} of each (-k 0: all)")
+
+
 def flush_rows() -> None:
     """Print the rows that wait for the widths of their columns."""
     if not _row_format.rows:

@@ -17,7 +17,7 @@ from distsim.cli.console import (
     say_shares,
 )
 from distsim.cli.options import DocumentOptions, OptionGroup, SetOption, chosen, grouped
-from distsim.cli.rows import NOTE, leave_out_question, lists_rows, put_row
+from distsim.cli.rows import NOTE, leave_out_question, lists_rows, put_row, say_ends
 
 if TYPE_CHECKING:
     from distsim.base.results import Results
@@ -122,13 +122,16 @@ def substitute(
     leave_out_question("line", len(tasks))
     n_below = n_cut = 0
     labels: list[str] = []
+    sizes: list[int] = []
     for task, substitutes in zip(tasks, answers, strict=True):
         shown = [row for row in substitutes if min_score is None or _reaches(row.score, min_score)]
         n_cut += len(substitutes) - len(shown)
         n_below += substitutes.opposites
+        sizes.append(len(shown))
         labels += [name for row in shown for name in contrast_label(row)]
         lines = [examples(corpus, row.substitute) for row in shown] if why else None
         _put_answers(task, substitutes, shown, lines)
+    say_ends(_limit(k, tasks[0]) if tasks else None, sizes)
     say_opposites(labels, n_below)
     if n_cut:
         say(f"{counted(n_cut, 'answer')} with a score below {min_score:g} left out")
@@ -216,10 +219,14 @@ def _require_targets(index: "CorpusIndex", tasks: "list[SubstitutionTask]", wher
 def _answer(
     substituter: "Substituter", k: int | None, task: "SubstitutionTask"
 ) -> "Results[Substitute]":
-    limit = _DEFAULT_K if k is None and task.candidates is None else k or None
     return substituter.substitutes(
-        task.left, task.target, task.right, k=limit, candidates=task.candidates
+        task.left, task.target, task.right, k=_limit(k, task), candidates=task.candidates
     )
+
+
+def _limit(k: int | None, task: "SubstitutionTask") -> int | None:
+    """Return how many answers a sentence gets, None for all."""
+    return _DEFAULT_K if k is None and task.candidates is None else k or None
 
 
 def _tasks(

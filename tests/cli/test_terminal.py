@@ -40,7 +40,7 @@ LISTS = {
     "subcorpus list": "subcorpus list IN",
     "rules": "rules PACKS a -k 1",
 }
-ENDS = re.compile(r"[\d,]+ of [\d,]+ \(-k 0: all\)")
+ENDS = re.compile(r"(?:[\d,]+ of [\d,]+|the first \d+(?: of each)?) \(-k 0: all\)")
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +128,8 @@ def test_the_rest_is_told(screens):
     assert screens["rules", 80][-1].startswith("1 of ")
     for command in ("ngrams", "collocates", "contexts"):
         assert any(ENDS.fullmatch(line) for line in screens[command, 80]), command
+    assert "the first 3 of each (-k 0: all)" in screens["neighbours", 80]
+    assert "the first 3 (-k 0: all)" in screens["paraphrase", 80]
     assert any(line.startswith("no room for ") for line in screens["ngrams --spread", 40])
     assert not any(line.startswith("no room for ") for line in screens["ngrams --spread", 200])
 
