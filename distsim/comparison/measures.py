@@ -30,7 +30,7 @@ from distsim.signatures.table import StoredTable, TableLike, opened_table
 
 CosineName = Literal["bits", "restored", "exact", "vectors"]
 _CACHED_VECTORS = 1 << 12
-_FIRST = frozen(np.zeros(1, np.int64))
+_PAIRS = (tuple, list)  # which pairs mostly are
 
 
 class Estimate(NamedTuple):
@@ -252,11 +252,19 @@ class EstimatedCosine(Similarity):
         """
         pair = one_text(a, "a"), one_text(b, "b")
         if len(self._tables) == 1 and self.estimate == "restored":
-            estimator, normal_form = self._estimators[0], self._tables[0].normal_form
-            first, second = (estimator.of_table_phrase(normal_form(phrase)) for phrase in pair)
-            if first is not None and second is not None:
-                return float(estimator.cosines(first, second, _FIRST, _FIRST)[0])
-        return self.estimates([pair])[0].similarity
+            normal_form = self._tables[0].normal_form
+            cosine = self._estimators[0].cosine_of_table_phrases(normal_form(a), normal_form(b))
+            if cosine is not None:
+                return cosine
+        return self.similarities([pair])[0]
+
+    def similarities(self, pairs: Iterable[Pair]) -> list[float | None]:
+        """Return the similarity of each pair, -1 to 1; None where it has none.
+
+        Arguments:
+            pairs: two phrases each, words separated by spaces.
+        """
+        return self._values(checked_pairs(pairs))[0]
 
     def estimates(self, pairs: Iterable[Pair]) -> list[Estimate]:
         """Return the estimated cosine of every pair, and whether it was composed.
@@ -264,7 +272,14 @@ class EstimatedCosine(Similarity):
         Arguments:
             pairs: two phrases each, words separated by spaces.
         """
-        checked = checked_pairs(pairs)
+        values, composed = self._values(checked_pairs(pairs))
+        estimates = list(map(Estimate, values))
+        for number in composed:
+            estimates[number] = Estimate(values[number], True)
+        return estimates
+
+    def _values(self, checked: list[Pair]) -> tuple[list[float | None], list[int]]:
+        """Return the cosine of every pair, None without one, and the numbers of those composed."""
         sides = [pair[0] for pair in checked], [pair[1] for pair in checked]
         if len(self._tables) == 1:  # a phrase on both sides is looked up once
             first, numbers = self._estimators[0].look_up([*sides[0], *sides[1]], self._compose)
@@ -277,15 +292,18 @@ class EstimatedCosine(Similarity):
         known = np.flatnonzero(first.known[a] & second.known[b])
         cosines = self._estimators[0].cosines(first, second, a[known], b[known])
         composed = first.composed[a] | second.composed[b]
-        result = [Estimate(None)] * len(checked)
-        for number, value in zip(known.tolist(), cosines.tolist(), strict=True):
-            result[number] = Estimate(value)
+        values: list[float | None] = cosines.tolist()
+        if known.size < len(checked):
+            of_known, values = values, [None] * len(checked)
+            for number, value in zip(known.tolist(), of_known, strict=True):
+                values[number] = value
+        composed_pairs = []
         for number in known[composed[known]].tolist():
             if differ_in_unknown_words(self._tables, checked[number]):
-                result[number] = Estimate(None)
+                values[number] = None
             else:
-                result[number] = Estimate(result[number].similarity, True)
-        return result
+                composed_pairs.append(number)
+        return values, composed_pairs
 
 
 def cosine(
@@ -647,6 +665,8 @@ def checked_pairs(pairs: Iterable[Pair]) -> list[Pair]:
     except TypeError:
         raise ParameterError(f"pairs: is {shown(pairs)}, wanted pairs of texts") from None
     for number, pair in enumerate(checked):
+        if type(pair) in _PAIRS and len(pair) == 2 and type(pair[0]) is type(pair[1]) is str:
+            continue
         is_many = type(pair) is tuple or (
             isinstance(pair, Sequence | np.ndarray) and not isinstance(pair, str | bytes)
         )

@@ -85,6 +85,17 @@ class Lookup:
             return False
         return self._lower_case.fullmatch(phrase) is not None
 
+    def are_normal(self, phrases: Iterable[str]) -> list[bool]:
+        """Return `is_normal` of each phrase.
+
+        Arguments:
+            phrases: as typed.
+        """
+        if not self._is_plain or self._is_old:
+            return [False for _ in phrases]
+        matches = self._lower_case.fullmatch
+        return [type(phrase) is str and matches(phrase) is not None for phrase in phrases]
+
     def readings(self, phrase: str) -> list[Reading]:
         """Return the rows of tokens that a phrase may be, all known; else the likeliest one.
 

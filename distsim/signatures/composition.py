@@ -10,7 +10,6 @@ A word's vector takes in those of its other forms (`with_other_forms`) and those
 spelling (`add_spelling`), both in distsim.signatures.forms.
 """
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -397,31 +396,6 @@ class OwnVectors(NamedTuple):
         """
         for name, values in zip(self._fields, self, strict=True):
             writer.add(f"phrase_{name}", values)
-
-    def vector(self, phrase_hash: int) -> np.ndarray | None:
-        """Return the vector of one phrase, float32[1, n_dimensions]; None where it has none.
-
-        Arguments:
-            phrase_hash: of its normal form.
-        """
-        place = bisect_left(self.hashes.data, phrase_hash)
-        if place == self.hashes.size or self.hashes[place] != phrase_hash:
-            return None
-        vector: np.ndarray = self.vectors[place : place + 1] * self.scales[place]
-        return vector
-
-    def fill(self, hashes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Overwrite the rows of those phrases that have a vector; return which, bool[n].
-
-        Arguments:
-            hashes: uint64[n].
-            rows: float32[n, n_dimensions].
-        """
-        places = find_sorted(frozen(self.hashes), frozen(hashes))
-        known: np.ndarray = places >= 0
-        places = places[known]
-        rows[known] = self.vectors[places] * self.scales[places][:, None]
-        return known
 
 
 def _quantised(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

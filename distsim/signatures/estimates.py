@@ -17,18 +17,21 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from distsim.base.arguments import EstimateName, one_of
+from distsim.base.arguments import EstimateName, one_of, utf8_phrase
 from distsim.base.errors import ParameterError
 from distsim.kernels.compiled import frozen
 from distsim.signatures.composition import OwnVectors, PartVectors
 from distsim.signatures.kernels.projection import cut_bits
-from distsim.signatures.kernels.restored_vectors import restore_vectors, restored_cosines
-from distsim.signatures.layout import rendered
+from distsim.signatures.kernels.restored_vectors import (
+    StoredVectors,
+    TableColumns,
+    cosine_of_texts,
+    restore_vectors,
+    restored_cosines,
+)
+from distsim.signatures.layout import BLOCK_ROWS, rendered
 
 ESTIMATES: tuple[str, ...] = get_args(EstimateName)
-_KEPT_PHRASES = 1 << 12  # of 2 kB
-_YES, _NO = frozen(np.ones(1, bool)), frozen(np.zeros(1, bool))
-_FIRST = frozen(np.zeros(1, np.int64))
 _ROUNDING = 1e-6  # of the dot product of two float32 vectors of length 1
 
 
@@ -44,8 +47,9 @@ class PhraseSignatures(Protocol):
     own_vectors: OwnVectors | None
     own_shares: np.ndarray | None
 
-    def row(self, phrase: str) -> int: ...  # noqa: D102
-    def normal_form(self, phrase: str) -> str: ...  # noqa: D102
+    @property
+    def text_columns(self) -> tuple[np.ndarray, ...]: ...  # noqa: D102
+    def normal_forms(self, phrases: Sequence[str]) -> list[str]: ...  # noqa: D102
     def find_rendered(self, text: np.ndarray, offsets: np.ndarray) -> np.ndarray: ...  # noqa: D102
     def vectors(self, phrases: str, *, of_words: Literal[True]) -> NDArray[Any]: ...  # noqa: D102
 
@@ -172,7 +176,6 @@ class Estimator:
     def __init__(self, table: PhraseSignatures, estimate: str | None = None) -> None:
         self._table = table
         self.estimate = estimate_by(table, estimate)
-        self._phrases: dict[str, KnownPhrases] = {}
 
     def of_phrases(self, phrases: Sequence[str], compose: bool = True) -> KnownPhrases:
         """Return what is known of phrases in their normal form.
@@ -194,54 +197,42 @@ class Estimator:
             phrases: n phrases as typed.
             compose: make those that are not in the table of their words.
         """
-        normal_form = self._table.normal_form
-        numbers: dict[str, int] = {}  # of the normal forms
-        number_of = {
-            phrase: numbers.setdefault(normal_form(phrase), len(numbers))
-            for phrase in dict.fromkeys(phrases)
-        }
-        known_phrases = self.of_phrases(list(numbers), compose)
-        places = np.fromiter(map(number_of.__getitem__, phrases), np.int64, len(phrases))
-        return known_phrases, places
+        distinct = list(dict.fromkeys(phrases))
+        normal = self._table.normal_forms(distinct)
+        texts = list(dict.fromkeys(normal))
+        numbers = dict(zip(texts, range(len(texts)), strict=True))
+        if distinct != texts:
+            number_of_text = map(numbers.__getitem__, normal)
+            numbers = dict(zip(distinct, number_of_text, strict=True))
+        places = np.fromiter(map(numbers.__getitem__, phrases), np.int64, len(phrases))
+        return self.of_phrases(texts, compose), places
 
-    def of_table_phrase(self, phrase: str) -> KnownPhrases | None:
-        """Return what `of_phrases` does of one phrase; None where it is not in the table.
+    def cosine_of_table_phrases(self, a: str, b: str) -> float | None:
+        """Return the estimate of a pair, NaN without one; None where one is not in the table.
+
+        For the estimate `restored`: what `cosines` returns, in some microseconds.
 
         Arguments:
-            phrase: in its normal form.
+            a, b: phrases in their normal form.
         """
-        known_phrase = self._phrases.get(phrase)
-        if known_phrase is not None:
-            return known_phrase
-        row = self._table.row(phrase)
-        if row < 0:
+        first, second = utf8_phrase(a), utf8_phrase(b)
+        text = np.frombuffer(first + second, np.uint8)
+        cosine, are_known = cosine_of_texts(text, len(first), BLOCK_ROWS, *self._columns_of_table)
+        if not are_known:
             return None
-        bits, vectors, fidelities = self._table.bits[row : row + 1], *self._of_row(row, phrase)
-        known_phrase = KnownPhrases(_YES, _NO, bits, vectors, fidelities)
-        if len(self._phrases) >= _KEPT_PHRASES:
-            self._phrases.clear()
-        self._phrases[phrase] = known_phrase
-        return known_phrase
+        return 1.0 if cosine > 1.0 - _ROUNDING else float(cosine)
 
-    def _of_row(self, row: int, phrase: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return (vector float32[1, n_dimensions], fidelity float64[1]) of a table's phrase."""
-        table = self._table
-        if self.estimate == "bits":
-            return np.empty((0, table.n_dimensions), np.float32), np.empty(0)
-        own, shares = table.own_vectors, table.own_shares
-        if own is not None and shares is not None and shares[row]:
-            vector = own.vector(int(table.hashes[row]))
-            if vector is not None:
-                return vector, np.ones(1)
-        assert table.parts is not None and shares is not None
-        text = np.frombuffer(phrase.encode(), np.uint8)
-        vectors, fidelities = np.empty((1, table.n_dimensions), np.float32), np.empty(1)
-        restore_vectors(
-            text, _FIRST, frozen(np.array([text.size])), frozen(table.bits[row : row + 1]),
-            frozen(shares[row : row + 1]), frozen(table.parts.hashes), table.parts.factors,
-            table.parts.vectors, vectors, fidelities,
-        )  # fmt: skip
-        return frozen(vectors), frozen(fidelities)
+    @cached_property
+    def _columns_of_table(self) -> tuple[TableColumns, StoredVectors]:
+        """The arrays of the table and of its vectors, as a kernel takes them."""
+        table, parts = self._table, self._table.parts
+        assert parts is not None and table.own_shares is not None
+        own = table.own_vectors or OwnVectors.joined([], table.n_dimensions)
+        words = parts.hashes, parts.factors, parts.vectors
+        return (
+            TableColumns(*map(frozen, (*table.text_columns, table.bits, table.own_shares))),
+            StoredVectors(*map(frozen, (*own, *words))),
+        )
 
     def of_rows(
         self,
@@ -266,21 +257,15 @@ class Estimator:
         bits[known] = table.bits[rows[known]]
         vectors, fidelities = np.empty((0, table.n_dimensions), np.float32), np.empty(0)
         if self.estimate != "bits":
-            parts, own_shares, own_vectors = table.parts, table.own_shares, table.own_vectors
-            assert parts is not None and own_shares is not None
-            shares = np.zeros(n, np.uint8)
-            shares[known] = own_shares[rows[known]]
+            of_table, stored = self._columns_of_table
+            shares, hashes = np.zeros(n, np.uint8), np.zeros(n, np.uint64)
+            shares[known] = of_table.shares[rows[known]]
+            hashes[known] = of_table.hashes[rows[known]]
             vectors, fidelities = np.empty((n, table.n_dimensions), np.float32), np.empty(n)
             restore_vectors(
-                frozen(text), frozen(begins), frozen(ends), frozen(bits), frozen(shares),
-                frozen(parts.hashes), parts.factors, frozen(parts.vectors), vectors, fidelities,
+                frozen(text), frozen(begins), frozen(ends), frozen(hashes), frozen(bits),
+                frozen(shares), stored, vectors, fidelities,
             )  # fmt: skip
-            own = np.flatnonzero(shares > 0)
-            if own_vectors is not None and own.size:
-                of_own = vectors[own]
-                is_stored = own_vectors.fill(table.hashes[rows[own]], of_own)
-                vectors[own] = of_own
-                fidelities[own[is_stored]] = 1.0
             composed = ~known & (fidelities > 0.0) & compose
             known |= composed
             packed = np.packbits(vectors[composed, : table.n_bits] > 0, axis=1, bitorder="little")

@@ -209,6 +209,11 @@ class PhraseColumns:
         start = base + (int(self._ends[row - 1]) if row % BLOCK_ROWS else 0)
         return bytes(self._text[start : base + int(self._ends[row])]).decode(errors="replace")
 
+    @property
+    def columns(self) -> tuple[np.ndarray, ...]:
+        """Hashes and texts, as the kernel `find_texts` takes them."""
+        return self.hashes, self._text, self._blocks, self._ends
+
     def row(self, text: bytes) -> int:
         """Return the row of one phrase, -1 where there is none, without a kernel.
 
@@ -286,8 +291,8 @@ class PhraseColumns:
             offsets: int64[n + 1], where each begins in `text`.
         """
         rows: np.ndarray = find_texts(
-            self.hashes, self._text, self._blocks, self._ends, BLOCK_ROWS,
-            frozen(hash_blob(text, offsets)), frozen(text), frozen(offsets),
+            *self.columns, BLOCK_ROWS, frozen(hash_blob(text, offsets)), frozen(text),
+            frozen(offsets),
         )  # fmt: skip
         return rows
 
@@ -322,8 +327,9 @@ def rendered(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     Raises:
         ParameterError: a phrase is not valid Unicode.
     """
-    if all(type(text) is str and text.isascii() for text in texts):
-        data, lengths = "".join(texts).encode(), map(len, texts)
+    joined = "".join(texts) if set(map(type, texts)) <= {str} else None
+    if joined is not None and joined.isascii():
+        data, lengths = joined.encode(), map(len, texts)
     else:
         in_bytes = [utf8_phrase(text) for text in texts]
         data, lengths = b"".join(in_bytes), map(len, in_bytes)

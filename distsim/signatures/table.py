@@ -326,6 +326,21 @@ class StoredTable:
         rows = self.find_normal(readings)
         return readings[int(np.argmax(np.where(rows >= 0, self.strengths[rows].astype(int), -1)))]
 
+    def normal_forms(self, phrases: Sequence[str]) -> list[str]:
+        """Return `normal_form` of each phrase.
+
+        Arguments:
+            phrases: words separated by spaces.
+
+        Raises:
+            ParameterError: a phrase is empty.
+        """
+        are_normal = self.lookup.are_normal(phrases)
+        return [
+            phrase if is_normal else self.normal_form(phrase)
+            for phrase, is_normal in zip(phrases, are_normal, strict=True)
+        ]
+
     def words(self, phrase: str) -> list[str]:
         """Return the words of a phrase's normal form; none where the normaliser drops them all.
 
@@ -352,7 +367,7 @@ class StoredTable:
         """
         if isinstance(phrases, str):
             return self.row(self.normal_form(phrases))
-        return self.find_normal([self.normal_form(phrase) for phrase in phrases])
+        return self.find_normal(self.normal_forms(phrases))
 
     def row(self, phrase: str) -> int:
         """Return the row of one phrase, -1 where it has none: in some microseconds.
@@ -481,6 +496,11 @@ class StoredTable:
     def texts(self) -> Iterator[str]:
         """Yield all phrases in row order."""
         return (self.text(row) for row in range(len(self)))
+
+    @property
+    def text_columns(self) -> tuple[np.ndarray, ...]:
+        """Hashes and texts of the rows, as the kernel `find_texts` takes them."""
+        return self._phrases.columns
 
     def edges(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the text of all phrases, UTF-8, and where some rows' begin and end in it.

@@ -12,7 +12,12 @@ from distsim.comparison import LearnedCosine, NeighbourSearch
 from distsim.comparison.measures import EstimatedCosine
 from distsim.grammar.scoring import RuleScorer, ScoreOptions
 from distsim.kernels.compiled import frozen
-from distsim.signatures.kernels.restored_vectors import restore_vectors, restored_cosines
+from distsim.signatures.composition import OwnVectors
+from distsim.signatures.kernels.restored_vectors import (
+    StoredVectors,
+    restore_vectors,
+    restored_cosines,
+)
 from tests.conftest import run_program
 from tests.naive import people as naive
 
@@ -47,11 +52,20 @@ def test_restored_rows_are_those_of_the_definition(drawn, seed, n_dimensions):
     text = np.frombuffer("".join(phrases).encode(), np.uint8)
     bounds = np.cumsum([0, *(len(phrase.encode()) for phrase in phrases)])
     rows, fidelities = np.empty((len(phrases), n_dimensions), np.float32), np.empty(len(phrases))
+    phrase_hashes = np.array([naive.hash_text(one.encode()) for one in phrases], np.uint64)
+    with_own = np.unique(phrase_hashes[::2])
+    own = OwnVectors.of(with_own, draw.normal(size=(with_own.size, n_dimensions)))
+    stored = StoredVectors(*map(frozen, (*own, hashes, weights / lengths, vectors)))
     restore_vectors(
-        frozen(text), frozen(bounds[:-1]), frozen(bounds[1:]), frozen(bits), frozen(shares),
-        frozen(hashes), frozen(weights / lengths), frozen(vectors), rows, fidelities,
+        frozen(text), frozen(bounds[:-1]), frozen(bounds[1:]), frozen(phrase_hashes),
+        frozen(bits), frozen(shares), stored, rows, fidelities,
     )  # fmt: skip
     for n, phrase in enumerate(phrases):
+        place = np.searchsorted(with_own, phrase_hashes[n])
+        if shares[n] and place < with_own.size and with_own[place] == phrase_hashes[n]:
+            assert np.array_equal(rows[n], own.vectors[place] * own.scales[place])
+            assert fidelities[n] == 1.0
+            continue
         signs = [1.0 if int(bits[n, 0]) >> i & 1 else -1.0 for i in range(64)]
         wanted, fidelity = naive.restored(phrase, int(shares[n]), signs, parts)
         assert rows[n] == pytest.approx(wanted, abs=2e-3)
@@ -69,6 +83,20 @@ def test_restored_rows_are_those_of_the_definition(drawn, seed, n_dimensions):
             q = math.sqrt(fidelities[n] * fidelities[other])
             wanted = cosine + cosine * (1 - abs(cosine)) * (1 / q - 1)
             assert out[n] == pytest.approx(wanted, abs=1e-5)
+
+
+def test_a_pair_has_alone_what_it_has_among_others(learned):
+    draw = np.random.default_rng(3)
+    texts = [learned.text(row) for row in draw.integers(0, len(learned), 120).tolist()]
+    texts += ["xyzzy", "xyzzy plugh", "The King", "an old king of spain", "the xyzzy", "café"]
+    pairs = list(zip(texts, reversed(texts), strict=True)) + [(text, text) for text in texts]
+    for estimate in ("bits", "restored"):
+        measure = EstimatedCosine(learned, estimate=estimate)
+        together = measure.similarities(pairs)
+        assert [measure.similarity(*pair) for pair in pairs] == together
+        assert [one.similarity for one in measure.estimates(pairs)] == together
+        assert None in together
+    assert learned.normal_forms(texts) == [learned.normal_form(text) for text in texts]
 
 
 def test_a_word_with_itself_is_one_and_sides_do_not_matter(learned):

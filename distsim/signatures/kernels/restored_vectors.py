@@ -1,12 +1,53 @@
 """Unit vectors of phrases from those of their words or from bits, and cosines of such vectors."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from distsim.kernels.compiled import compiled
-from distsim.kernels.hashing import START, finish, first_not_below, step
+from distsim.kernels.hashing import (
+    START,
+    extend,
+    find_texts,
+    finish,
+    first_not_below,
+    step,
+)
 
 _SPACE = 32
 FIDELITY_OF_BITS = 2.0 / np.pi  # |E[x | its signs]|^2 for a unit vector of many dimensions
+
+
+class TableColumns(NamedTuple):
+    """The arrays of a table, read-only.
+
+    hashes: uint64[n], ascending. text, blocks, ends: the rows' texts, as find_texts takes them.
+    bits: uint64[n, n_words]. shares: uint8[n], of own contexts.
+    """
+
+    hashes: np.ndarray
+    text: np.ndarray
+    blocks: np.ndarray
+    ends: np.ndarray
+    bits: np.ndarray
+    shares: np.ndarray
+
+
+class StoredVectors(NamedTuple):
+    """Vectors of phrases with contexts of their own, and of words, all sorted by hash, read-only.
+
+    own_hashes, own_scales, own_vectors: uint64[m], float32[m] by which vectors are multiplied to
+    have length 1, and these, int8[m, n_dimensions]. hashes, factors, vectors: uint64[n],
+    float64[n], int8[n, n_dimensions]: the words, their weights times the scales of their vectors,
+    and these.
+    """
+
+    own_hashes: np.ndarray
+    own_scales: np.ndarray
+    own_vectors: np.ndarray
+    hashes: np.ndarray
+    factors: np.ndarray
+    vectors: np.ndarray
 
 
 @compiled
@@ -30,20 +71,35 @@ def _add_word(wanted, hashes, factors, vectors, total):
 
 
 @compiled
-def restore_vectors(
-    text, begins, ends, bits, shares, hashes, factors, vectors, rows, fidelities
-):  # fmt: skip
-    """Fill rows[p] with the unit vector of each phrase, as far as words and bits tell it.
+def _take_own(wanted, stored, row):
+    """Return whether a phrase has a stored vector; if so, overwrite the row with it.
+
+    Arguments:
+        wanted: uint64, hash of the phrase.
+        stored: StoredVectors.
+        row: float32[n_dimensions].
+    """
+    low = first_not_below(stored.own_hashes, wanted, 0, stored.own_hashes.size)
+    if low == stored.own_hashes.size or stored.own_hashes[low] != wanted:
+        return False
+    scale = stored.own_scales[low]
+    vector = stored.own_vectors[low]
+    for k in range(row.size):
+        row[k] = np.float32(vector[k]) * scale
+    return True
+
+
+@compiled
+def restore_vectors(text, begins, ends, phrase_hashes, bits, shares, stored, rows, fidelities):
+    """Fill rows[p] with the unit vector of each phrase: stored, or as its words and bits tell it.
 
     Arguments:
         text, begins, ends: uint8, int64[n], int64[n]; phrase p is text[begins[p]:ends[p]].
-        bits: uint64[n, n_words], of the phrases whose share is above 0.
+        phrase_hashes, bits: uint64[n], uint64[n, n_words], of the phrases whose share is above 0.
         shares: uint8[n], of a phrase's own contexts in its vector; 0: it is made of its words.
-        hashes, factors, vectors: uint64[m], sorted, float64[m], int8[m, n_dimensions]: the words,
-            their weights times the scales of their vectors, and these; the first dimensions have
-            bits.
-        rows: float32[n, n_dimensions], filled: the sum of the words' vectors, or, where none has
-            one, the signs of the bits.
+        stored: StoredVectors; the first dimensions have bits.
+        rows: float32[n, n_dimensions], filled: the stored vector of a phrase with contexts of its
+            own, or the sum of the words' vectors, or, where none has one, the signs of the bits.
         fidelities: float64[n], filled with the expected squared cosine of the row with the true
             vector of a phrase made of its words; 0 where nothing is known and the row is zeros.
     """
@@ -52,6 +108,9 @@ def restore_vectors(
     total = np.empty(n_dimensions, np.float32)
     lanes = np.empty(8)
     for p in range(begins.size):
+        if shares[p] > 0 and _take_own(phrase_hashes[p], stored, rows[p]):
+            fidelities[p] = 1.0
+            continue
         total[:] = np.float32(0.0)
         n_found = 0
         state = START
@@ -59,7 +118,9 @@ def restore_vectors(
             if i < ends[p] and text[i] != _SPACE:
                 state = step(state, np.uint64(text[i]))
                 continue
-            n_found += _add_word(finish(state), hashes, factors, vectors, total)
+            n_found += _add_word(
+                finish(state), stored.hashes, stored.factors, stored.vectors, total
+            )
             state = START
         lanes[:] = 0.0
         for k in range(0, n_dimensions - 7, 8):
@@ -132,3 +193,36 @@ def restored_cosines(a_rows, a_fidelities, b_rows, b_fidelities, a, b, out):
         for lane in range(8):
             cosine += np.float64(lanes[lane])
         out[i] = _corrected(cosine, a_fidelities[p], b_fidelities[q])
+
+
+@compiled
+def cosine_of_texts(text, middle, block_rows, table, stored):
+    """Return the cosine that restored_cosines tells of two phrases of a table; NaN without one.
+
+    The second value is whether both are in the table.
+
+    Arguments:
+        text: uint8, the phrases in their normal form as UTF-8, end to end.
+        middle: where the second one begins.
+        block_rows: rows of a block of the table's texts.
+        table: TableColumns. stored: StoredVectors.
+    """
+    offsets = np.array([0, middle, text.size])
+    wanted = np.empty(2, np.uint64)
+    for p in range(2):
+        wanted[p] = finish(extend(START, text, offsets[p], offsets[p + 1]))
+    rows = find_texts(
+        table.hashes, table.text, table.blocks, table.ends, block_rows, wanted, text, offsets
+    )
+    cosine = np.full(1, np.nan)
+    if rows[0] < 0 or rows[1] < 0:
+        return cosine[0], False
+    vectors = np.empty((2, stored.vectors.shape[1]), np.float32)
+    fidelities = np.empty(2)
+    places = np.arange(2)
+    restore_vectors(
+        text, offsets[:2], offsets[1:], wanted, table.bits[rows], table.shares[rows], stored,
+        vectors, fidelities,
+    )  # fmt: skip
+    restored_cosines(vectors, fidelities, vectors, fidelities, places[:1], places[1:], cosine)
+    return cosine[0], True
