@@ -69,7 +69,7 @@ class Lookup:
         self._is_plain = not has_joined and not normaliser.drops
         self._lower_case = _LOWER_CASE[not normaliser.fold_numbers]
         self._known: dict[str, Reading] = {}
-        self._alternatives: dict[Reading, list[Reading]] = {}
+        self._alternatives: dict[tuple[Reading, Sequence[bool]], list[Reading]] = {}
 
     @cached_property
     def _variants_of_old(self) -> Mapping[str, Sequence[str]]:
@@ -127,16 +127,27 @@ class Lookup:
                 readings = [[*reading, *tokens] for tokens in alternatives for reading in readings]
         return list(dict.fromkeys(map(self._without_dropped, readings)))
 
-    def clusters(self, pieces: Sequence[str]) -> Iterator[tuple[int, list[Reading]]]:
+    def clusters(
+        self, pieces: Sequence[str], touching: Sequence[bool] = ()
+    ) -> Iterator[tuple[int, list[Reading]]]:
         """Yield (number of pieces, rows of tokens that they may be) of pieces that belong together.
 
         Arguments:
             pieces: of a text, normalised.
+            touching: of tokens of a text, whether each stands right behind the one before, so that
+                an apostrophe or a middle dot may belong to a word: *'āina*, *paral•lela*.
         """
         first = 0
         while first < len(pieces):
-            stop = self._cluster_end(pieces, first)
-            alternatives = self.alternatives(tuple(pieces[first:stop]))
+            stop = self._cluster_end(pieces, first, touching)
+            while True:
+                of_cluster = tuple(touching[first + 1 : stop])
+                alternatives = self.alternatives(tuple(pieces[first:stop]), of_cluster)
+                # Without a sign behind it, such as a closing quotation mark, it may be known.
+                is_known = not any(of_cluster) or self._all_known(alternatives[0])
+                if is_known:
+                    break
+                stop -= 1
             yield stop - first, list(dict.fromkeys(map(self._without_dropped, alternatives)))
             first = stop
 
@@ -167,23 +178,24 @@ class Lookup:
         is_plain = self._is_plain and piece.isascii() and piece.isalnum()
         return is_plain and piece not in self._variants_of_old
 
-    def alternatives(self, pieces: Reading) -> list[Reading]:
+    def alternatives(self, pieces: Reading, touching: Sequence[bool] = ()) -> list[Reading]:
         """Return the rows of tokens that pieces which belong together may be, one at least.
 
         Arguments:
             pieces: one, or several that may be one word.
+            touching: whether the second, third, ... stands right behind the one before in a text.
         """
         if len(pieces) == 1 and self.only_itself(pieces[0]):
             return [pieces]
-        alternatives = self._alternatives.get(pieces)
+        alternatives = self._alternatives.get((pieces, touching))
         if alternatives is None:
             if len(self._alternatives) >= _CACHED:
                 self._alternatives.clear()
             plain = [unescape(piece) for piece in pieces]
             usual = tuple(_cut("".join(plain)) if self._cuts else plain)
-            alternatives = self._paths(pieces, plain) or [usual]
+            alternatives = self._paths(pieces, plain, touching) or [usual]
             alternatives.sort(key=lambda tokens: tokens != usual)
-            self._alternatives[pieces] = alternatives
+            self._alternatives[pieces, touching] = alternatives
         return alternatives
 
     def _without_dropped(self, tokens: Sequence[str]) -> Reading:
@@ -191,11 +203,17 @@ class Lookup:
             return tuple(tokens)
         return tuple(token for token in tokens if self._normaliser.token(token))
 
-    def _cluster_end(self, pieces: Sequence[str], first: int) -> int:
+    def _all_known(self, tokens: Reading) -> bool:
+        return all(map(self._tokens, tokens))
+
+    def _cluster_end(self, pieces: Sequence[str], first: int, touching: Sequence[bool]) -> int:
         """Return the end of the pieces from `first` on that may be one word."""
         stop = first + 1
         longest = min(len(pieces), first + _LONGEST_CLUSTER)
-        while stop < longest and self._belong(unescape(pieces[stop - 1]), unescape(pieces[stop])):
+        while stop < longest and (
+            self._belong(unescape(pieces[stop - 1]), unescape(pieces[stop]))
+            or (touching and touching[stop] and _has_inner_sign(pieces[stop - 1], pieces[stop]))
+        ):
             stop += 1
         if self._has_joined:
             for end in range(longest, stop, -1):
@@ -212,7 +230,9 @@ class Lookup:
             return left[-1:].isalpha()
         return right[:1].isalpha() and _PROCLITIC.fullmatch(left) is not None
 
-    def _paths(self, pieces: Reading, plain: Sequence[str]) -> list[Reading]:
+    def _paths(
+        self, pieces: Reading, plain: Sequence[str], touching: Sequence[bool]
+    ) -> list[Reading]:
         """Return the ways through pieces by known tokens."""
         n = len(pieces)
         ways: list[list[Reading]] = [[] for _ in range(n)] + [[()]]
@@ -222,7 +242,10 @@ class Lookup:
                 joined = "_".join(pieces[first:stop])
                 together = self._rows([joined]) if self._has_joined else []
                 is_word = all(self._belong(*plain[i : i + 2]) for i in range(first, stop - 1))
-                cuts = self._apart("".join(plain[first:stop])) if is_word else []
+                if touching and all(touching[first : stop - 1]):
+                    cuts = self._of_piece("".join(pieces[first:stop]), "".join(plain[first:stop]))
+                else:
+                    cuts = self._apart("".join(plain[first:stop])) if is_word else []
                 steps.append((stop, together + cuts))
             steps.append((first + 1, self._of_piece(pieces[first], plain[first])))
             ways[first] = list(dict.fromkeys(
@@ -317,6 +340,12 @@ class Lookup:
                     forms += [form.replace(signs[0], sign) for sign in signs[1:]]
             forms += self._variants_of_old.get(form, ())
         return list(dict.fromkeys(forms))
+
+
+def _has_inner_sign(left: str, right: str) -> bool:
+    """Return whether tokens meet at an apostrophe or a middle dot, as a word may have inside."""
+    signs, edges = f"'{_MIDDLE_DOTS}", (left[-1:], right[:1])
+    return any(a in signs and b.isalpha() for a, b in (edges, edges[::-1]))
 
 
 def _cut(text: str) -> list[str]:

@@ -311,16 +311,20 @@ class CorpusIndex(IndexedText):
         """
         return _each(phrase, self._words)
 
-    def looked_up(self, tokens: Sequence[str]) -> Iterator[tuple[int, Sequence[tuple[str, ...]]]]:
+    def looked_up(
+        self, tokens: Sequence[str], touching: Sequence[bool]
+    ) -> Iterator[tuple[int, Sequence[tuple[str, ...]]]]:
         """Yield (number of tokens, rows of words that they may be) of tokens that belong together.
 
         The rows that occur most come first; each token is in one.
 
         Arguments:
             tokens: of a text, as it was cut.
+            touching: whether each stands right behind the one before.
         """
         lookup = self.lookup
-        for n, readings in lookup.clusters([lookup.normal(token) for token in tokens]):
+        pieces = [lookup.normal(token) for token in tokens]
+        for n, readings in lookup.clusters(pieces, touching):
             yield n, self._by_count(readings)
 
     @overload

@@ -179,26 +179,29 @@ def _sentences(
     pieces = cut(data, index.options.text_format)
     spans = list(zip(pieces.starts.tolist(), pieces.stops.tolist(), strict=True))
     rows: list[list[str]] = [[] for _ in range(_SPELLINGS)]
-    tokens: list[int] = []  # of the words
+    tokens: list[tuple[int, int]] = []  # of each word the first and the last one
     first = 0
     for stop in pieces.sentence_stops.tolist():
         of_sentence = [data[a:b].decode() for a, b in spans[first:stop]]
-        for n, readings in index.looked_up(of_sentence):
+        touching = [k > 0 and spans[k - 1][1] == spans[k][0] for k in range(first, stop)]
+        for n, readings in index.looked_up(of_sentence, touching):
             best = [reading for reading in readings if len(reading) == len(readings[0])]
             for number, row in enumerate(rows):
                 row += best[min(number, len(best) - 1)]
-            tokens += [first + min(k, n - 1) for k in range(len(best[0]))]
+            n_words = len(best[0])
+            tokens += [(first + min(k, n - 1), first + min(k, n - 1)) for k in range(n_words - 1)]
+            tokens += [(first + min(n_words, n) - 1, first + n - 1)] * (n_words > 0)
             first += n
         for row in rows:
             row.append("")
-        tokens.append(stop - 1)
+        tokens.append((stop - 1, stop - 1))
     ids = np.array([
         index.vocabulary.find(hash_texts([word.encode() for word in row])) for row in rows
     ])  # fmt: skip
     ids[:, [not word for word in rows[0]]] = 0
 
     def written(first: int, stop: int) -> str:
-        piece = data[spans[tokens[first]][0] : spans[tokens[stop - 1]][1]]
+        piece = data[spans[tokens[first][0]][0] : spans[tokens[stop - 1][1]][1]]
         return " ".join(piece.decode().split())
 
     return ids, rows[0], written

@@ -174,6 +174,26 @@ def test_a_word_that_is_cut_in_two_ways_goes_on_as_both(tmp_path):
         assert [span.times for span in trace(index, typed, min_tokens=1).spans] == [n]
 
 
+@pytest.mark.parametrize(
+    "typed", ["'āina", "ʻāina", "ג'ורג'", "פרופ'", "פרופ׳", "paral•lela", "PARAL⋅LELA"]
+)
+@pytest.mark.parametrize("text_format", ["text", "lines"])
+def test_a_word_with_a_sign_at_its_edge_or_inside_is_traced(tmp_path, typed, text_format):
+    text = "ka ʻāina o\nראה ג׳ורג׳ את\nגם פרופ׳ כהן\nla paral·lela hi\n"
+    (tmp_path / "t.txt").write_text(text, encoding="utf-8")
+    index = CorpusIndex.build(tmp_path / "t.txt", tmp_path / "i", options=IndexOptions(text_format))
+    assert index.count(typed) == 1
+    (span,) = trace(index, typed, min_tokens=1).spans
+    assert span.times == 1 and " ".join(index.words(typed)).endswith(span.text.split(" ")[-1])
+    line = next(line for line in text.splitlines() if index.count(f"{line.split()[0]} {typed}"))
+    before, _, after = line.split()
+    (span,) = trace(index, f"{before} {typed} {after}", min_tokens=1).spans
+    assert span.times == 1 and span.verbatim == (typed in text)
+    if text_format == "text":
+        for quoted in (f"“{before} {typed}”", f"'{before} {typed},'"):
+            assert [span.times for span in trace(index, quoted, min_tokens=2).spans] == [1]
+
+
 @pytest.mark.parametrize("query", ['"l\'homme"', '[word="L’homme"]', '"l\'homme" "va"'])
 def test_a_pattern_for_a_word_that_is_cut_is_refused_with_what_to_write(tmp_path, query):
     (tmp_path / "t.txt").write_text("L'homme va. L’homme dort.\n", encoding="utf-8")
