@@ -446,12 +446,11 @@ class _Problem:
                     if operation.kind == SPLIT
                     else rewriting_features.PLAINER
                 )
+                counted = {rewriting_features.KEPT: float(operation.stop - operation.start)}
                 if operation.kind in CONSTRUCTIONS:
+                    counted[rewriting_features.CONSTRUCTION] = 1.0
                     name = rewriting_features.construction(operation.kind)
-                counted = {
-                    rewriting_features.KEPT: float(operation.stop - operation.start),
-                    name: 1.0,
-                }
+                counted[name] = 1.0
             elif options.length is not None:
                 counted |= sentence.told_of(operation)
             if self._is_long(operation):  # else it is put beside its neighbour as all is

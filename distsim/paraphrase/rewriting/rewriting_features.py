@@ -81,6 +81,7 @@ DELETED_RARITY = "DeletedRarity"  # how rare they are, -ln p summed
 DELETIONS = "Deletions"  # times that something is left out
 # Times that one sentence becomes two, and that wordy phrases are said plainer.
 SPLIT, PLAINER = "Split", "Plainer"
+CONSTRUCTION = "Construction"  # times that a construction of any kind is put in another way
 RARITY_DIFF, RAREST_DIFF = (
     "RarityDiff",
     "RarestDiff",
@@ -120,7 +121,10 @@ CUT_OFF = "CutOff"  # an article, preposition, auxiliary or conjunction comes to
 NEGATION, SUBJECT = "LostNegation", "LostSubject"  # alone; of a verb that stays
 OF_DELETIONS = (TORN, HANGING, AT_START, AT_END, CUT_OFF, NEGATION, SUBJECT)
 
-OF_SENTENCES = (LM, WORDS, GLUE, KEPT, UNKNOWN, DELETED, DELETED_RARITY, DELETIONS, SPLIT, PLAINER)
+OF_SENTENCES = (
+    LM, WORDS, GLUE, KEPT, UNKNOWN, DELETED, DELETED_RARITY, DELETIONS, SPLIT, PLAINER,
+    CONSTRUCTION,
+)  # fmt: skip
 OF_RULES = (
     RULES, "SourceWords", "TargetWords", "WordCountDiff", "CharCountDiff", "WordLenDiff",
     "WordLogCR", "CharLogCR", RARITY_DIFF, RAREST_DIFF, UNKNOWN_DIFF, SOURCE_RARITY,
