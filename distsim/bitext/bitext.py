@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from distsim import storage
 from distsim.base.errors import ArtifactError
 from distsim.corpus.annotation import Constituent
 from distsim.corpus.vocabulary import Vocabulary
+from distsim.storage import StoredArray, start_array
+from distsim.storage.reading import Declaration
 
 MAX_TOKENS = 255  # of a sentence: a position is a byte
 
@@ -130,21 +132,23 @@ class Bitext:
     1
     """
 
+    ARRAYS: ClassVar[Declaration] = {
+        "lines": StoredArray(np.uint32, "pairs", ascending="strictly"),
+        "links/starts": start_array("pairs", "links/pairs"),
+        "links/pairs": StoredArray(np.uint8, columns=2),
+    }
+
     def __init__(self, artifact: storage.Artifact) -> None:
         self.artifact = artifact
         with storage.understood(artifact.path):
-            self.english = _side(artifact, "english")
-            self.other = _side(artifact, "other")
-            self.lines = artifact.array("lines", np.uint32)
-            self.links = artifact.array("links/pairs", np.uint8, 2)
-            self.link_starts = artifact.array("links/starts", np.uint64)
-            self.trees = _trees(artifact) if "trees/text" in artifact else None
-            self.tags = (
-                Tags(artifact.array("tags/numbers", np.uint32), _vocabulary(artifact, "tags"))
-                if "tags/numbers" in artifact
-                else None
-            )
-        self._check()
+            arrays = artifact.arrays(self.ARRAYS)
+            self.lines, self.links = arrays["lines"], arrays["links/pairs"]
+            self.link_starts, n = arrays["links/starts"], len(self.lines)
+            self.english = _side(artifact, "english", n)
+            self.other = _side(artifact, "other", n)
+            self.trees = _trees(artifact, n) if "trees/text" in artifact else None
+            has_tags = "tags/numbers" in artifact
+            self.tags = _tags(artifact, self.english.tokens.size) if has_tags else None
 
     @classmethod
     def open(cls, path: str | Path) -> "Bitext":
@@ -182,20 +186,15 @@ class Bitext:
 
     def faults(self) -> Iterator[str]:
         """Yield the inconsistencies of the arrays, one short text each."""
+        yield from self.artifact.faults()
         n = len(self)
         for name, side in (("English", self.english), ("other", self.other)):
             lengths = _lengths(side.starts)
             if lengths.size and not 1 <= lengths.min() <= lengths.max() <= MAX_TOKENS:
                 yield f"the {name} side has sentences of no token or over {MAX_TOKENS}"
-            if side.tokens.size and not (
-                side.tokens.min() > 0 and side.tokens.max() < len(side.vocabulary)
-            ):
-                yield f"the {name} side has words that its vocabulary lacks"
             ids = side.vocabulary.find(side.vocabulary.word_hashes()[1:])
             if not np.array_equal(ids, np.arange(1, len(side.vocabulary))):
                 yield f"the {name} vocabulary does not find its own words"
-        if np.any(np.diff(self.lines.astype(np.int64)) <= 0):
-            yield "the line numbers do not ascend"
         pair = np.repeat(np.arange(n), _lengths(self.link_starts))
         for column, side in enumerate((self.english, self.other)):
             lengths = _lengths(side.starts)
@@ -211,10 +210,6 @@ class Bitext:
             bounds = trees.span_bounds
             if np.any(bounds[:, 0] >= bounds[:, 1]) or np.any(bounds[:, 1] > lengths[owner]):
                 yield "constituents lead out of their sentences"
-            if np.any(trees.span_labels >= len(trees.labels)):
-                yield "constituents have labels that are not named"
-        if self.tags is not None and np.any(self.tags.numbers >= len(self.tags.vocabulary)):
-            yield "there are tags that are not named"
 
     def require_sound(self) -> None:
         """Raise where arrays are inconsistent, before kernels, which do not check them, read them.
@@ -225,25 +220,6 @@ class Bitext:
         for fault in self.faults():
             raise ArtifactError(
                 f"{self.artifact.path}: {fault}: restore the bitext or make it again"
-            )
-
-    def _check(self) -> None:
-        """Raise where the sizes of arrays are inconsistent; `faults` checks their contents."""
-        n = self.lines.size
-        ends = [
-            (self.english.starts, self.english.tokens.size),
-            (self.other.starts, self.other.tokens.size),
-            (self.link_starts, len(self.links)),
-        ]
-        if self.trees is not None:
-            ends.append((self.trees.starts, self.trees.text.size))
-            ends.append((self.trees.span_starts, self.trees.span_labels.size))
-            ends.append((self.trees.span_starts, len(self.trees.span_bounds)))
-        sound = self.tags is None or self.tags.numbers.size == self.english.tokens.size
-        if not sound or not all(storage.are_starts(starts, size, n) for starts, size in ends):
-            raise ArtifactError(
-                f"{self.artifact.path}: its arrays contradict each other: restore it or make it "
-                "again"
             )
 
 
@@ -257,27 +233,31 @@ def _lengths(starts: np.ndarray) -> np.ndarray:
     return np.diff(starts.astype(np.int64))
 
 
-def _vocabulary(artifact: storage.Artifact, name: str) -> Vocabulary:
-    parts = zip(Vocabulary.PARTS, Vocabulary.DTYPES, strict=True)
-    return Vocabulary(
-        *(artifact.array(f"{name}/vocabulary/{part}", dtype) for part, dtype in parts)
-    )
+def _side(artifact: storage.Artifact, name: str, n_pairs: int) -> Side:
+    vocabulary = Vocabulary.read(artifact, f"{name}/vocabulary/")
+    declared = {
+        "starts": start_array("pairs", "tokens"),
+        "tokens": StoredArray(np.uint32, least=1, below="words"),
+    }
+    arrays = artifact.arrays(declared, f"{name}/", {"pairs": n_pairs, "words": len(vocabulary)})
+    return Side(arrays["tokens"], arrays["starts"], vocabulary)
 
 
-def _side(artifact: storage.Artifact, name: str) -> Side:
-    return Side(
-        artifact.array(f"{name}/tokens", np.uint32),
-        artifact.array(f"{name}/starts", np.uint64),
-        _vocabulary(artifact, name),
-    )
+def _trees(artifact: storage.Artifact, n_pairs: int) -> Trees:
+    labels = [str(name) for name in json.loads(artifact.array("trees/labels", np.uint8).tobytes())]
+    declared = {
+        "text": StoredArray(np.uint8),
+        "starts": start_array("pairs", "text"),
+        "span_labels": StoredArray(np.uint32, "spans", below="labels"),
+        "span_bounds": StoredArray(np.uint8, "spans", columns=2),
+        "span_starts": start_array("pairs", "span_labels"),
+    }
+    arrays = artifact.arrays(declared, "trees/", {"pairs": n_pairs, "labels": len(labels)})
+    return Trees(labels=labels, **arrays)
 
 
-def _trees(artifact: storage.Artifact) -> Trees:
-    return Trees(
-        artifact.array("trees/text", np.uint8),
-        artifact.array("trees/starts", np.uint64),
-        [str(label) for label in json.loads(artifact.array("trees/labels", np.uint8).tobytes())],
-        artifact.array("trees/span_labels", np.uint32),
-        artifact.array("trees/span_bounds", np.uint8, 2),
-        artifact.array("trees/span_starts", np.uint64),
-    )
+def _tags(artifact: storage.Artifact, n_tokens: int) -> Tags:
+    vocabulary = Vocabulary.read(artifact, "tags/vocabulary/")
+    declared = {"numbers": StoredArray(np.uint32, "tokens", below="tags")}
+    arrays = artifact.arrays(declared, "tags/", {"tokens": n_tokens, "tags": len(vocabulary)})
+    return Tags(arrays["numbers"], vocabulary)

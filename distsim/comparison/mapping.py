@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from threadpoolctl import threadpool_limits
 from distsim import storage
 from distsim.base.arguments import check_types, one_of, one_text, plain_number, shown, whole_number
 from distsim.base.errors import (
-    ArtifactError,
     IncompatibleError,
     InputError,
     ParameterError,
@@ -31,6 +30,8 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.signatures.projections.learn import unit_rows
 from distsim.signatures.table import StoredTable, TableLike, opened_table
+from distsim.storage import StoredArray
+from distsim.storage.reading import Declaration
 
 MapMethod = Literal["ridge", "orthogonal"]
 _HUB_NEAREST = 10
@@ -272,11 +273,15 @@ class VectorMap:
     (10, 3)
     """
 
+    ARRAYS: ClassVar[Declaration] = {
+        "matrix": StoredArray(np.float32, "source dimensions", columns="dimensions"),
+        "hubs": StoredArray(np.float32, "words"),
+    }
+
     def __init__(self, artifact: storage.Artifact, *, source: TableLike | None = None) -> None:
         self.path = artifact.path
         self.parameters = artifact.parameters
-        self.matrix = artifact.array("matrix", np.float32, ndim=2)
-        self.hubs = artifact.array("hubs", np.float32)
+        self.matrix, self.hubs = artifact.arrays(self.ARRAYS).values()
         with storage.understood(artifact.path):
             named = {side: self.parameters[side] for side in ("source", "target")}
             places = {side: self.path / str(entry["path"]) for side, entry in named.items()}
@@ -292,7 +297,7 @@ class VectorMap:
         self.target = WordSpace(target)
         dimensions = (self.source.n_dimensions, self.target.vectors.shape[1])
         if self.matrix.shape != dimensions or self.hubs.size != len(self.target.words):
-            raise ArtifactError(f"{self.path}: its arrays differ in length: learn the map again")
+            raise artifact.contradiction("matrix or hubs")
 
     @classmethod
     def open(cls, path: str | Path, *, source: TableLike | None = None) -> "VectorMap":

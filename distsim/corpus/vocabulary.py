@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from distsim.kernels.hashing import (
     hash_pieces,
     number_hashes,
 )
-from distsim.storage import are_starts
+from distsim.storage import Artifact, StoredArray, start_array
+from distsim.storage.reading import Declaration
 
 BOUNDARY = 0
 DROPPED = 0xFFFFFFFF  # in place of a word id: the token vanishes
@@ -163,8 +165,12 @@ class Vocabulary:
         hashes: uint64[n_words - 1], sorted. hash_ids: uint32, the word of each hash.
     """
 
-    PARTS = ("text", "offsets", "hashes", "hash_ids")
-    DTYPES = (np.uint8, np.uint64, np.uint64, np.uint32)
+    ARRAYS: ClassVar[Declaration] = {
+        "text": StoredArray(np.uint8),
+        "offsets": start_array("words", "text"),
+        "hashes": StoredArray(np.uint64, "words", -1, ascending="weakly"),
+        "hash_ids": StoredArray(np.uint32, "words", -1, least=1, below="words"),
+    }
 
     def __init__(
         self, text: np.ndarray, offsets: np.ndarray, hashes: np.ndarray, hash_ids: np.ndarray
@@ -173,9 +179,15 @@ class Vocabulary:
         self.offsets = frozen(offsets)
         self._hashes = frozen(hashes)
         self._hash_ids = frozen(hash_ids)
-        sound = are_starts(offsets, text.size) and hashes.size == hash_ids.size == offsets.size - 2
-        if not sound:
-            raise ArtifactError("the vocabulary is damaged: restore the index or build it again")
+
+    @classmethod
+    def read(cls, artifact: Artifact, prefix: str) -> "Vocabulary":
+        """Return the vocabulary of an artifact, mapped.
+
+        Arguments:
+            prefix: of its arrays' names.
+        """
+        return cls(**artifact.arrays(cls.ARRAYS, prefix))
 
     def __len__(self) -> int:
         return self.offsets.size - 1

@@ -85,8 +85,7 @@ from distsim.indexes.layers import (
 from distsim.indexes.metadata import ARRAY as DOCUMENTS
 from distsim.indexes.metadata import Metadata, MetadataWriter
 from distsim.indexes.shard import MAX_TOKENS, build_suffix_array
-from distsim.indexes.written import ARRAYS as WRITTEN
-from distsim.indexes.written import WrittenTextWriter
+from distsim.indexes.written import WrittenText, WrittenTextWriter
 from distsim.kernels.arrays import each_once
 from distsim.kernels.compiled import frozen
 from distsim.kernels.suffixes import count_words, hash_sentences
@@ -535,7 +534,7 @@ class IndexBuilder:
             if DOCUMENTS in writer.entries:
                 writer.read(DOCUMENTS)  # which checks it
             self.metadata.add_all(Metadata(writer.folder, writer.parameters, writer.entries))
-            known = Vocabulary(*(writer.read(f"vocabulary/{part}") for part in Vocabulary.PARTS))
+            known = Vocabulary(*(writer.read(f"vocabulary/{part}") for part in Vocabulary.ARRAYS))
             self._sources = read_names(writer.read("sources"))
             self.digests = digests_from_manifest(writer.parameters.get("texts"), len(self._sources))
             self._earlier = [*writer.parameters.get("earlier", ()), writer.parameters["corpus"]]
@@ -1165,7 +1164,7 @@ class _ShardWriter:
         text_names: tuple[str, ...] = ()
         if self._text is not None:
             self._text.finish(last)
-            text_names = WRITTEN
+            text_names = tuple(WrittenText.ARRAYS)
         for name in (*self._names, *text_names):
             self._writer.close(self._prefix + name)
         tokens = self._writer.read(self._prefix + "tokens")

@@ -79,24 +79,20 @@ class IndexedText:
             self.n_tokens = storage.stored_count(artifact.parameters["counts"], "tokens")
             str(artifact.parameters["corpus"])
         self._closed = False
-        self._vocabulary = Vocabulary(
-            *(
-                artifact.array(f"vocabulary/{part}", dtype)
-                for part, dtype in zip(Vocabulary.PARTS, Vocabulary.DTYPES, strict=True)
-            )
-        )
-        self._shards: list[Shard] = []
-        position = 0
-        for number in range(n_shards):
-            shard = Shard.open(artifact, number, position)
-            if shard.word_starts.size - 1 > len(self._vocabulary):
-                raise damaged(self.path)
-            self._shards.append(shard)
-            position += shard.tokens.size
+        self._vocabulary = Vocabulary.read(artifact, "vocabulary/")
         try:
             self._sources: list[str] = read_names(artifact.array("sources"))
         except ValueError:
             raise damaged(self.path) from None
+        sizes = {"words": len(self._vocabulary), "all sources": len(self._sources)}
+        self._shards: list[Shard] = []
+        position = 0
+        for number in range(n_shards):
+            shard = Shard.open(artifact, number, position, sizes)
+            if shard.word_starts.size - 1 > len(self._vocabulary):
+                raise damaged(self.path)
+            self._shards.append(shard)
+            position += shard.tokens.size
         self._id_of_piece: dict[str, int] = {}
         self._compiled: dict[str, CompiledQuery] = {}
         self._compiling = Lock()
@@ -281,10 +277,7 @@ class IndexedText:
         """The lemmas and tags of an annotated text, None of others."""
         if self.shards[0].analyses is None:
             return None
-        layers = Layers(self._artifact.array, self._artifact.__contains__)
-        if not layers.is_sound(len(self.vocabulary)):
-            raise damaged(self.path)
-        return layers
+        return Layers.open(self._artifact, len(self.vocabulary))
 
     def word_lines(self, attribute: str) -> WordLines:
         """Return the words, lemmas or tags as lines that regular expressions search.

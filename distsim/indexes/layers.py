@@ -12,6 +12,7 @@ import numpy as np
 
 from distsim.corpus.vocabulary import HashNumbering, Vocabulary, VocabularyBuilder
 from distsim.kernels.compiled import frozen
+from distsim.storage import Artifact, StoredArray
 
 LAYERS = ("lemma", "tag", "upos", "relation")
 ALWAYS = LAYERS[:2]  # that all annotated text has
@@ -58,7 +59,7 @@ class Layers:
             "word": self.words
         }
         self.vocabularies = {
-            layer: Vocabulary(*(read(f"{PLURALS[layer]}/{part}") for part in Vocabulary.PARTS))
+            layer: Vocabulary(*(read(f"{PLURALS[layer]}/{part}") for part in Vocabulary.ARRAYS))
             for layer in self.names
         }
 
@@ -75,19 +76,26 @@ class Layers:
         """
         return self._ids[layer]
 
-    def is_sound(self, n_words: int) -> bool:
-        """Return whether the arrays do not contradict each other.
+    @classmethod
+    def open(cls, artifact: Artifact, n_words: int) -> "Layers":
+        """Return the analyses of an index, checked.
 
         Arguments:
             n_words: of the vocabulary.
         """
-        return (
-            all(ids.size == self.counts.size > 0 for ids in self._ids.values())
-            and int(self.words.max()) < n_words
-            and all(
-                int(self.of(layer).max()) < len(words) for layer, words in self.vocabularies.items()
-            )
-        )
+        layers = cls(artifact.array, artifact.__contains__)
+        declared = {
+            "words": StoredArray(np.uint32, "analyses", below="of words", at_open=True),
+            "counts": StoredArray(np.uint64, "analyses"),
+        } | {
+            PLURALS[name]: StoredArray(np.uint32, "analyses", below=f"of {name}s", at_open=True)
+            for name in layers.names
+        }
+        sizes = {f"of {name}s": len(words) for name, words in layers.vocabularies.items()}
+        artifact.arrays(declared, "analyses/", {"of words": n_words, **sizes})
+        for name in layers.names:
+            artifact.arrays(Vocabulary.ARRAYS, f"{PLURALS[name]}/")
+        return layers
 
 
 class LayersBuilder:

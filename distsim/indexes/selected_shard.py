@@ -69,7 +69,7 @@ class SelectedShard(Shard):
     _kept: np.ndarray
 
     def __init__(self, whole: Shard, begins: np.ndarray, kept: np.ndarray) -> None:
-        for name in (*Shard.ARRAYS, "analyses", "heads", "written"):
+        for name in (*Shard.ARRAYS, *Shard.ANNOTATED, "written"):
             if name not in ("suffixes", "word_starts"):
                 object.__setattr__(self, name, getattr(whole, name))
         object.__setattr__(self, "first_position", whole.first_position)

@@ -1,10 +1,10 @@
 """Shards of an index: arrays, and searches by token ids."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from pydivsufsort import divsufsort
@@ -19,14 +19,14 @@ from distsim.indexes.kernels.queries import (
     match_tokens,
 )
 from distsim.indexes.queries import CompiledQuery
-from distsim.indexes.written import ARRAYS as WRITTEN
 from distsim.indexes.written import WrittenText
 from distsim.kernels import suffixes as kernel
 from distsim.kernels.arrays import places_of_ranges
 from distsim.kernels.compiled import frozen
 from distsim.kernels.contexts import count_beside, count_beside_words
 from distsim.kernels.suffixes import pack_tokens, unpack_suffixes
-from distsim.storage import Artifact, are_starts
+from distsim.storage import Artifact, StoredArray, start_array
+from distsim.storage.reading import Declaration
 
 # divsufsort sorts bytes, in 32 bits up to 2^31 of them; a token takes at most four.
 MAX_TOKENS = (1 << 29) - 1
@@ -127,49 +127,50 @@ class Shard:
     heads: np.ndarray | None = None
     written: WrittenText | None = None
 
-    ARRAYS = (
-        "tokens", "suffixes", "word_starts", "sentence_starts", "sentence_lines",
-        "document_starts", "source_starts", "source_numbers",
-    )  # fmt: skip
+    ARRAYS: ClassVar[Declaration] = {
+        "tokens": StoredArray(np.uint32, "positions", below="words"),
+        "suffixes": StoredArray(np.uint32, "positions", below="positions"),
+        "word_starts": start_array("first words", "suffixes", np.uint32),
+        "sentence_starts": StoredArray(np.uint32, "sentences", ascending="strictly"),
+        "sentence_lines": StoredArray(np.uint32, "sentences"),
+        "document_starts": StoredArray(np.uint32, below="sentences", ascending="strictly"),
+        "source_starts": StoredArray(np.uint32, "sources", below="sentences", ascending="strictly"),
+        "source_numbers": StoredArray(np.uint32, "sources", below="all sources"),
+    }
+    ANNOTATED: ClassVar[Declaration] = {
+        "analyses": StoredArray(np.uint32, "positions", optional=True),
+        "heads": StoredArray(np.uint32, "positions", optional=True),
+    }
 
     @classmethod
-    def open(cls, artifact: Artifact, number: int, first_position: int) -> "Shard":
+    def open(
+        cls, artifact: Artifact, number: int, first_position: int, sizes: Mapping[str, int]
+    ) -> "Shard":
         """Return shard `number` of an index.
 
         Arguments:
             artifact: the index.
             number: of the shard, from 0.
             first_position: of its first token in the corpus.
+            sizes: of the index: words, all sources.
 
         Raises:
             ArtifactError: an array is missing or contradicts another.
         """
-        arrays = {
-            name: frozen(artifact.array(f"shard-{number}/{name}", np.uint32)) for name in cls.ARRAYS
-        }
-        analyses, heads = (
-            frozen(artifact.array(name, np.uint32)) if name in artifact else None
-            for name in (f"shard-{number}/analyses", f"shard-{number}/heads")
+        arrays = artifact.arrays(
+            {**cls.ARRAYS, **cls.ANNOTATED, **WrittenText.ARRAYS}, f"shard-{number}/", sizes
         )
-        written = None
-        if f"shard-{number}/{WRITTEN[0]}" in artifact:
-            of_text = zip(WRITTEN, (np.uint8, np.uint32, np.uint64), (1, 1, 2), strict=True)
-            written = WrittenText(
-                *(artifact.array(f"shard-{number}/{name}", dtype, n) for name, dtype, n in of_text)
-            )
+        text = [arrays.pop(name) for name in WrittenText.ARRAYS if name in arrays]
         shard = cls(
-            **arrays, first_position=first_position, analyses=analyses, heads=heads, written=written
+            **{name: frozen(values) for name, values in arrays.items()},
+            first_position=first_position,
+            written=WrittenText(*text) if len(text) == len(WrittenText.ARRAYS) else None,
         )
-        sound = (
-            0 < shard.tokens.size == shard.suffixes.size
-            and all(array is None or array.size == shard.tokens.size for array in (analyses, heads))
-            and (written is None or written.is_sound(shard.sentence_starts.size))
-            and are_starts(shard.word_starts, shard.tokens.size)
-            and 0 < shard.sentence_starts.size == shard.sentence_lines.size
-            and 0 < shard.source_starts.size == shard.source_numbers.size
-        )
-        if not sound:
-            raise damaged(artifact.path)
+        n_sentences = shard.sentence_starts.size
+        if not (shard.tokens.size and n_sentences and shard.source_starts.size):
+            raise artifact.contradiction(f"shard-{number} is empty")
+        if text and (shard.written is None or not shard.written.is_sound(n_sentences)):
+            raise artifact.contradiction(f"shard-{number}/text_frames")
         return shard
 
     @property

@@ -6,7 +6,7 @@ The text of a sentence reaches to the beginning of the next one in the same fram
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from distsim.base.arguments import TextFormat
 from distsim.corpus.documents import FORM, FORM_ENDS, NO_SPACE, WITHIN
 from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.tokeniser import cut
+from distsim.storage import StoredArray
+from distsim.storage.reading import Declaration
 
 
 class Cutting(Protocol):
@@ -31,7 +33,6 @@ class Cutting(Protocol):
 
 _FORMS = re.compile(f"{FORM}[^{FORM_ENDS}]*{FORM_ENDS}")
 _MARKS = re.compile(rf"{FORM}([^{FORM_ENDS}]*){FORM_ENDS}(\S+(?:{WITHIN}\S+)*)|{NO_SPACE}")
-ARRAYS = ("text", "text_starts", "text_frames")
 _FRAME_BYTES = 1 << 16
 _LARGEST_FRAME = 1 << 28
 _LEVEL = 3  # 6 takes a tenth of a byte a token less and three times the CPU
@@ -100,6 +101,12 @@ class WrittenText:
         starts: uint32, where each sentence begins in the text of its frame.
         frames: uint64[n, 2], of each the number of its first sentence, and where it begins.
     """
+
+    ARRAYS: ClassVar[Declaration] = {
+        "text": StoredArray(np.uint8, optional=True),
+        "text_starts": StoredArray(np.uint32, "sentences", optional=True),
+        "text_frames": StoredArray(np.uint64, columns=2, optional=True),
+    }
 
     def __init__(self, text: np.ndarray, starts: np.ndarray, frames: np.ndarray) -> None:
         self._text = text

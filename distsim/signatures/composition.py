@@ -34,14 +34,20 @@ from distsim.signatures.kernels.composition import (
     cut_composed,
 )
 from distsim.signatures.projections.projection import BYTES
+from distsim.storage import StoredArray
 from distsim.storage.manifest import from_stored, to_stored
 
 _ROWS_AT_ONCE = 4096
-_ARRAYS = {
-    "part_hashes": np.uint64,
-    "part_weights": np.float64,
-    "part_scales": np.float32,
-    "part_vectors": np.int8,
+_PART_ARRAYS = {
+    "part_hashes": StoredArray(np.uint64, "words", ascending="strictly"),
+    "part_weights": StoredArray(np.float64, "words"),
+    "part_scales": StoredArray(np.float32, "words"),
+    "part_vectors": StoredArray(np.int8, "words", columns="dimensions"),
+}
+_OWN_ARRAYS = {
+    "phrase_hashes": StoredArray(np.uint64, "phrases", ascending="strictly"),
+    "phrase_scales": StoredArray(np.float32, "phrases"),
+    "phrase_vectors": StoredArray(np.int8, "phrases", columns="dimensions"),
 }
 # Chosen together by bench/likeness.py on judged phrases.
 IDIOM_COSINE, IDIOM_WIDTH = 0.35, 0.04
@@ -253,13 +259,7 @@ class PartVectors:
                 f"{artifact.path}: keeps words' vectors as an earlier distsim wrote them: sign "
                 "again"
             )
-        arrays = [
-            artifact.array(name, dtype, ndim=2 if name == "part_vectors" else 1)
-            for name, dtype in _ARRAYS.items()
-        ]
-        if len({len(array) for array in arrays}) != 1:
-            raise ArtifactError(f"{artifact.path}: its words' arrays differ in length: sign again")
-        return cls(*arrays)
+        return cls(*artifact.arrays(_PART_ARRAYS).values())
 
     def write(self, writer: storage.ArtifactWriter) -> None:
         """Write the words' vectors into a table.
@@ -268,7 +268,7 @@ class PartVectors:
             writer: of the table's artifact.
         """
         writer.version = BYTES
-        for name, values in zip(_ARRAYS, self._columns, strict=True):
+        for name, values in zip(_PART_ARRAYS, self._columns, strict=True):
             writer.add(name, values)
 
     @property
@@ -377,16 +377,7 @@ class OwnVectors(NamedTuple):
         """
         if "phrase_hashes" not in artifact:
             return None
-        own_vectors = cls(
-            artifact.array("phrase_hashes", np.uint64),
-            artifact.array("phrase_scales", np.float32),
-            artifact.array("phrase_vectors", np.int8, ndim=2),
-        )
-        if len({len(column) for column in own_vectors}) != 1:
-            raise ArtifactError(
-                f"{artifact.path}: its phrases' arrays differ in length: sign again"
-            )
-        return own_vectors
+        return cls(*artifact.arrays(_OWN_ARRAYS).values())
 
     def write(self, writer: storage.ArtifactWriter) -> None:
         """Write the vectors into a table.

@@ -14,12 +14,13 @@ import numpy as np
 
 from distsim import storage
 from distsim.base.arguments import utf8_phrase
-from distsim.base.errors import ArtifactError
 from distsim.corpus.vocabulary import hash_blob, hash_text
 from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_texts
 from distsim.signatures.kernels.distinctive_words import count_tokens
 from distsim.signatures.signer import SignedBatch
+from distsim.storage import StoredArray
+from distsim.storage.reading import Declaration
 
 BLOCK_ROWS = 64  # text offsets are kept relative to blocks of so many rows
 _ROWS_AT_ONCE = 1 << 20
@@ -104,9 +105,10 @@ class PhraseStream:
 
     def __init__(self, writer: storage.ArtifactWriter, prefix: str = "") -> None:
         self._writer = writer
-        self._dtypes = PhraseColumns.dtypes(prefix)
-        self._largest_strength = np.iinfo(self._dtypes[f"{prefix}strengths"]).max
-        streams = [writer.stream(name, dtype) for name, dtype in self._dtypes.items()]
+        declared = PhraseColumns.declared(prefix)
+        self._names = [prefix + name for name in declared]
+        self._largest_strength = np.iinfo(declared["strengths"].dtype).max
+        streams = [writer.stream(prefix + name, of.dtype) for name, of in declared.items()]
         self._hashes, self._strengths, self._text, self._blocks, self._ends = streams
         self._n_rows = 0
         self._n_bytes = 0
@@ -145,7 +147,7 @@ class PhraseStream:
 
     def close(self) -> None:
         """Finish the arrays."""
-        for name in self._dtypes:
+        for name in self._names:
             self._writer.close(name)
 
 
@@ -164,37 +166,30 @@ class PhraseColumns:
         ArtifactError: the arrays contradict each other.
     """
 
-    DTYPES: ClassVar[dict[str, type]] = {
-        "hashes": np.uint64,
-        "strengths": np.uint32,
-        "text": np.uint8,
-        "text_blocks": np.uint64,
-        "text_ends": np.uint32,
+    ARRAYS: ClassVar[Declaration] = {
+        "hashes": StoredArray(np.uint64, "phrases", ascending="weakly"),
+        "strengths": StoredArray(np.uint32, "phrases"),
+        "text": StoredArray(np.uint8, "bytes"),
+        "text_blocks": StoredArray(np.uint64, "blocks", at_most="bytes", at_open=True),
+        "text_ends": StoredArray(np.uint32, "phrases"),
     }
 
     @classmethod
-    def dtypes(cls, prefix: str) -> dict[str, type]:
-        """Return the types of the arrays by name.
+    def declared(cls, prefix: str) -> Declaration:
+        """Return the arrays by name.
 
         Arguments:
-            prefix: of the names.
+            prefix: of the names; kept sums have strengths of 64 bits.
         """
-        types = cls.DTYPES | ({"strengths": np.uint64} if prefix else {})
-        return {f"{prefix}{name}": dtype for name, dtype in types.items()}
+        strengths = {"strengths": StoredArray(np.uint64, "phrases")} if prefix else {}
+        return {**cls.ARRAYS, **strengths}
 
     def __init__(self, artifact: storage.Artifact, prefix: str = "") -> None:
-        arrays = [frozen(artifact.array(*column)) for column in self.dtypes(prefix).items()]
-        self.hashes, self.strengths, self._text, self._blocks, self._ends = arrays
-        n = self.hashes.size
-        if not (
-            self.strengths.size == self._ends.size == n
-            and self._blocks.size == -(-n // BLOCK_ROWS)
-            and bool(np.all(self._blocks <= self._text.size))
-        ):
-            raise ArtifactError(
-                f"{artifact.path}: the table's arrays contradict each other: restore it or "
-                "sign it again"
-            )
+        arrays = artifact.arrays(self.declared(prefix), prefix)
+        columns = map(frozen, arrays.values())
+        self.hashes, self.strengths, self._text, self._blocks, self._ends = columns
+        if self._blocks.size != -(-self.hashes.size // BLOCK_ROWS):
+            raise artifact.contradiction(f"{prefix}text_blocks")
 
     def __len__(self) -> int:
         return self.hashes.size

@@ -16,12 +16,13 @@ from distsim.kernels.compiled import frozen
 from distsim.signatures.projections.projection import CHECKSUM_KEY
 from distsim.signatures.projections.spectral import SpectralProjection, folder_of
 from distsim.signatures.projections.training import Training, TrainingRows
+from distsim.storage import StoredArray, start_array
 
-_PARTS = {
-    "features/phrases": np.uint64,
-    "features/starts": np.int64,
-    "features/hashes": np.uint64,
-    "features/weights": np.float32,
+_ARRAYS = {
+    "features/phrases": StoredArray(np.uint64, "phrases", ascending="weakly"),
+    "features/starts": start_array("phrases", "features/hashes", np.int64, at_open=False),
+    "features/hashes": StoredArray(np.uint64, "features"),
+    "features/weights": StoredArray(np.float32, "features"),
 }
 
 
@@ -36,7 +37,7 @@ class FeatureWriter:
 
     def __init__(self, writer: storage.ArtifactWriter) -> None:
         self._phrases, self._starts, self._hashes, self._weights = (
-            writer.stream(name, dtype) for name, dtype in _PARTS.items()
+            writer.stream(name, of.dtype) for name, of in _ARRAYS.items()
         )
         self._starts.append(np.zeros(1, np.int64))
 
@@ -77,16 +78,10 @@ class FeatureStore:
             raise ParameterError(
                 f"{artifact.path}: the table holds no features: sign it again with `keep_features`"
             )
-        self._phrases, self._starts, self._hashes, self._weights = (
-            artifact.array(name, dtype) for name, dtype in _PARTS.items()
-        )
-        if not (
-            self._starts.size == self._phrases.size + 1
-            and int(self._starts[-1]) == self._hashes.size == self._weights.size
-        ):
-            raise ArtifactError(
-                f"{artifact.path}: the kept features differ in length: sign it again"
-            )
+        arrays = artifact.arrays(_ARRAYS, values=False)
+        self._phrases, self._starts, self._hashes, self._weights = arrays.values()
+        if int(self._starts[-1]) != self._hashes.size:
+            raise artifact.contradiction("features/starts")
 
     def features(self, phrase: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the features of a phrase: hashes uint64, ascending, and weights float64.
@@ -103,7 +98,7 @@ class FeatureStore:
 
 def has_features(artifact: storage.Artifact) -> bool:
     """Return whether a table was signed with its features kept."""
-    return all(name in artifact for name in _PARTS)
+    return all(name in artifact for name in _ARRAYS)
 
 
 _OUR_FOLDERS = re.compile(r"\.?projection(\.[0-9a-f]{12})?(\.unfinished)?")

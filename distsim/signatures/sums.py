@@ -34,6 +34,7 @@ from distsim.kernels.hashing import permute_texts
 from distsim.signatures.layout import PhraseColumns, PhraseStream
 from distsim.signatures.projections.random_projections import POOL_SIZE
 from distsim.signatures.recipe import Fingerprint, Recipe
+from distsim.storage import StoredArray, start_array
 
 _LARGEST_COUNT = np.uint64(0xFFFFFFFF)
 # What is held at a time, of all tables together.
@@ -115,6 +116,13 @@ def add_terms(
     return np.searchsorted(rows, np.arange(n_rows + 1, dtype=np.uint64)), terms, counts
 
 
+_ARRAYS = {
+    "starts": start_array("phrases", "terms", at_open=False),
+    "terms": StoredArray(np.uint32, "terms"),
+    "counts": StoredArray(np.uint32, "terms"),
+}
+
+
 class KeptSums:
     """The kept sums of a table, read in order, block by block.
 
@@ -135,15 +143,13 @@ class KeptSums:
         self._artifact = artifact
         try:
             self._phrases = PhraseColumns(artifact, "sums/")
+            self.hashes = self._phrases.hashes
+            arrays = artifact.arrays(_ARRAYS, "sums/", {"phrases": len(self)}, values=False)
         except ArtifactError:
             raise self.damaged() from None
-        self.hashes = self._phrases.hashes
         self._text = artifact.array("sums/text", np.uint8)
-        self._starts = artifact.array("sums/starts", np.uint64)
-        self._terms = artifact.array("sums/terms", np.uint32)
-        self._counts = artifact.array("sums/counts", np.uint32)
-        n = self._starts.size - 1
-        if n != len(self) or not self._terms.size == self._counts.size == self._starts[-1]:
+        self._starts, self._terms, self._counts = arrays.values()
+        if self._starts[-1] != self._terms.size:
             raise self.damaged()
 
     def __len__(self) -> int:

@@ -7,7 +7,7 @@ from html import escape
 from os import PathLike
 from pathlib import Path
 from threading import RLock
-from typing import Any, Literal, NamedTuple, Self, TypeVar, Union, cast, overload
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, Union, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,9 @@ from distsim.signatures.projections.projection import CHECKSUM_KEY
 from distsim.signatures.projections.spectral import SpectralProjection
 from distsim.signatures.projections.training import Learning
 from distsim.signatures.recipe import Fingerprint, Recipe
+from distsim.storage import StoredArray
 from distsim.storage.manifest import finder_inside, signatures_inside
+from distsim.storage.reading import Declaration
 
 T = TypeVar("T")
 _LOCK = RLock()
@@ -98,6 +100,11 @@ class StoredTable:
         artifact: of the table.
     """
 
+    ARRAYS: ClassVar[Declaration] = {
+        "bits": StoredArray(np.uint64, "phrases", columns="words"),
+        "own_shares": StoredArray(np.uint8, "phrases", optional=True),
+    }
+
     def __init__(self, artifact: storage.Artifact) -> None:
         check_opened(artifact, storage.Artifact, self)
         self.artifact = artifact
@@ -113,23 +120,19 @@ class StoredTable:
         self._phrases = PhraseColumns(artifact)
         self.hashes = self._phrases.hashes
         self.strengths = self._phrases.strengths
-        self.bits = frozen(artifact.array("bits", np.uint64, ndim=2))
+        own = artifact.arrays(
+            self.ARRAYS, sizes={"phrases": self.hashes.size, "words": -(-self.n_bits // 64)}
+        )
+        self.bits = frozen(own["bits"])
         self.parts = PartVectors.read(artifact)
         self.n_dimensions = self.n_bits if self.parts is None else self.parts.n_dimensions
         self.own_vectors = OwnVectors.read(artifact)
-        self.own_shares: np.ndarray | None = None
-        if "own_shares" in artifact:
-            self.own_shares = frozen(artifact.array("own_shares", np.uint8))
+        self.own_shares = frozen(own["own_shares"]) if "own_shares" in own else None
         self.kept: dict[Hashable, Any] = {}
         self._estimators: dict[str, Estimator] = {}
         self.lookup = Lookup(self.normaliser, text_format, self._has)
-        of_bits = self.bits.shape[1] * 64 == self.n_bits <= self.n_dimensions
-        shares = len(self) if self.own_shares is None else len(self.own_shares)
-        if not len(self.bits) == shares == len(self) or not of_bits:
-            raise ArtifactError(
-                f"{self.path}: the table's arrays contradict each other: restore it or "
-                "sign it again"
-            )
+        if self.n_bits % 64 or self.n_bits > self.n_dimensions:
+            raise artifact.contradiction("bits")
 
     @property
     def recipe(self) -> Recipe:

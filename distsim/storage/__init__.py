@@ -30,7 +30,7 @@ from distsim.storage.manifest import (
     checksum_of_settings,
     stored_count,
 )
-from distsim.storage.reading import Artifact, are_starts, cut_short, understood
+from distsim.storage.reading import Artifact, StoredArray, cut_short, start_array, understood
 from distsim.storage.resumption import (
     FinishedPart,
     FinishedTasks,

@@ -6,10 +6,12 @@ import mmap
 import os
 import stat
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,7 @@ from distsim.storage.manifest import (
 )
 
 SMALL_BYTES = 1 << 16
+_AT_ONCE = 1 << 20  # values whose order is checked
 # Of each live map, by its address: the file, its device and inode, and the bytes mapped.
 _MAPS: dict[int, tuple[str, int, int, int]] = {}
 
@@ -46,6 +49,91 @@ def are_starts(starts: np.ndarray, n_values: int, n_rows: int | None = None) -> 
         and starts[-1] == n_values
         and np.all(starts[:-1] <= starts[1:])
     )
+
+
+@dataclass(frozen=True)
+class StoredArray:
+    """What an array of an artifact must be; the readers of an artifact declare all that they read.
+
+    Attributes:
+        dtype: of its values; one of several where it is a tuple.
+        rows: a name of its length, any length where empty. Equal names within a declaration are
+            equal lengths, and `sizes` of `Artifact.arrays` gives some of them.
+        more: rows beside that length.
+        columns: a name, or the number, of its columns; None: one dimension.
+        starts: the array whose rows begin at these values; the last value is its length.
+        least: the lowest value allowed. below, at_most: a name of a length that values are under.
+        ascending: whether values ascend, "strictly" or "weakly"; not checked where empty.
+        at_open: whether values are checked when it is opened, not by `verify` alone: so must be
+            those that a kernel follows.
+        optional: whether it may be missing.
+    """
+
+    dtype: Any
+    rows: str = ""
+    more: int = 0
+    columns: str | int | None = None
+    starts: str = ""
+    least: int | None = None
+    below: str = ""
+    at_most: str = ""
+    ascending: str = ""
+    at_open: bool = False
+    optional: bool = False
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return 1 if self.columns is None else 2
+
+
+Declaration = Mapping[str, StoredArray]
+
+
+def start_array(rows: str, of: str, dtype: Any = np.uint64, at_open: bool = True) -> StoredArray:
+    """Return the declaration of the starts of rows, with the end of the last one.
+
+    Arguments:
+        rows: a name of their number. of: the array that they are rows of.
+    """
+    return StoredArray(dtype, rows, 1, starts=of, at_open=at_open)
+
+
+def _size_faults(
+    arrays: Mapping[str, np.ndarray], declared: Declaration, sizes: dict[str, int]
+) -> Iterator[str]:
+    """Yield which arrays are of another size than others say; `sizes` takes what is learned."""
+    for name, values in arrays.items():
+        of = declared[name]
+        lengths = [(of.rows, len(values) - of.more)] if of.rows else []
+        if isinstance(of.columns, str):
+            lengths.append((of.columns, values.shape[1]))
+        elif of.columns is not None and values.shape[1] != of.columns:
+            yield f"{name} has {values.shape[1]} columns, wanted {of.columns}"
+        for size, length in lengths:
+            if length != sizes.setdefault(size, length):
+                yield f"{name} has {length + of.more} rows or columns, wanted {sizes[size]}"
+
+
+def _value_faults(name: str, values: np.ndarray, of: StoredArray, sizes: dict[str, int]) -> str:
+    """Return what is wrong with the values of an array, "" where nothing is."""
+    if of.starts and not are_starts(values, sizes["len " + of.starts], len(values) - 1):
+        return f"{name} are no starts of the rows of {of.starts}"
+    if values.size == 0:
+        return ""
+    if of.least is not None and int(values.min()) < of.least:
+        return f"{name} has values below {of.least}"
+    limits = [(sizes.get(of.below), 0), (sizes.get(of.at_most), 1)]
+    for limit, more in limits:
+        if limit is not None and int(values.max()) >= limit + more:
+            return f"{name} has the value {int(values.max())}, wanted less than {limit + more}"
+    if of.ascending:
+        is_strict = of.ascending == "strictly"
+        for first in range(0, len(values), _AT_ONCE):
+            part = values[first : first + _AT_ONCE + 1]
+            if np.any(part[1:] <= part[:-1] if is_strict else part[1:] < part[:-1]):
+                return f"{name} is not in ascending order"
+    return ""
 
 
 def read_only(file: Path, dtype: str, shape: tuple[int, ...], size: int) -> np.ndarray:
@@ -135,6 +223,7 @@ class Artifact:
         self.path = one_path(path)
         self.manifest = read_manifest(self.path)
         self.kind = require_kind(self.path, self.manifest, kind)
+        self._declared: dict[str, tuple[StoredArray, str, dict[str, int]]] = {}
         while True:
             try:
                 self._arrays = {name: self._map(name) for name in self.manifest["arrays"]}
@@ -208,6 +297,69 @@ class Artifact:
                 f"{ndim}-dimensional {np.dtype(dtype)}: restore it or build it again"
             )
         return values
+
+    def arrays(
+        self,
+        declared: Declaration,
+        prefix: str = "",
+        sizes: Mapping[str, int] = MappingProxyType({}),
+        *,
+        values: bool = True,
+    ) -> dict[str, np.ndarray]:
+        """Return arrays by name, without optional ones that are missing, checked as declared.
+
+        Arguments:
+            declared: by names, which the artifact has with the prefix.
+            sizes: lengths that are known beforehand, by name.
+            values: whether values are checked, too, which are to be when the artifact is opened;
+                `require_sound` does so later where not.
+
+        Raises:
+            ArtifactError: an array is missing, is of another dtype or dimension, or contradicts
+                another.
+        """
+        arrays = {}
+        for name, of in declared.items():
+            if of.optional and prefix + name not in self:
+                continue
+            dtypes = of.dtype if isinstance(of.dtype, tuple) else (of.dtype,)
+            stored = self.array(prefix + name, None)
+            dtype = stored.dtype if stored.dtype in map(np.dtype, dtypes) else dtypes[0]
+            arrays[name] = self.array(prefix + name, dtype, of.ndim)
+        lengths = {**sizes, **{"len " + name: len(array) for name, array in arrays.items()}}
+        for fault in _size_faults(arrays, declared, lengths):
+            raise self.contradiction(prefix + fault)
+        self._declared |= {prefix + name: (declared[name], prefix, lengths) for name in arrays}
+        if values:
+            self.require_sound(prefix)
+        return arrays
+
+    def require_sound(self, prefix: str = "") -> None:
+        """Raise where values that are to be checked when the artifact is opened are none allowed.
+
+        Arguments:
+            prefix: of the arrays that were read.
+
+        Raises:
+            ArtifactError: the first of them.
+        """
+        for name, (of, of_prefix, sizes) in self._declared.items():
+            is_asked = of.at_open and of_prefix == prefix
+            if is_asked and (fault := _value_faults(name, self._arrays[name], of, sizes)):
+                raise self.contradiction(fault)
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong with the values of all arrays that were read by `arrays`."""
+        for name, (of, _, sizes) in self._declared.items():
+            if fault := _value_faults(name, self._arrays[name], of, sizes):
+                yield fault
+
+    def contradiction(self, fault: str) -> ArtifactError:
+        """Return the error that arrays contradict each other."""
+        return ArtifactError(
+            f"{self.path}: its arrays contradict each other ({fault}): restore it or "
+            f"{self.kind.again}"
+        )
 
     def size(self) -> int:
         """Return the bytes of all arrays."""

@@ -98,11 +98,11 @@ def test_verify_finds_what_contradicts_itself(bitext):
     changes = {
         "links lead out": ("links/pairs", np.full((7, 2), 9, np.uint8)),
         "links are not in order": ("links/pairs", np.zeros((7, 2), np.uint8)),
-        "line numbers": ("lines", np.array([3, 2, 1], np.uint32)),
-        "words that its vocabulary lacks": ("english/tokens", np.full(7, 99, np.uint32)),
+        "lines is not in ascending order": ("lines", np.array([3, 2, 1], np.uint32)),
+        "english/tokens has the value 99": ("english/tokens", np.full(7, 99, np.uint32)),
         "constituents lead out": ("trees/span_bounds", np.full((n_spans, 2), 9, np.uint8)),
-        "labels that are not named": ("trees/span_labels", np.full(n_spans, 99, np.uint32)),
-        "tags that are not named": ("tags/numbers", np.full(7, 99, np.uint32)),
+        "span_labels has the value 99": ("trees/span_labels", np.full(n_spans, 99, np.uint32)),
+        "tags/numbers has the value 99": ("tags/numbers", np.full(7, 99, np.uint32)),
     }  # fmt: skip
     for fault, (name, values) in changes.items():
         with storage.change(path, storage.BITEXT) as writer:
@@ -111,7 +111,7 @@ def test_verify_finds_what_contradicts_itself(bitext):
         assert any(fault in found for found in find_faults(path)), fault
         with pytest.raises(ArtifactError, match=f"{fault}.*: restore the bitext or make it again"):
             extract_rules([Bitext.open(path)], path.parent / "rules")
-        if "labels" in fault:
+        if "span_labels" in fault:
             with pytest.raises(ArtifactError, match="the tree of sentence 1 is damaged"):
                 Bitext.open(path).trees.nodes(0)
         with storage.change(path, storage.BITEXT) as writer:

@@ -10,6 +10,7 @@ import shutil
 import numpy as np
 import pytest
 
+from distsim import storage
 from distsim.base.errors import ArtifactError, InputError, ParameterError
 from distsim.corpus.inflections import Inflections
 from distsim.corpus.lines import read_line_blocks
@@ -22,6 +23,7 @@ from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from distsim.grammar.pair_features import pair_kind, rule_order
 from distsim.grammar.rerank import PPDB_COST
 from distsim.kernels.compiled import frozen
+from distsim.output import find_faults
 
 NAMES = ("RarityPenalty", "p(LHS|e)", "p(LHS|f)", "p(e|f)", "p(e|f,LHS)", "p(f|e)", "p(f|e,LHS)")
 
@@ -130,6 +132,18 @@ def test_a_source_side_is_found_however_its_apostrophe_is_written(tmp_path, writ
     asked = f"{typed} know [X,1]"
     assert [one.source for one in index.rules(asked)] == [f"{written} [X,1]"]
     assert index.count(asked) == 1 and index.count(f"{typed} care") == 0
+
+
+def test_verify_finds_labels_that_an_index_does_not_name(tmp_path):
+    (tmp_path / "grammar").write_text("[X] ||| a ||| b ||| p(e|f)=1 |||\n")
+    pack_grammar(tmp_path / "grammar", tmp_path / "packs")
+    index = tmp_path / "packs" / "index"
+    assert find_faults(index) == []
+    with storage.change(index, storage.GRAMMAR) as writer:
+        writer.add("rules/label", np.array([7], np.uint16))
+    assert find_faults(index) == ["rules/label has the value 7, wanted less than 1"]
+    with pytest.raises(ArtifactError, match="its arrays contradict each other .rules/label has"):
+        GrammarIndex.open(index).arrays()
 
 
 def test_opposed_rules_are_last(tmp_path):

@@ -22,6 +22,7 @@ from distsim import (
     Selection,
     SignatureTable,
     Substituter,
+    storage,
 )
 from distsim.base.parallel import no_progress
 from distsim.comparison.finder import profile_counts, word_profiles
@@ -727,6 +728,12 @@ def test_damage_is_found(signed, tmp_path):
     made = SignatureTable.build(index, tmp_path / "t", recipe=RECIPE, selection=table.selection)
     folder = build_finder(index, made, jobs=1)
     assert find_faults(made.path) == []
+    with storage.change(folder, storage.FINDER) as writer:
+        before = writer.read("form_starts").copy()
+        writer.add("form_starts", before[::-1])
+    assert "form_starts are no starts of the rows of forms" in find_faults(made.path)[0]
+    with storage.change(folder, storage.FINDER) as writer:
+        writer.add("form_starts", before)
     (file,) = folder.glob("words-weights.*")
     data = bytearray(file.read_bytes())
     data[0] ^= 1

@@ -14,6 +14,7 @@ from distsim.cluster.plan import save
 from distsim.corpus.lines import read_lines
 from distsim.output.verification import find_faults
 from distsim.storage.files import raw_bytes
+from distsim.storage.reading import are_starts
 
 
 @pytest.fixture
@@ -513,4 +514,4 @@ def test_compressed_output_is_read_back(tmp_path, suffix, lines):
     ],
 )
 def test_starts_cut_all_values_into_rows(starts, n_values, n_rows, expected):
-    assert storage.are_starts(np.array(starts, np.uint64), n_values, n_rows) is expected
+    assert are_starts(np.array(starts, np.uint64), n_values, n_rows) is expected

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from threading import Lock
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from distsim import storage
-from distsim.base.errors import ArtifactError, InputError
+from distsim.base.errors import InputError
 from distsim.base.settings import read_changes
 from distsim.comparison.finder import kernels as kernel
 from distsim.comparison.finder.inflections import Forms
@@ -28,6 +28,8 @@ from distsim.indexes.shard import Shard, nth_of
 from distsim.kernels.arrays import places_of_ranges
 from distsim.kernels.compiled import frozen
 from distsim.signatures.table import StoredTable
+from distsim.storage import StoredArray, start_array
+from distsim.storage.reading import Declaration
 
 RANKS = ("rank_vectors", "rank_words", "rank_frames")
 ALONE = (*RANKS, "contrast", "frequency", "form", "agrees")
@@ -169,6 +171,28 @@ class WordFinder:
         ArtifactError: what is stored contradicts itself.
     """
 
+    ARRAYS: ClassVar[Declaration] = {
+        "vectors/values": StoredArray(np.int8, "lemmas", columns="dimensions"),
+        "counts": StoredArray(np.int64, "lemmas"),
+        "sentences": StoredArray(np.uint32, "lemmas"),
+        "forms": StoredArray(np.uint32, below="words", at_open=True),
+        "form_starts": start_array("lemmas", "forms", np.int64),
+        "bases": StoredArray(np.int64, "lemmas", below="words", at_open=True),
+        **{
+            f"{name}/ranks": StoredArray(np.float32, "lemmas", columns=f"ranks of {name}")
+            for name in SPACES
+        },
+        **{
+            f"{name}/{part}": of
+            for name in SPACES[1:]
+            for part, of in (
+                ("starts", start_array("lemmas", f"{name}/features", np.int64)),
+                ("features", StoredArray(np.uint16, f"features of {name}")),
+                (SparseRows._fields[2], StoredArray(np.uint8, f"features of {name}")),
+            )
+        },
+    }
+
     def __init__(self, index: CorpusIndex, artifact: storage.Artifact, forms: Forms) -> None:
         self._index = index
         with storage.understood(artifact.path):
@@ -177,37 +201,18 @@ class WordFinder:
             english = artifact.parameters["inflections"] == CALIBRATED_ON
         least, largest = CALIBRATED_TOKENS
         self.is_calibrated = english and least <= index.n_tokens <= largest
-        self.vectors = frozen(artifact.array("vectors/values", np.int8, ndim=2))
-        self.counts = frozen(artifact.array("counts", np.int64))
-        self._sentences = artifact.array("sentences", np.uint32)
-        self._ranks = {
-            name: frozen(artifact.array(f"{name}/ranks", np.float32, ndim=2)) for name in SPACES
-        }
+        sizes = {"lemmas": n, "words": index.n_words}
+        stored = artifact.arrays(self.ARRAYS, sizes=sizes)
+        arrays = {name: frozen(values) for name, values in stored.items()}
+        self.vectors, self.counts = arrays["vectors/values"], arrays["counts"]
+        self._sentences = arrays["sentences"]
+        self._ranks = {name: arrays[f"{name}/ranks"] for name in SPACES}
         self._rows = {
-            name: SparseRows(*(
-                frozen(artifact.array(f"{name}/{part}", dtype))
-                for part, dtype in zip(
-                    SparseRows._fields, (np.int64, np.uint16, np.uint8), strict=True
-                )
-            ))
+            name: SparseRows(*(arrays[f"{name}/{part}"] for part in SparseRows._fields))
             for name in SPACES[1:]
-        }  # fmt: skip
-        all_forms = artifact.array("forms", np.uint32).astype(np.int64)
-        starts = artifact.array("form_starts", np.int64)
-        bases = artifact.array("bases", np.int64)
-        sizes = {self.vectors.shape[0], self.counts.size, self._sentences.size, bases.size}
-        sizes |= {starts.size - 1, *(rows.starts.size - 1 for rows in self._rows.values())}
-        sizes |= {len(ranks) for ranks in self._ranks.values()}
-        sound = (
-            sizes == {n}
-            and max(all_forms.max(), bases.max()) < index.n_words
-            and storage.are_starts(starts, all_forms.size)
-        )
-        rows_sound = (storage.are_starts(r.starts, r.features.size) for r in self._rows.values())
-        if not sound or not all(rows_sound):
-            raise ArtifactError(
-                f"{artifact.path}: its arrays contradict each other: sign the index again"
-            )
+        }
+        all_forms, starts = arrays["forms"].astype(np.int64), arrays["form_starts"]
+        bases = arrays["bases"]
         self.all_forms, self._starts = all_forms, starts
         self._lemma_of = np.full(index.n_words, -1, np.int32)
         self._lemma_of[all_forms] = np.repeat(np.arange(n), np.diff(starts))

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from distsim import storage
-from distsim.base.errors import ArtifactError
 from distsim.base.parallel import Run, ordered_map
 from distsim.grammar.extraction.counted_rules import CountedRules, RuleChunk
 from distsim.grammar.extraction.features import lexical_weights
@@ -30,7 +29,8 @@ from distsim.grammar.kernels.rule_text import (
 )
 from distsim.grammar.kernels.rules import are_links_sound, are_rules_sound, are_symbols_sound
 from distsim.kernels.compiled import frozen
-from distsim.storage import ArtifactWriter
+from distsim.storage import ArtifactWriter, StoredArray, start_array
+from distsim.storage.reading import Declaration
 
 MARGINS = (C_FE, C_F, C_E, C_LF, C_LE)
 
@@ -151,24 +151,45 @@ class NumericRules:
         path: of the artifact.
     """
 
+    ARRAYS: ClassVar[Declaration] = {
+        "rules/label": StoredArray(np.uint32, "rules"),
+        "rules/foreign": StoredArray(np.uint32, "rules"),
+        "rules/english": StoredArray(np.uint32, "rules"),
+        "rules/swaps": StoredArray(np.uint8, "rules"),
+        "rules/count": StoredArray(np.uint32, "rules"),
+        "rules/margins": StoredArray(np.uint32, "rules", columns=len(MARGINS)),
+        "rules/lex": StoredArray(np.float64, "rules", columns=2),
+        "rules/bitexts": StoredArray(np.uint32, "rules", columns="bitexts"),
+        "links/lengths": StoredArray(np.uint16, "rules"),
+        "links/pairs": StoredArray(np.uint8, columns=2),
+        "labels/counts": StoredArray(np.int64, "labels", least=1, at_open=True),
+        "labels/lengths": StoredArray(np.uint32, "labels"),
+        "labels/text": StoredArray(np.uint8),
+        **{
+            f"{side}/{name}": of
+            for side in ("foreign", "english")
+            for name, of in (
+                ("lengths", StoredArray(np.uint8, f"{side} sides")),
+                ("symbols", StoredArray(np.uint32)),
+                ("words/text", StoredArray(np.uint8)),
+                ("words/offsets", start_array(f"{side} words", f"{side}/words/text", np.int64)),
+            )
+        },
+    }
+
     def __init__(self, path: str | Path) -> None:
         self.artifact = storage.Artifact(path, storage.RULES)
         self.name = str(self.artifact.path)
-        array = self.artifact.array
-        self.label = array("rules/label", np.uint32)
-        self.foreign = array("rules/foreign", np.uint32)
-        self.english = array("rules/english", np.uint32)
-        self.swaps = array("rules/swaps", np.uint8)
-        self.count = array("rules/count", np.uint32)
-        self.margins = array("rules/margins", np.uint32, 2)
-        self.lex = array("rules/lex", np.float64, 2)
-        self.bitexts = array("rules/bitexts", np.uint32, 2)
-        self.links = array("links/pairs", np.uint8, 2)
-        self.link_starts = _starts(array("links/lengths", np.uint16))
-        self.label_counts = array("labels/counts", np.int64)
+        arrays = self.artifact.arrays(self.ARRAYS)
+        self.label, self.foreign = arrays["rules/label"], arrays["rules/foreign"]
+        self.english, self.swaps = arrays["rules/english"], arrays["rules/swaps"]
+        self.count, self.margins = arrays["rules/count"], arrays["rules/margins"]
+        self.lex, self.bitexts = arrays["rules/lex"], arrays["rules/bitexts"]
+        self.links, self.link_starts = arrays["links/pairs"], _starts(arrays["links/lengths"])
+        self.label_counts = arrays["labels/counts"]
         self._side_starts: dict[str, np.ndarray] = {}
-        text = array("labels/text", np.uint8).tobytes()
-        stops = np.cumsum(array("labels/lengths", np.uint32)).tolist()
+        text = arrays["labels/text"].tobytes()
+        stops = np.cumsum(arrays["labels/lengths"]).tolist()
         self.labels = [text[a:b] for a, b in zip([0, *stops], stops, strict=False)]
         self._check(len(text), stops)
 
@@ -178,17 +199,10 @@ class NumericRules:
         Raises:
             ArtifactError: they contradict each other.
         """
-        array, n = self.artifact.array, len(self)
+        array = self.artifact.array
         n_labels, n_links = len(self.labels), array("links/lengths", np.uint16)
         lengths = {name: array(f"{name}/lengths", np.uint8) for name in ("foreign", "english")}
         sound = stops[-1:] == [n_text] or n_text == len(stops) == 0
-        for column in (self.foreign, self.english, self.swaps, self.count, self.margins, self.lex,
-                       self.bitexts, n_links):  # fmt: skip
-            sound = sound and len(column) == n
-        sound = sound and self.margins.shape[1] == len(MARGINS)
-        sound = sound and self.lex.shape[1] == self.links.shape[1] == 2
-        sound = sound and self.label_counts.size == n_labels
-        sound = sound and int(self.label_counts.min(initial=1)) > 0
         sound = sound and int(self.link_starts[-1]) == len(self.links)
         sound = sound and are_rules_sound(
             frozen(self.label), frozen(self.foreign), frozen(self.english), frozen(self.swaps),
@@ -202,17 +216,13 @@ class NumericRules:
             )
             n_words = offsets.size - 1
             sound = sound and int(of_sides.sum(dtype=np.int64)) == symbols.size
-            sound = sound and storage.are_starts(offsets, array(f"{name}/words/text").size)
             sound = sound and are_symbols_sound(frozen(symbols), n_words, n_labels)
         sound = sound and are_links_sound(
             frozen(self.links), frozen(n_links), frozen(self.foreign), frozen(self.english),
             frozen(lengths["foreign"]), frozen(lengths["english"]),
         )  # fmt: skip
         if not sound:
-            raise ArtifactError(
-                f"{self.artifact.path}: its arrays contradict each other: restore it or extract "
-                "the rules again"
-            )
+            raise self.artifact.contradiction("numbers that lead out of another array")
 
     def __len__(self) -> int:
         return self.label.size

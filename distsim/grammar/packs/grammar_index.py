@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from distsim.corpus.query import Lookup
 from distsim.corpus.vocabulary import Vocabulary, hash_text
 from distsim.grammar.packs.columns import SIZES, TYPES, decode
 from distsim.grammar.pair_features import PAIR_KINDS
+from distsim.storage import StoredArray, start_array
+from distsim.storage.reading import Declaration
 
 LONG_LINKS = 2  # the format version from which positions of links may take two or four bytes
 _LINK_TYPES = (np.uint8, np.uint16, np.uint32)
@@ -81,34 +83,41 @@ class GrammarIndex:
     ['the queen']
     """
 
+    ARRAYS: ClassVar[Declaration] = {
+        "sources/hashes": StoredArray(np.uint64, "sources"),
+        "sources/rules": start_array("sources", "rules/label"),
+        "sources/symbols/starts": start_array("sources", "sources/symbols"),
+        "sources/symbols": StoredArray(np.uint32, below="words", at_open=True),
+        "targets/symbols/starts": start_array("rules", "targets/symbols"),
+        "targets/symbols": StoredArray(np.uint32, below="words", at_open=True),
+        "links/pairs/starts": start_array("rules", "links/pairs"),
+        "links/pairs": StoredArray(_LINK_TYPES, columns="link columns"),
+        "rules/label": StoredArray(np.uint16, "rules", below="labels", at_open=True),
+        "rules/kind": StoredArray(np.uint8, "rules"),
+        "rules/size": StoredArray(np.uint8, "rules"),
+        "rules/cost": StoredArray(np.float64, "rules"),
+        "rules/pair_kind": StoredArray(np.uint8, "rules", optional=True),
+    }
+
     def __init__(self, artifact: storage.Artifact) -> None:
         check_opened(artifact, storage.Artifact, self)
         self.artifact = artifact
         with storage.understood(artifact.path):
             self._names: list[str] = artifact.parameters["features"]
-            array = artifact.array
-            self._hashes = array("sources/hashes", np.uint64)
-            self._starts = array("sources/rules", np.uint64)
-            self._source_starts = array("sources/symbols/starts", np.uint64)
-            self._sources = array("sources/symbols", np.uint32)
-            self._target_starts = array("targets/symbols/starts", np.uint64)
-            self._targets = array("targets/symbols", np.uint32)
-            self._link_starts = array("links/pairs/starts", np.uint64)
-            self._links = array("links/pairs")
-            if self._links.dtype not in _LINK_TYPES or self._links.ndim != 2:
-                raise ValueError(f"links are {self._links.ndim}-dimensional {self._links.dtype}")
-            self._label = array("rules/label", np.uint16)
-            self._kind = array("rules/kind", np.uint8)
-            self._size = array("rules/size", np.uint8)
-            self._cost = array("rules/cost", np.float64)
-            self._pair_kind = (
-                array("rules/pair_kind", np.uint8) if "rules/pair_kind" in artifact else None
-            )
-            self._vocabulary = Vocabulary(
-                *(array(f"symbols/{part}", dtype)
-                  for part, dtype in zip(Vocabulary.PARTS, Vocabulary.DTYPES, strict=True))
-            )  # fmt: skip
+            self._vocabulary = Vocabulary.read(artifact, "symbols/")
             self._labels: list[str] = artifact.parameters["labels"]
+            sizes = {"words": len(self._vocabulary), "labels": max(1, len(self._labels))}
+            arrays = artifact.arrays(self.ARRAYS, sizes=sizes, values=False)
+            self._hashes, self._starts = arrays["sources/hashes"], arrays["sources/rules"]
+            self._source_starts = arrays["sources/symbols/starts"]
+            self._sources = arrays["sources/symbols"]
+            self._target_starts = arrays["targets/symbols/starts"]
+            self._targets = arrays["targets/symbols"]
+            self._link_starts, self._links = arrays["links/pairs/starts"], arrays["links/pairs"]
+            self._label, self._kind = arrays["rules/label"], arrays["rules/kind"]
+            self._size, self._cost = arrays["rules/size"], arrays["rules/cost"]
+            self._pair_kind = arrays.get("rules/pair_kind")
+            array = artifact.array
             self._columns = [
                 (name, array(f"features/{number}"), array(f"features/{number}/table"))
                 for number, name in enumerate(self._names)
@@ -155,20 +164,7 @@ class GrammarIndex:
         Raises:
             ArtifactError: the arrays contradict each other.
         """
-        n = len(self)
-        sound = (
-            storage.are_starts(self._starts, n, self._hashes.size)
-            and storage.are_starts(self._source_starts, self._sources.size, self._hashes.size)
-            and storage.are_starts(self._target_starts, self._targets.size, n)
-            and storage.are_starts(self._link_starts, len(self._links), n)
-        )
-        for numbers, limit in (
-            (self._sources, len(self._vocabulary)), (self._targets, len(self._vocabulary)),
-            (self._label, len(self._labels)),
-        ):  # fmt: skip
-            sound = sound and int(numbers.max(initial=0)) < max(1, limit)
-        if not sound:
-            raise self._damaged()
+        self.artifact.require_sound()
         return RuleArrays(
             self._vocabulary, self._labels, self._source_starts, self._sources, self._starts,
             self._target_starts, self._targets, self._label,

@@ -18,6 +18,7 @@ from distsim.kernels.compiled import frozen
 from distsim.kernels.hashing import find_sorted
 from distsim.signatures.kernels.projection import NOWHERE
 from distsim.signatures.projections.projection import CHECKSUM_KEY, SPECTRAL, WHOLE_NUMBERS
+from distsim.storage import StoredArray
 
 
 def folder_of(table: Path, learned: str) -> Path:
@@ -53,13 +54,18 @@ class SpectralProjection:
             self.largest = float(artifact.parameters["largest"])
             self.unit = float(artifact.parameters.get("unit", 1.0))
         whole = artifact.manifest["version"] >= WHOLE_NUMBERS
-        vectors = artifact.array("vectors", np.int16 if whole else np.float32, ndim=2)
-        self._hashes = frozen(artifact.array("hashes", np.uint64))
-        self.centre = artifact.array("centre", np.float32)
+        declared = {
+            "hashes": StoredArray(np.uint64, "features", ascending="strictly"),
+            "centre": StoredArray(np.float32, "dimensions"),
+            "vectors": StoredArray(
+                np.int16 if whole else np.float32, "features", columns="dimensions"
+            ),
+        }
+        hashes, self.centre, vectors = artifact.arrays(declared).values()
+        self._hashes = frozen(hashes)
         self.n_dimensions = self.centre.size
-        shape = (self._hashes.size, self.n_dimensions)
-        if vectors.shape != shape or self.n_dimensions < self.n_bits:
-            raise ArtifactError(f"{self.path}: its arrays differ in length: learn it again")
+        if self.n_dimensions < self.n_bits:
+            raise artifact.contradiction("centre")
         self.vectors = vectors.reshape(-1)
         self.artifact = artifact
 
