@@ -177,14 +177,16 @@ def tune(
     sentences = read_sentences(source, as_is=as_is)
     people = [read_sentences(path, len(sentences), as_is) for path in references]
     trees = models.trees
-    parsed = read_sentences(trees, len(sentences)) if trees is not None else None
+    tree_lines = read_sentences(trees, len(sentences)) if trees is not None else None
     if how.pairs:
         if trees is not None:
             raise typer.BadParameter("--set pairs=true takes other sentences than --trees has")
         both = length_pairs(list(zip(sentences, *people, strict=True)))
         sentences, people = [sentence for sentence, _ in both], [[other for _, other in both]]
     examples = [
-        Example(text, tuple(texts[k] for texts in people), None if parsed is None else parsed[k])
+        Example(
+            text, tuple(texts[k] for texts in people), None if tree_lines is None else tree_lines[k]
+        )
         for k, text in enumerate(sentences)
         if text.strip()
     ]
@@ -202,7 +204,7 @@ def tune(
         f"{counted(len(people), 'reference')} each: "
         f"{100 * best:.2f}",
         f"grammar {rewriter.grammar.index.artifact.checksum[:12]}, language model {model.name}",
-        _described(how, options) + (", with trees" if parsed else ""),
+        _described(how, options) + (", with trees" if tree_lines else ""),
     )
     Weights(tuned.weights.values, notes=notes).write(output)
     say(f"{output}: {counted(len(tuned.weights.values), 'weight')}")

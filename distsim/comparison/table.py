@@ -185,9 +185,9 @@ class SignatureTable(StoredTable):
         (10, True)
         """
         how = signing.SignOptions(**options)
-        opened = signing.source_to_sign(source, path, how)
-        place = path if opened is source else None
-        signed = signing.sign(opened, place, recipe, selection, projection, how)
+        text = signing.source_to_sign(source, path, how)
+        place = path if text is source else None
+        signed = signing.sign(text, place, recipe, selection, projection, how)
         table = cls.open(signed.path)
         table.unchanged = signed.unchanged
         return table

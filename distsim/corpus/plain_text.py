@@ -455,8 +455,12 @@ def _letter_cost(letter: str, language: str, encoding: str) -> float:
         return _OF_USUAL_HAN
     if script == "HAN" and language != "korean":
         return _OF_FREQUENT_HAN if _is_frequent(letter, encoding) else _OF_HAN
-    own = {"KANA": "japanese", "HANGUL": "korean"}.get(script)
-    return (_OF_KANA if script == "KANA" else _OF_HANGUL) if own == language else _OF_FOREIGN_HAN
+    language_of_script = {"KANA": "japanese", "HANGUL": "korean"}.get(script)
+    return (
+        (_OF_KANA if script == "KANA" else _OF_HANGUL)
+        if language_of_script == language
+        else _OF_FOREIGN_HAN
+    )
 
 
 def _is_frequent(han: str, encoding: str) -> bool:

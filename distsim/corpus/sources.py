@@ -468,11 +468,11 @@ def _find_at(address: str) -> list[Source]:
     host, _, pattern = rest.partition("/")
     home = before_query
     with _store_errors(address):
-        if has_pattern := re.search(r"[*\[]", pattern):
-            inner = pattern[: has_pattern.start()].rpartition("/")[0]
+        if first_sign := re.search(r"[*\[]", pattern):
+            inner = pattern[: first_sign.start()].rpartition("/")[0]
             home = f"{scheme}://{host}/{inner}".rstrip("/")
         system, place = _store(before_query + question + query)
-        if has_pattern:
+        if first_sign:
             entries = system.glob(place, detail=True)
         elif system.info(place)["type"] == "file":
             name = before_query.rpartition("/")[2]

@@ -453,8 +453,8 @@ def _count(opened: Opened, phrase: str, index: CorpusIndex) -> PhraseCount:
             counts, at_least = known
             among = int(at_least[0])
             rank = 1 + int(at_least[counts > n][:1].sum())
-    share = 1e6 * n / max(1, index.n_tokens)
-    return PhraseCount(shown_phrase(opened, question), n, share, rank, among, question.kind)
+    per_million = 1e6 * n / max(1, index.n_tokens)
+    return PhraseCount(shown_phrase(opened, question), n, per_million, rank, among, question.kind)
 
 
 def _lengths(text: str) -> range | None:

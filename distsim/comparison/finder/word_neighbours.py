@@ -263,9 +263,9 @@ class NeighbourLister:
             yield from (self.neighbour_list(phrase, k) for phrase in phrases)
             return
         for first in range(0, len(phrases), AT_ONCE):
-            together = phrases[first : first + AT_ONCE]
-            word_lists = [self._word_list(phrase, k) for phrase in together]
-            answers = zip(together, word_lists, strict=True)
+            batch = phrases[first : first + AT_ONCE]
+            word_lists = [self._word_list(phrase, k) for phrase in batch]
+            answers = zip(batch, word_lists, strict=True)
             others = [phrase for phrase, listed in answers if listed is None]
             of_table: Iterator[NeighbourList | None] = iter(())
             if others:

@@ -34,7 +34,7 @@ from distsim.storage.manifest import finder_inside
 FEWEST_LEMMAS = 100
 SPACES = ("vectors", "words", "frames")
 _SUBSAMPLE = 1e-4  # as in the table: share of the text from which a context counts less
-_ALPHA = 0.75
+_CONTEXT_EXPONENT = 0.75  # of a context's count, by which frequent contexts weigh less
 _SHIFT = {"words": 1.0, "frames": 0.0}
 _REFERENCES = {"vectors": 4096, "words": 1024, "frames": 1024}
 _MAX_INT8 = 127
@@ -254,7 +254,7 @@ def _weighed(
     bounds = np.append(0, np.cumsum(sizes))
     columns, times = features[own] - np.uint32(first), counts[own]
     totals = np.bincount(columns, times, stop - first) * shares
-    raised = np.maximum(totals, 1e-300) ** _ALPHA
+    raised = np.maximum(totals, 1e-300) ** _CONTEXT_EXPONENT
     log_p = np.log(raised / max(raised.sum(), 1e-300))
     out_starts = np.zeros(starts.size, np.int64)
     out, weights = np.empty(columns.size, np.uint16), np.empty(columns.size, np.uint8)

@@ -187,8 +187,8 @@ def _of_fillers(
         tuple(tuple(word(number) for number in side) for side in key)
         for _, _, key in weighed[:_COUNTED]
     ]
-    lefts, rights = (_counts(cosine, [text[side] for text in texts]) for side in (0, 1))
-    counts = [min(pair) for pair in zip(lefts, rights, strict=True)]
+    left_counts, right_counts = (_counts(cosine, [text[side] for text in texts]) for side in (0, 1))
+    counts = [min(pair) for pair in zip(left_counts, right_counts, strict=True)]
     scored = [
         (rarity * log(1.0 + times * index.n_tokens / (max(1, count) * max(1, n_places))), text)
         for (rarity, times, _), count, text in zip(weighed, counts, texts, strict=False)

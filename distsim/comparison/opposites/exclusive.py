@@ -228,8 +228,8 @@ class ExclusiveWords:
             return np.zeros(a.size, bool)
         with self._lock:
             joins, counts = self._joins_of_bases
-        contrasts, joined, more, _ = self._joins_between(a, b, joins, counts)
-        often = (more >= FORMS_JOINED) & (contrasts >= FORMS_CLEAR * joined)
+        contrasts, joined, contrast_excess, _ = self._joins_between(a, b, joins, counts)
+        often = (contrast_excess >= FORMS_JOINED) & (contrasts >= FORMS_CLEAR * joined)
         exclusive: np.ndarray = often & (a != b)
         return exclusive
 
@@ -269,16 +269,20 @@ class ExclusiveWords:
             return grades
         with self._lock:
             joins, occurrences = self._joins, self._counts
-        contrasts, joined, more, more_joined = self._joins_between(a, b, joins, occurrences)
+        contrasts, joined, contrast_excess, joined_excess = self._joins_between(
+            a, b, joins, occurrences
+        )
         share = contrasts / np.maximum(joined, 1)
         alike = cosines >= ALIKE
-        grades[alike & (joined >= FEWEST_DOUBTFUL) & (more_joined >= DOUBTFUL_JOINED)] = DOUBTFUL
-        often_contrasted = alike & ((share >= SOME) | (more >= OFTEN))
+        grades[alike & (joined >= FEWEST_DOUBTFUL) & (joined_excess >= DOUBTFUL_JOINED)] = DOUBTFUL
+        often_contrasted = alike & ((share >= SOME) | (contrast_excess >= OFTEN))
         both = np.sqrt(occurrences[np.maximum(a, 0)] * occurrences[np.maximum(b, 0)])
         beside = _counts_between(a, b, joins)[:, 2]
         grades[(beside > 1) & (beside >= BESIDE * both) & (cosines >= LIKE)] = DOUBTFUL
-        exclusive = (contrasts > 1) & (more >= JOINED) & ((share >= CLEAR) | often_contrasted)
-        single = (contrasts == 1) & (joined > 1) & (more_joined >= JOINED)
+        exclusive = (
+            (contrasts > 1) & (contrast_excess >= JOINED) & ((share >= CLEAR) | often_contrasted)
+        )
+        single = (contrasts == 1) & (joined > 1) & (joined_excess >= JOINED)
         grades[exclusive | (single & alike & (share >= SINGLE))] = EXCLUSIVE
         return grades
 
@@ -299,9 +303,9 @@ class ExclusiveWords:
         a, b = np.maximum(a, 0), np.maximum(b, 0)
         chance = 2.0 * occurrences[a] * occurrences[b] / float(self._index.n_tokens) ** 2
         contrasts, joined = counts[:, 0], counts[:, :2].sum(axis=1)
-        more = np.log((contrasts + 0.5) / (chance * joins.totals[0] + 0.5))
-        more_joined = np.log((joined + 0.5) / (chance * joins.totals[:2].sum() + 0.5))
-        return contrasts, joined, more, more_joined
+        contrast_excess = np.log((contrasts + 0.5) / (chance * joins.totals[0] + 0.5))
+        joined_excess = np.log((joined + 0.5) / (chance * joins.totals[:2].sum() + 0.5))
+        return contrasts, joined, contrast_excess, joined_excess
 
     @cached_property
     def _counts(self) -> np.ndarray:
