@@ -22,6 +22,7 @@ from distsim.cli.options import (
     SetOption,
     chosen,
     grouped,
+    limit_memory_beside_program,
 )
 from distsim.cli.rows import lists_rows, prints_json, put_object, put_row, say_rest
 
@@ -59,24 +60,19 @@ def collocates(
     --spread also count per million, documents, DP and normalised DP of the pairs. The node
     of a --query is the shortest match; --set matching=longest or all takes others.
     """
-    from distsim.indexes.collocation import collocate_spreads
-    from distsim.indexes.collocation import collocates as found_collocates
+    from distsim.indexes.collocation import PhraseWindows
     from distsim.indexes.queries import QuerySettings
 
+    limit_memory_beside_program(memory)
     (how,) = chosen(QuerySettings(), settings=settings)
     corpus = part.opened(index).of_layer(by)
-    rows = found_collocates(
-        corpus, phrase, window=window, measure=measure, min_count=min_count,
-        words_only=words_only, query=query and how.matching, k=limit or None,
-    )  # fmt: skip
+    windows = PhraseWindows.of(corpus, phrase, window, query and how.matching)
+    rows = windows.collocates(measure, min_count=min_count, words_only=words_only, k=limit or None)
     if not rows:
         say(f"{phrase}: has no collocates: it does not occur, or all are rarer than --min-count")
     spreads: Iterable[Spread | None] = repeat(None, len(rows))
     if spread:
-        spreads = collocate_spreads(
-            corpus, phrase, [row.word for row in rows], window=window,
-            query=query and how.matching,
-        )  # fmt: skip
+        spreads = windows.spreads([row.word for row in rows])
     for row, of_pair in zip(rows, spreads, strict=True):
         counts = {"count": row.together, "corpus_count": row.in_corpus, "expected": row.expected}
         more = {}

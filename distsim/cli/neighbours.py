@@ -18,7 +18,14 @@ from distsim.cli.console import (
     say_opposites,
     say_shares,
 )
-from distsim.cli.options import HeldMemoryOption, OptionGroup, SetOption, chosen, grouped
+from distsim.cli.options import (
+    HeldMemoryOption,
+    OptionGroup,
+    SetOption,
+    chosen,
+    grouped,
+    limit_memory,
+)
 from distsim.cli.rows import ALL_ROWS, NOTE, lists_rows, put_answer, say_ends
 
 if TYPE_CHECKING:
@@ -151,6 +158,7 @@ def neighbours(
     """
     from distsim.cli.opened import opened_evidence
 
+    limit_memory(memory)
     (finding,) = chosen(NeighbourSettings(), settings=settings)
     asked = asked_phrases(phrases, file)
     several = file is not None or len(asked) > 1

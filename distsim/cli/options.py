@@ -4,7 +4,7 @@ import dataclasses
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
@@ -271,14 +271,32 @@ def chosen(
     listed = "keys" in (settings or ())
     try:
         changes = parse_changes([text for text in settings or () if text != "keys"])
-        changes |= {name: value for name, value in values.items() if value is not None}
-        with_changes = changed(with_changes, changes)
+        own = {name: value for name, value in values.items() if value is not None}
+        _require_one_value(changed(with_changes, changes), changes, own)
+        with_changes = changed(with_changes, changes | own)
     except SettingError as error:
         raise typer.BadParameter(str(error), param_hint="--set") from None
     if listed:
         print(settings_text(*with_changes), end="")
         raise typer.Exit
     return with_changes
+
+
+def _require_one_value(
+    options: Sequence[Any], changes: Mapping[str, Any], own: Mapping[str, Any]
+) -> None:
+    """Raise where --set gives a setting another value than the command's option for it.
+
+    Arguments:
+        options: with the changes of --set. changes: these. own: values by options of their own.
+    """
+    for name in changes.keys() & own.keys():
+        if isinstance(changes[name], str):
+            (value,) = (getattr(option, name) for option in options if hasattr(option, name))
+            if value != own[name]:
+                raise SettingError(
+                    f"{name} is {value} here and {own[name]} by an option of its own: give one"
+                )
 
 
 @dataclass
@@ -358,7 +376,8 @@ FreeMemoryOption = Annotated[
 ]
 
 
-def _set_memory_limit(n_bytes: int | None) -> None:
+def limit_memory(n_bytes: int | None) -> None:
+    """Have copies and caches take no more than --memory gives; half of what is free where None."""
     if n_bytes is not None:
         from distsim.base.parallel import set_memory_limit
 
@@ -371,17 +390,23 @@ HeldMemoryOption = Annotated[
         "--memory",
         metavar="SIZE",
         parser=memory_bytes,
-        callback=_set_memory_limit,
         help="For copies and caches that answer sooner.  [default: half of what is free]",
     ),
 ]
 _OF_PROGRAM = 112 << 20  # bytes of the interpreter and the compiled loops
 
 
-def _set_memory_beside_program(n_bytes: int | None) -> None:
+def limit_memory_beside_program(n_bytes: int | None) -> None:
+    """Have an answer take no more than --memory gives, the program itself included.
+
+    Raises:
+        typer.BadParameter: that is less than the program alone takes.
+    """
     if n_bytes is not None and n_bytes < _OF_PROGRAM:
-        raise typer.BadParameter(f"the program alone takes {_OF_PROGRAM / 1e6:.0f}M: give more")
-    _set_memory_limit(None if n_bytes is None else n_bytes - _OF_PROGRAM)
+        raise typer.BadParameter(
+            f"the program alone takes {_OF_PROGRAM / 1e6:.0f}M: give more", param_hint="--memory"
+        )
+    limit_memory(None if n_bytes is None else n_bytes - _OF_PROGRAM)
 
 
 AnswerMemoryOption = Annotated[
@@ -390,7 +415,6 @@ AnswerMemoryOption = Annotated[
         "--memory",
         metavar="SIZE",
         parser=memory_bytes,
-        callback=_set_memory_beside_program,
         help="Such as 800M or 4G; what takes more, mapped files aside, is refused.",
     ),
 ]

@@ -29,6 +29,7 @@ from distsim.cli.options import (
     SetOption,
     chosen,
     grouped,
+    limit_memory,
 )
 from distsim.cli.rows import (
     ALL_ROWS,
@@ -147,6 +148,7 @@ def paraphrase(
     """Print phrase<TAB>rank<TAB>answer<TAB>score<TAB>count<TAB>shared_contexts<TAB>note."""
     from distsim.paraphrase.paraphrasing_options import PRESETS
 
+    limit_memory(memory)
     wanted = ALL_ROWS if limits.k == 0 else limits.k
     options, fine = chosen(PRESETS[preset], ParaphraseSettings(), settings=settings, k=wanted)
     if unknown.known is not None or unknown.output is not None:

@@ -6,7 +6,7 @@ import typer
 
 from distsim.base.errors import ParameterError, how_to_install
 from distsim.cli.console import say
-from distsim.cli.options import HeldMemoryOption
+from distsim.cli.options import HeldMemoryOption, limit_memory
 
 
 def serve(
@@ -47,6 +47,7 @@ def serve(
     """
     from distsim.server.session import Places
 
+    limit_memory(memory)
     run(Places(index, table, syntax, grammar, against), host, port, name or [], jobs, log)
 
 

@@ -11,6 +11,7 @@ from distsim.grammar.block import TERMINAL, RuleBlock, single_rule, span_text
 from distsim.grammar.pair_features import without_gaps
 from distsim.grammar.rule_similarity import SideScores
 from distsim.grammar.scoring import (
+    SIM_RULE,
     BlockScores,
     PairOutcome,
     RuleScorer,
@@ -26,7 +27,6 @@ KINDS = {
     PairOutcome.SKIPPED: "skipped",
 }
 NO_PAIR = "no pair"
-SIM_RULE = "sim_rule"
 # The columns of what compare_sides returns.
 PARTS = ("words", "letters", "alone", "moved", "opposed")
 HEADER = ("line", "score", "source", "target", "similarity", "source_count", "target_count", "kind")
@@ -61,17 +61,15 @@ def explain_block(
     block: RuleBlock,
     scores: BlockScores,
     tables: Sequence[tuple[str, SignatureTable]],
-    has_rule: bool = False,
 ) -> list[list[PairEvidence]]:
     """Return the phrase pairs behind the scores of each rule, and its words in no pair.
 
     Arguments:
         block: of rules. scores: theirs.
         tables: the names and tables of the first of the scores, which phrase pairs make.
-        has_rule: whether sim_rule is among the scores; its parts are told.
     """
     begins = np.concatenate([[0], scores.pair_stops])
-    spans = scores.spans.tolist()
+    spans, by_name = scores.spans.tolist(), dict(scores.features)
     evidence: list[list[PairEvidence]] = []
     for rule in range(len(block)):
         pairs = range(int(begins[rule]), int(begins[rule + 1]))
@@ -87,7 +85,8 @@ def explain_block(
             if symbol not in in_pair and block.gaps[symbol] == TERMINAL
         ]
         rows: list[PairEvidence] = []
-        for (name, table), of_table in zip(tables, scores.features, strict=False):
+        for name, table in tables:
+            of_table = by_name[name]
             counts = _counts(table, [*(text for pair in texts for text in pair),
                                      *(word for word, _ in alone)])  # fmt: skip
             for k, (source, target) in zip(pairs, texts, strict=True):
@@ -100,7 +99,7 @@ def explain_block(
                 phrases = ("", word) if is_target else (word, "")
                 numbers = (0, counts[word]) if is_target else (counts[word], 0)
                 rows.append(PairEvidence(name, *phrases, None, *numbers, NO_PAIR))
-        if has_rule and scores.sides is not None and block.status[rule] == 0:
+        if SIM_RULE in by_name and scores.sides is not None and block.status[rule] == 0:
             rows += _parts_of(block, scores.sides, rule, tables[0][1])
         evidence.append(rows)
     return evidence
@@ -146,10 +145,7 @@ def explain_rule(
     ['identical', 'unknown', 'unknown']
     """
     block = single_rule(source, target, links or ())
-    tables = list(
-        zip(scorer.names, (table_scorer.table for table_scorer in scorer.tables), strict=False)
-    )
-    return explain_block(block, scorer.score_block(block), tables, SIM_RULE in scorer.names)[0]
+    return explain_block(block, scorer.score_block(block), scorer.tables)[0]
 
 
 def explanation_lines(block: RuleBlock, evidence: list[list[PairEvidence]]) -> bytes:

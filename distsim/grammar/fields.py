@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 from distsim.base.arguments import OnError, one_of
-from distsim.base.errors import InputError, ParameterError
+from distsim.base.errors import InputError, ParameterError, counted
 from distsim.corpus.sources import file_label
 
 ON_ERROR: tuple[str, ...] = get_args(OnError)
@@ -65,6 +65,20 @@ class InvalidLines:
             return True
         self.dropped += 1
         return False
+
+    def add_to(self, report: list[str], *, are_left_out: bool = False) -> None:
+        """Add their numbers to the first line of a report, and the first messages behind it.
+
+        Arguments:
+            are_left_out: also those that are kept elsewhere, since the output has other lines.
+        """
+        if self.kept or self.dropped:
+            report[0] += (
+                f", {counted(self.kept + self.dropped, 'invalid line')} left out"
+                if are_left_out
+                else f", {counted(self.kept, 'invalid line')} kept, {self.dropped:,} dropped"
+            )
+            report += [f"  {message}" for message in self.shown]
 
     def require_lines(self, n_lines: int) -> None:
         """Check that a file has lines; an empty one is an error under `stop`, else a message.

@@ -163,11 +163,7 @@ class PivotReport:
             "(the most probable "
             f"of each stays), {self.rules_pruned:,} pruned before pairing"
         ]
-        if self.faulty.kept or self.faulty.dropped:
-            report[0] += (
-                f", {counted(self.faulty.kept + self.faulty.dropped, 'invalid line')} passed over"
-            )
-            report += [f"  {message}" for message in self.faulty.shown]
+        self.faulty.add_to(report, are_left_out=True)
         return [
             *report,
             *self.notes,

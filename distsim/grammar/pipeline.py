@@ -48,7 +48,7 @@ from distsim.grammar.packs.pack import PackOptions, pack_grammar
 from distsim.grammar.pair_features import rule_order
 from distsim.grammar.pivot import PivotOptions
 from distsim.grammar.score_file import score_grammar
-from distsim.grammar.scoring import NAMES, RuleScorer, ScoreOptions
+from distsim.grammar.scoring import NAMES, SIM_RULE, RuleScorer, ScoreOptions
 from distsim.storage import FinishedPart, checksum_of_settings, open_output
 from distsim.storage.folders import locked
 from distsim.storage.manifest import checksum_of_file
@@ -57,7 +57,6 @@ STEPS = "steps.json"
 REPORT = "report.txt"
 N_SHOWN = 20
 LONGEST_LOOSE = 5
-_SIM = "sim_rule"
 _A_SPEED = "a CPU second"  # how a line ends that differs from run to run
 _ALL_EQUAL = 0.9999  # as five decimals have it
 
@@ -166,7 +165,7 @@ class MakeReport:
         ):
             report.append(title)
             for rule in rules:
-                alike = rule.features.get(_SIM)
+                alike = rule.features.get(SIM_RULE)
                 shown = "NA" if alike is None else f"{alike:.3f}"
                 report.append(f"  {rule.cost:8.3f}  {shown:>6}  {rule.source} -> {rule.target}")
         return report
@@ -425,9 +424,9 @@ class _Steps:
 
     def _look(self, index: GrammarIndex) -> None:
         """Choose the rules that the report shows: the best in the order of packs, some drawn."""
-        alike = index.feature(_SIM)
+        alike = index.feature(SIM_RULE)
         scored = np.flatnonzero(~np.isnan(alike))
-        self._add_line(f"{scored.size:,} of {counted(len(index), 'paraphrase')} have {_SIM}")
+        self._add_line(f"{scored.size:,} of {counted(len(index), 'paraphrase')} have {SIM_RULE}")
         met: set[tuple[str, str]] = set()
         keys = -alike, index.feature("RarityPenalty"), index.costs  # the last decides first
         best = iter(scored[np.lexsort([values[scored] for values in keys])].tolist())
@@ -445,7 +444,7 @@ class _Steps:
 def _changes_content(rule: PackedRule) -> bool:
     """Return whether content differs, each side has a word of its own, and some pieces differ."""
     source_words, target_words = set(rule.source.split()), set(rule.target.split())
-    is_new = rule.pair_kind == "content" and rule.features[_SIM] < _ALL_EQUAL
+    is_new = rule.pair_kind == "content" and rule.features[SIM_RULE] < _ALL_EQUAL
     return bool(is_new and source_words - target_words and target_words - source_words)
 
 

@@ -25,7 +25,7 @@ from distsim.grammar.kernels.packs import FOUND, NO_NUMBER, gather_lines
 from distsim.grammar.kernels.phrase_pairs import hash_symbols
 from distsim.grammar.kernels.rules import NAMED
 from distsim.grammar.pair_features import LearnedWeights, PairFeatures, is_feature
-from distsim.grammar.score_writer import lines_with_features
+from distsim.grammar.score_writer import lines_of_values, lines_with_features
 from distsim.kernels.compiled import frozen
 from distsim.storage import scratch_folder
 from distsim.storage.files import open_output
@@ -135,10 +135,7 @@ class RerankReport:
             f"{counted(self.read, 'rule')} of {counted(self.groups, 'source side')} read, "
             f"{self.written:,} written"
         ]
-        faulty = self.faulty
-        if faulty.kept or faulty.dropped:
-            lines[0] += f"; {counted(faulty.kept, 'invalid line')} kept, {faulty.dropped:,} dropped"
-            lines += [f"  {message}" for message in faulty.shown]
+        self.faulty.add_to(lines)
         if self.replaced:
             lines.append(
                 f"{counted(self.replaced, 'rule')} had such a feature already: "
@@ -269,10 +266,12 @@ class _SpooledGroups:
         if name is not None:
             is_bare = (block.feature_kinds != 0) & (block.feature_kinds & NAMED == 0)
             named = b" " + name.encode() + b"="
-            columns = zip(values.tolist(), is_bare.tolist(), is_fault.tolist(), strict=True)
+            numbers = lines_of_values(values[:, None], ~is_fault, [""])
             added = [
-                b"" if fault else (b" " if bare else named) + b"%.5f" % (round(value, 5) + 0.0)
-                for value, bare, fault in columns
+                b"" if fault else (b" " if bare else named) + number
+                for number, bare, fault in zip(
+                    numbers, is_bare.tolist(), is_fault.tolist(), strict=True
+                )
             ]
         written = lines_with_features(block, added, () if name is None else (name,))
         self._report.replaced += written.replaced

@@ -17,20 +17,22 @@ from distsim.corpus.lines import LineBlock, read_line_blocks, split_lines
 from distsim.corpus.sources import spooled
 from distsim.grammar.alignment import RuleAligner, TrainingSample
 from distsim.grammar.block import RuleBlock, parse_block
-from distsim.grammar.explanation import HEADER, SIM_RULE, explain_block, explanation_lines
+from distsim.grammar.explanation import HEADER, explain_block, explanation_lines
 from distsim.grammar.fields import InvalidLines
-from distsim.grammar.formats import find_format
+from distsim.grammar.formats import HEAD_LINES, find_format
 from distsim.grammar.formats.grammar_format import GrammarFormat
 from distsim.grammar.score_writer import OutputOptions, stand_already, text_with_scores
 from distsim.grammar.scoring import (
+    OPPOSITE,
+    SIM_GAP,
+    SIM_RULE,
+    SIM_WHOLE,
     BlockScores,
     FeatureScores,
     PairOutcome,
     RuleScorer,
 )
 from distsim.storage.files import open_output
-
-_HEAD_LINES = 1000  # whose features tell whether they have names, and are scores already
 
 
 @dataclass
@@ -165,7 +167,7 @@ class ScoredBlock(NamedTuple):
             replaced,
             int(np.count_nonzero(scores.alignment.lacking)),
             int(np.count_nonzero(scores.alignment.tried)),
-            [FeatureCounts.of_block(feature, fine) for feature in scores.features],
+            [FeatureCounts.of_block(feature, fine) for _, feature in scores.features],
         )
 
 
@@ -221,13 +223,7 @@ class ScoreReport:
     def lines(self) -> list[str]:
         """Return the report, a few lines of text; the signatures of the scores are last."""
         lines = [f"{counted(self.read, 'rule')} read"]
-        faulty = self.faulty
-        if faulty.kept or faulty.dropped:
-            lines[0] += (
-                f", {counted(faulty.kept, 'invalid line')} kept unscored, "
-                f"{faulty.dropped:,} dropped"
-            )
-            lines += [f"  {message}" for message in faulty.shown]
+        self.faulty.add_to(lines)
         if self.replaced:
             lines.append(
                 f"{counted(self.replaced, 'rule')} had such a feature already: "
@@ -345,9 +341,6 @@ def score_grammar(
         blocks = read_line_blocks(rules)
         first = next(blocks, None)
         explained = nullcontext() if options.explain is None else open_output(options.explain)
-        tables = list(
-            zip(scorer.names, (table_scorer.table for table_scorer in scorer.tables), strict=False)
-        )
         with open_output(path) as out, explained as explanation_file:
             if explanation_file is not None:
                 explanation_file.write(("\t".join(HEADER) + "\n").encode())
@@ -359,12 +352,12 @@ def score_grammar(
                     block = parse_block(lines, known)
                     scores = scoring.score_block(block)
                     written = text_with_scores(
-                        block, scores, scorer.names, options, named, on_error == "drop", stand
+                        block, scores, options, named, on_error == "drop", stand
                     )
                     packed = out.pack(written.text)
                     explanation = b""
                     if explanation_file is not None:
-                        rows = explain_block(block, scores, tables, SIM_RULE in scorer.names)
+                        rows = explain_block(block, scores, scorer.tables)
                         explanation = explanation_file.pack(explanation_lines(block, rows))
                     return ScoredBlock.of(block, scores, packed, explanation, written.replaced)
 
@@ -386,11 +379,11 @@ def _style(
     first: LineBlock, known: GrammarFormat, scoring: RuleScorer, options: OutputOptions
 ) -> tuple[bool, bool]:
     """Return (scores are written as `name=value`, they stand already without names)."""
-    lines = b"".join(split_lines(first.text)[:_HEAD_LINES])
+    lines = b"".join(split_lines(first.text)[:HEAD_LINES])
     head = parse_block(LineBlock(lines, first.first_line), known)
     if options.names_features(head, known):
         return True, False
-    return False, stand_already(head, scoring.score_block(head), scoring.names, options)
+    return False, stand_already(head, scoring.score_block(head), options)
 
 
 def signature_lines(scorer: RuleScorer, aligner: RuleAligner) -> list[str]:
@@ -403,7 +396,7 @@ def signature_lines(scorer: RuleScorer, aligner: RuleAligner) -> list[str]:
     else:
         how = f"{aligner.mode}+evidence"
     lines = []
-    for name, table_scorer in zip(scorer.names, scorer.tables, strict=False):
+    for name, table_scorer in scorer.table_scorers:
         fingerprint = table_scorer.table.fingerprint
         model = "/".join(
             str(value) if key == "name" else f"{key}{value}"
@@ -425,15 +418,15 @@ def signature_lines(scorer: RuleScorer, aligner: RuleAligner) -> list[str]:
             "distsim": program_version(),
         }
         lines.append(f"{name}: " + "|".join(f"{key}:{value}" for key, value in settings.items()))
-    if scorer.sides is not None:
-        whole = [name for name in ("sim_whole", "sim_rule") if name in scorer.names]
-        short = scorer.sides.table.fingerprint.short
+    if scorer.side_scorer is not None:
+        whole = [name for name in (SIM_WHOLE, SIM_RULE) if name in scorer.names]
+        short = scorer.side_scorer.table.fingerprint.short
         lines += [f"{name}: table:{short}|whole sides" for name in whole]
-    if scorer.gaps is not None:
-        gapped = scorer.gaps.gapped
+    if scorer.gap_scorer is not None:
+        gapped = scorer.gap_scorer.gapped
         corpus = str(gapped.index.parameters["corpus"])[:12]
-        lines.append(f"sim_gap: table:{gapped.table.fingerprint.short}|corpus:{corpus}")
-    if scorer.opposites is not None:
-        corpus = str(scorer.opposites.opposites.index.parameters["corpus"])[:12]
-        lines.append(f"opposite: corpus:{corpus}|align:{how}|distsim:{program_version()}")
+        lines.append(f"{SIM_GAP}: table:{gapped.table.fingerprint.short}|corpus:{corpus}")
+    if scorer.opposite_scorer is not None:
+        corpus = str(scorer.opposite_scorer.opposites.index.parameters["corpus"])[:12]
+        lines.append(f"{OPPOSITE}: corpus:{corpus}|align:{how}|distsim:{program_version()}")
     return lines

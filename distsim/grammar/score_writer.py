@@ -94,7 +94,6 @@ class ScoredText(NamedTuple):
 def text_with_scores(
     block: RuleBlock,
     scores: BlockScores,
-    names: list[str],
     options: OutputOptions,
     named: bool,
     drops: bool,
@@ -108,7 +107,7 @@ def text_with_scores(
     Arguments:
         options: how they are written.
     """
-    columns = _columns_of(scores, names, options)
+    columns = _columns_of(scores, options)
     if named:
         columns = _as_released(columns)
     fine = block.status == 0
@@ -133,19 +132,17 @@ def text_with_scores(
     return ScoredText(b"".join(kept), written.replaced)
 
 
-def stand_already(
-    block: RuleBlock, scores: BlockScores, names: list[str], options: OutputOptions
-) -> bool:
+def stand_already(block: RuleBlock, scores: BlockScores, options: OutputOptions) -> bool:
     """Return whether the last features of each rule are its scores, without names.
 
     Nothing but their values tells it: all must be what would be written now, and of a rule a
     value with decimals.
 
     Arguments:
-        block: the first rules of a grammar. scores: theirs. names: of the scores.
+        block: the first rules of a grammar. scores: theirs.
         options: how they are written.
     """
-    columns = _columns_of(scores, names, options)
+    columns = _columns_of(scores, options)
     text, ends = _written_values(block, columns, options, named=False)
     written_values, stops = text.tobytes(), ends.tolist()
     pairs = [
@@ -157,12 +154,10 @@ def stand_already(
     return has_decimals and all(features == values for features, values in pairs)
 
 
-def _columns_of(
-    scores: BlockScores, names: list[str], options: OutputOptions
-) -> dict[str, np.ndarray]:
+def _columns_of(scores: BlockScores, options: OutputOptions) -> dict[str, np.ndarray]:
     """Return the values of each feature to be written, by its name."""
     columns: dict[str, np.ndarray] = {}
-    for name, feature in zip(names, scores.features, strict=True):
+    for name, feature in scores.features:
         columns[name] = feature.means
         if options.coverage and feature.coverage is not None:
             columns[f"{name}_coverage"] = feature.coverage
@@ -173,13 +168,36 @@ def _written_values(
     block: RuleBlock, columns: dict[str, np.ndarray], options: OutputOptions, named: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (text, offsets): the features of each rule, a blank before each."""
-    absent = b"" if named else b" " + options.missing.encode()
-    values: tuple[np.ndarray, np.ndarray] = kernel_text.write_values(
-        frozen(np.column_stack(list(columns.values()))), frozen(block.status == 0),
-        *texts_of([f" {name}=".encode() if named else b" " for name in columns]),
-        frozen(np.frombuffer(absent, np.uint8)),
+    absent = "" if named else f" {options.missing}"
+    labels = [f" {name}=" if named else " " for name in columns]
+    return _text_of_values(
+        np.column_stack(list(columns.values())), block.status == 0, labels, absent
+    )
+
+
+def _text_of_values(
+    values: np.ndarray, wanted: np.ndarray, labels: Sequence[str], absent: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (text, offsets): the values of each wanted line with five decimals, behind labels."""
+    texts: tuple[np.ndarray, np.ndarray] = kernel_text.write_values(
+        frozen(values), frozen(wanted), *texts_of([label.encode() for label in labels]),
+        frozen(np.frombuffer(absent.encode(), np.uint8)),
     )  # fmt: skip
-    return values
+    return texts
+
+
+def lines_of_values(
+    values: np.ndarray, wanted: np.ndarray, labels: Sequence[str], absent: str = ""
+) -> list[bytes]:
+    """Return the values of each line as text with five decimals; empty of lines without.
+
+    Arguments:
+        values: float64[n, m], NaN where there is none. wanted: bool[n], lines that have values.
+        labels: m texts, one before each value. absent: in place of both, where there is none.
+    """
+    text, offsets = _text_of_values(values, wanted, labels, absent)
+    whole = text.tobytes()
+    return [whole[a:b] for a, b in pairwise(offsets.tolist())]
 
 
 def _lines_with_last_replaced(

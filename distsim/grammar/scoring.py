@@ -1,6 +1,7 @@
 """Similarity of the two sides of rules, by signature tables."""
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from enum import IntEnum
 from math import nan
@@ -114,14 +115,14 @@ class BlockScores(NamedTuple):
         alignment: their links.
         pair_stops: int64[n], phrase pairs up to the end of each rule.
         spans: int64[pairs, 4], first symbol and number of symbols of either phrase.
-        features: the scores, one for each name.
+        features: (name, scores) of each score.
         sides: similarities of the whole sides and what they are made of, where asked for.
     """
 
     alignment: Alignment
     pair_stops: np.ndarray
     spans: np.ndarray
-    features: list[FeatureScores]
+    features: list[tuple[str, FeatureScores]]
     sides: SideScores | None = None
 
 
@@ -436,6 +437,9 @@ def _pattern(block: RuleBlock, side: range) -> GappedPattern | None:
     )
 
 
+OPPOSITE, SIM_WHOLE, SIM_GAP, SIM_RULE = "opposite", "sim_whole", "sim_gap", "sim_rule"
+
+
 class RuleScorer:
     """Scorer of rules by signature tables, any number of them.
 
@@ -472,13 +476,14 @@ class RuleScorer:
         if not tables and opposites is None and gapped is None:
             raise ParameterError("no table to score with: give one")
         self.options = options or ScoreOptions()
-        self.names = [name for name, _ in tables] + (["opposite"] if opposites else [])
-        self.names += (["sim_whole"] if whole else []) + (["sim_gap"] if gapped else [])
-        self.names += ["sim_rule"] if rule else []
-        self.gaps = None if gapped is None else GapScorer(gapped)
-        self.sides = SideScorer(tables[0][1], self.options.estimate) if whole or rule else None
-        self.opposites = None if opposites is None else OppositeScorer(opposites)
-        self.tables = [TableScorer(table, self.options) for _, table in tables]
+        further = {OPPOSITE: opposites, SIM_WHOLE: whole, SIM_GAP: gapped, SIM_RULE: rule}
+        self.names = [name for name, _ in tables]
+        self.names += [name for name, is_asked in further.items() if is_asked]
+        self.gap_scorer = None if gapped is None else GapScorer(gapped)
+        of_sides = SideScorer(tables[0][1], self.options.estimate) if whole or rule else None
+        self.side_scorer = of_sides
+        self.opposite_scorer = None if opposites is None else OppositeScorer(opposites)
+        self.table_scorers = [(name, TableScorer(table, self.options)) for name, table in tables]
         self.aligner = aligner or RuleAligner("missing")
 
     @classmethod
@@ -489,11 +494,14 @@ class RuleScorer:
             aligner: of rules without links.
             other: a scorer of rules.
         """
-        scorer = cls.__new__(cls)
-        scorer.options, scorer.names, scorer.tables = other.options, other.names, other.tables
-        scorer.opposites, scorer.sides, scorer.gaps = other.opposites, other.sides, other.gaps
+        scorer = copy(other)
         scorer.aligner = aligner
         return scorer
+
+    @property
+    def tables(self) -> list[tuple[str, SignatureTable]]:
+        """The tables, each with the name of its score."""
+        return [(name, scorer.table) for name, scorer in self.table_scorers]
 
     def score(
         self, source: str, target: str, links: Iterable[tuple[int, int]] | None = None
@@ -514,7 +522,7 @@ class RuleScorer:
                 int(scores.pairs[0]),
                 int(scores.scored[0]),
             )
-            for scores in self.score_block(block).features
+            for _, scores in self.score_block(block).features
         ]
 
     def score_block(self, block: RuleBlock) -> BlockScores:
@@ -531,20 +539,21 @@ class RuleScorer:
             self.options.longest,
             self.options.pairs,
         )
-        looked_up = [scorer.look_up(block, words) for scorer in self.tables]
+        looked_up = [scorer.look_up(block, words) for _, scorer in self.table_scorers]
         features = [
-            scorer.score(block, of_table, pair_stops, spans)
-            for scorer, of_table in zip(self.tables, looked_up, strict=True)
+            (name, scorer.score(block, of_table, pair_stops, spans))
+            for (name, scorer), of_table in zip(self.table_scorers, looked_up, strict=True)
         ]
-        if self.opposites is not None:
-            features.append(self.opposites.score(words, pair_stops, spans))
-        whole, rule, sides = (
-            (None, None, None) if self.sides is None else self.sides.score(block, looked_up[0])
-        )
-        if whole is not None and "sim_whole" in self.names:
-            features.append(whole)
-        if self.gaps is not None:
-            features.append(self.gaps.score(block))
-        if rule is not None and "sim_rule" in self.names:
-            features.append(rule)
+        if self.opposite_scorer is not None:
+            features.append((OPPOSITE, self.opposite_scorer.score(words, pair_stops, spans)))
+        sides, of_sides = None, {}
+        if self.side_scorer is not None:
+            whole, rule, sides = self.side_scorer.score(block, looked_up[0])
+            of_sides = {SIM_WHOLE: whole, SIM_RULE: rule}
+        if SIM_WHOLE in self.names:
+            features.append((SIM_WHOLE, of_sides[SIM_WHOLE]))
+        if self.gap_scorer is not None:
+            features.append((SIM_GAP, self.gap_scorer.score(block)))
+        if SIM_RULE in self.names:
+            features.append((SIM_RULE, of_sides[SIM_RULE]))
         return BlockScores(alignment, pair_stops, spans, features, sides)

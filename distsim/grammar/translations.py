@@ -17,7 +17,7 @@ from distsim.corpus.vocabulary import HashNumbering
 from distsim.grammar.arrays import Spool
 from distsim.grammar.block import RuleBlock, feature_names, parse_block, read_features
 from distsim.grammar.fields import InvalidLines
-from distsim.grammar.formats import find_format
+from distsim.grammar.formats import HEAD_LINES, find_format
 from distsim.grammar.formats.grammar_format import GrammarFormat
 from distsim.grammar.kernels import packs as columns_kernel
 from distsim.grammar.kernels import pivot as kernel
@@ -137,7 +137,7 @@ def _column_names(
     block: RuleBlock, listed_names: Mapping[str, str], grammar_format: GrammarFormat
 ) -> dict[str, str]:
     """Return the name in the grammar of each column, by the first block; given: chosen names."""
-    rules = np.flatnonzero(block.status == 0)[:1000]
+    rules = np.flatnonzero(block.status == 0)[:HEAD_LINES]
     names = dict(listed_names)
     shortest = feature_names(block, rules).fewest_bare
     with_features = _rules_with(block, (name for name in COLUMNS if name not in names))

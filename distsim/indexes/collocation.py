@@ -366,38 +366,19 @@ def collocates(
     ['turtle', 'said']
     """
     index = opened_index(index)
+    _check_listing(measure, min_count, k)
+    windows = PhraseWindows.of(index, phrase, window, query)
+    return windows.collocates(measure, min_count=min_count, words_only=words_only, k=k)
+
+
+def _check_listing(measure: str, min_count: int, k: int | None) -> None:
+    """Raise where there is no such measure, or a number is out of range."""
     if measure not in get_args(AssociationMeasure):
         choices = ", ".join(get_args(AssociationMeasure))
         raise ParameterError(f"`measure` is {measure!r}, choose one of {choices}")
-    whole_number(window, "`window`", 1, _WIDEST)
     whole_number(min_count, "`min_count`", 1)
     if k is not None:
         whole_number(k, "`k`", 0)
-    _require_memory(index)
-    windows = _Windows.of(index, phrase, window, query)
-    together, in_windows = windows.counts, int(windows.counts.sum())
-    words = np.flatnonzero(together >= min_count)
-    if words_only:
-        texts = index.vocabulary.words(words)
-        words = words[[any(map(str.isalnum, text)) for text in texts]]
-    both = together[words].astype(np.float64)
-    counts = index.word_counts()[words].astype(np.float64)
-    chances = expected(both, in_windows, counts, index.n_tokens)
-    if measure == "log-dice":
-        both_of_node = both
-        if windows.are_of_overlapping:  # occurrences that overlap share their windows
-            both_of_node = np.minimum(both, windows.n_nodes)
-        scores = log_dice(both_of_node, windows.n_nodes, counts)
-    else:
-        scores = TABLE_MEASURES[measure](both, in_windows, counts, index.n_tokens)
-    best = np.lexsort((words, -scores))[:k]
-    _require_memory(index, n_rows=best.size)
-    listed = Results(
-        Collocate(word, int(both[i]), int(counts[i]), float(chances[i]), float(scores[i]))
-        for i, word in zip(best.tolist(), index.vocabulary.words(words[best]), strict=True)
-    )
-    listed.total = words.size
-    return listed
 
 
 def collocate_spreads(
@@ -417,59 +398,35 @@ def collocate_spreads(
     >>> collocate_spreads(index, "mock", ["turtle"])[0].documents
     1
     """
-    windows = _Windows.of(index, phrase, window, query)
-    ids = index.vocabulary.find(hash_texts([word.encode() for word in words]))
-    documents = Documents(index)
-    room = max(_OCCURRENCES_AT_ONCE, index.n_tokens // _MAX_READINGS)
-    groups = np.cumsum(windows.counts[ids]) // room
-    spreads: list[Spread] = []
-    for group in np.unique(groups).tolist():
-        mine = ids[groups == group]
-        number_of_id = np.full(index.n_words, -1, np.int64)
-        number_of_id[mine] = np.arange(mine.size)
-        spreads += documents.of_numbered(_numbered(index, windows, number_of_id), mine.size)
-    return spreads
+    return PhraseWindows.of(index, phrase, window, query).spreads(words)
 
 
-def _numbered(
-    index: CorpusIndex, windows: "_Windows", number_of_id: np.ndarray
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield (positions, numbers) of the words in windows that have a number, int64, in parts.
+class PhraseWindows(NamedTuple):
+    """The windows of a phrase, with the words in them.
 
-    Arguments:
-        index: the corpus.
-        windows: in its shards.
-        number_of_id: int64 by word id; -1 for a word without one.
-    """
-    for shard, bits in zip(index.shards, windows.bits, strict=True):
-        for first in range(0, bits.size, _BYTES_AT_ONCE):
-            inside = np.unpackbits(bits[first : first + _BYTES_AT_ONCE], bitorder="little")
-            places = np.flatnonzero(inside) + first * 8
-            numbers = number_of_id[shard.tokens[places]]
-            is_numbered = numbers >= 0
-            yield places[is_numbered] + shard.first_position, numbers[is_numbered]
-
-
-class _Windows(NamedTuple):
-    """The windows of a phrase.
-
+    corpus: an index, or its layer of lemmas or tags.
     counts: int64 by word id, how often each is in them, a token in two of them once.
     bits: for each shard uint8, a bit for each token, lowest first: whether it is in one.
     n_nodes: occurrences of the phrase. are_of_overlapping: whether any two of these overlap.
     """
 
+    corpus: CorpusIndex
     counts: np.ndarray
     bits: list[np.ndarray]
     n_nodes: int
     are_of_overlapping: bool
 
     @classmethod
-    def of(cls, index: CorpusIndex, phrase: str, window: int, query: bool | Matching) -> "_Windows":
+    def of(
+        cls, index: CorpusIndex, phrase: str, window: int, query: bool | Matching
+    ) -> "PhraseWindows":
         """Return the windows of a phrase in an index, or in its layer of lemmas or tags.
 
         Arguments:
             index, phrase, window, query: as in `collocates`.
         """
+        whole_number(window, "`window`", 1, _WIDEST)
+        _require_memory(index)
         if query:
             matching: Matching = query if isinstance(query, str) else "shortest"
             spans = index.worded.query(phrase, matching=matching)
@@ -487,7 +444,73 @@ class _Windows(NamedTuple):
             tokens = index.shards[number].tokens
             if count_windows(tokens, frozen(inside), window, bits[number], counts) == DAMAGED:
                 raise damaged(index.path)
-        return cls(counts, bits, n_nodes, overlap)
+        return cls(index, counts, bits, n_nodes, overlap)
+
+    def collocates(
+        self, measure: AssociationMeasure, *, min_count: int, words_only: bool, k: int | None
+    ) -> Results[Collocate]:
+        """Return the words in the windows, the highest score first.
+
+        Arguments:
+            measure, min_count, words_only, k: as in the function `collocates`.
+        """
+        _check_listing(measure, min_count, k)
+        index, together, in_windows = self.corpus, self.counts, int(self.counts.sum())
+        words = np.flatnonzero(together >= min_count)
+        if words_only:
+            texts = index.vocabulary.words(words)
+            words = words[[any(map(str.isalnum, text)) for text in texts]]
+        both = together[words].astype(np.float64)
+        counts = index.word_counts()[words].astype(np.float64)
+        chances = expected(both, in_windows, counts, index.n_tokens)
+        if measure == "log-dice":
+            both_of_node = both
+            if self.are_of_overlapping:  # occurrences that overlap share their windows
+                both_of_node = np.minimum(both, self.n_nodes)
+            scores = log_dice(both_of_node, self.n_nodes, counts)
+        else:
+            scores = TABLE_MEASURES[measure](both, in_windows, counts, index.n_tokens)
+        best = np.lexsort((words, -scores))[:k]
+        _require_memory(index, n_rows=best.size)
+        listed = Results(
+            Collocate(word, int(both[i]), int(counts[i]), float(chances[i]), float(scores[i]))
+            for i, word in zip(best.tolist(), index.vocabulary.words(words[best]), strict=True)
+        )
+        listed.total = words.size
+        return listed
+
+    def spreads(self, words: Sequence[str]) -> list[Spread]:
+        """Return the spread over documents of words in the windows.
+
+        Arguments:
+            words: collocates.
+        """
+        index = self.corpus
+        ids = index.vocabulary.find(hash_texts([word.encode() for word in words]))
+        documents = Documents(index)
+        room = max(_OCCURRENCES_AT_ONCE, index.n_tokens // _MAX_READINGS)
+        groups = np.cumsum(self.counts[ids]) // room
+        spreads: list[Spread] = []
+        for group in np.unique(groups).tolist():
+            mine = ids[groups == group]
+            number_of_id = np.full(index.n_words, -1, np.int64)
+            number_of_id[mine] = np.arange(mine.size)
+            spreads += documents.of_numbered(self._numbered(number_of_id), mine.size)
+        return spreads
+
+    def _numbered(self, number_of_id: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield (positions, numbers) of the words that have a number, int64, in parts.
+
+        Arguments:
+            number_of_id: int64 by word id; -1 for a word without one.
+        """
+        for shard, bits in zip(self.corpus.shards, self.bits, strict=True):
+            for first in range(0, bits.size, _BYTES_AT_ONCE):
+                inside = np.unpackbits(bits[first : first + _BYTES_AT_ONCE], bitorder="little")
+                places = np.flatnonzero(inside) + first * 8
+                numbers = number_of_id[shard.tokens[places]]
+                is_numbered = numbers >= 0
+                yield places[is_numbered] + shard.first_position, numbers[is_numbered]
 
 
 def _by_shard(index: CorpusIndex, spans: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:

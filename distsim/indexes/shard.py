@@ -433,7 +433,8 @@ class Shard:
         n, spans = match_tokens(tokens, frozen(anchors), is_match, max_spans)
         if n == DAMAGED:
             raise damaged()
-        return spans
+        matches: np.ndarray = spans
+        return matches
 
     def _anchors(self, query: CompiledQuery) -> np.ndarray:
         """Return the positions of tokens of which each match has one, int64, ascending."""

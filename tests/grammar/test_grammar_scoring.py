@@ -107,7 +107,8 @@ def test_blocks_score_as_the_definition_says(table, drawn):
         for s, t, links in drawn
     )
     block = parse_block(LineBlock(lines.encode(), 1), RULES)
-    scores = RuleScorer([("s", table)], aligner=RuleAligner("none")).score_block(block).features[0]
+    scorer = RuleScorer([("s", table)], aligner=RuleAligner("none"))
+    ((_, scores),) = scorer.score_block(block).features
     for number, (source, target, links) in enumerate(drawn):
         values, pairs = [], naive_decompose(source, target, links)
         for (i, i_stop), (j, j_stop) in pairs:

@@ -13,7 +13,7 @@ from scipy.stats import chi2, chi2_contingency
 from distsim import CorpusIndex, IndexOptions, ParameterError
 from distsim.base.arguments import AssociationMeasure, KeywordMeasure
 from distsim.indexes import collocation as association
-from distsim.indexes.collocation import TABLE_MEASURES, collocate_spreads, collocates
+from distsim.indexes.collocation import TABLE_MEASURES, PhraseWindows, collocate_spreads, collocates
 from tests.conftest import index_of, random_sentences
 
 # 8 of the word's 20 occurrences in windows of 100 of 1,000 tokens: 2 are expected.
@@ -195,6 +195,18 @@ def test_spreads_within_wide_windows_hold_no_row_of_words_for_each_occurrence(tm
     assert (
         peak < 20_000 * 200 * 4
     )  # 20,000 occurrences, 200 words beside each; it took 4 times this
+
+
+def test_windows_of_collocates_with_spread_are_counted_once(run, small_index, monkeypatch):
+    of, calls = PhraseWindows.of, []
+    monkeypatch.setattr(
+        PhraseWindows, "of", lambda *arguments: calls.append(arguments) or of(*arguments)
+    )
+    rows = run("collocates", small_index.path, "a0", "-k", "3", "--spread")[0].splitlines()
+    assert len(calls) == 1 and len(rows) == 3
+    words = [row.split("\t")[0] for row in rows]
+    spreads = collocate_spreads(small_index, "a0", words)
+    assert [row.split("\t")[6] for row in rows] == [str(spread.documents) for spread in spreads]
 
 
 def test_memory_that_does_not_do_is_refused(run, small_index, monkeypatch):

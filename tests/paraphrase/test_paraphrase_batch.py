@@ -174,6 +174,7 @@ def test_command_line_batch_and_augment(index, capsys, tmp_path):
         (("--input", "nowhere", "--known", "nowhere"), 2, "goes with a text"),
         (("w1", "--input", "t", "--known", "k", "-o", "o"), 2, "goes with a text"),
         (("w1", "--set", "mcc=0"), 1, "mcc 0: choose 1 or more"),
+        (("w1", "-k", "3", "--set", "k=4"), 2, "k is 4 here and 3 by an option of its own: give"),
         (("w1", "--table", "nowhere"), 1, "nowhere: no such folder: check the path"),
         ((), 2, "give phrases as arguments"),
     ],

@@ -9,7 +9,7 @@ from distsim.grammar.formats.rules import RULES
 FORMATS: dict[str, GrammarFormat] = {
     known.name: known for known in (RULES, MOSES_RULES, PHRASE_TABLE)
 }
-_LINES_LOOKED_AT = 1000
+HEAD_LINES = 1000  # of a grammar, which tell its format and whether features have names
 
 
 def guess_format(text: bytes) -> GrammarFormat:
@@ -18,7 +18,7 @@ def guess_format(text: bytes) -> GrammarFormat:
     >>> guess_format(b"[X] ||| a ||| b ||| 0.5\\n").name, guess_format(b"a ||| b ||| 0.5\\n").name
     ('rules', 'phrase-table')
     """
-    lines = split_lines(text)[:_LINES_LOOKED_AT]
+    lines = split_lines(text)[:HEAD_LINES]
     for known in FORMATS.values():
         if 2 * sum(map(known.looks_so, lines)) >= len(lines):
             break

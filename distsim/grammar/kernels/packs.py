@@ -85,6 +85,22 @@ def put_decimals(out, n, scaled):
     return n + 6
 
 
+@uncounted
+def put_number(out, n, value):
+    """Append a number with five decimals, rounded, ties to even; return the new number of bytes.
+
+    Arguments:
+        out: uint8, written.
+        n: number of bytes that are filled.
+        value: float64.
+    """
+    scaled = np.int64(np.rint(value * 100000.0))
+    if scaled < 0:
+        out[n] = 45
+        n += 1
+    return put_decimals(out, n, abs(scaled))
+
+
 @compiled
 def write_values(values, wanted, labels, label_offsets, absent):
     """Return the values of lines as text, each behind its label, with five decimals.
@@ -111,11 +127,7 @@ def write_values(values, wanted, labels, label_offsets, absent):
                 at = put_bytes(text, at, absent, 0, absent.size)
                 continue
             at = put_bytes(text, at, labels, label_offsets[column], label_offsets[column + 1])
-            scaled = np.int64(np.rint(value * 100000.0))
-            if scaled < 0:
-                text[at] = 45
-                at += 1
-            at = put_decimals(text, at, abs(scaled))
+            at = put_number(text, at, value)
         offsets[row + 1] = at
     return text[:at].copy(), offsets
 

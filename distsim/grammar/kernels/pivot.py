@@ -1,14 +1,35 @@
 """Pairs translation rules over a foreign side: sides in one form, sums over pairs, their text."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from distsim.grammar.kernels.packs import put_bar, put_bytes, put_decimals, put_integer
+from distsim.grammar.kernels.packs import put_bar, put_bytes, put_integer, put_number
+from distsim.grammar.kernels.rule_text import (
+    ABSTRACT,
+    ADJACENT,
+    CHAR_COUNT_DIFF,
+    CHAR_LOG_CR,
+    CONTAINS_X,
+    GLUE_RULE,
+    LEXICAL,
+    MONOTONIC,
+    N_FEATURES,
+    PHRASE_PENALTY,
+    SOURCE_TERMINALS_BUT_NO_TARGET,
+    SOURCE_WORDS,
+    TARGET_TERMINALS_BUT_NO_SOURCE,
+    TARGET_WORDS,
+    UNALIGNED_SOURCE,
+    UNALIGNED_TARGET,
+    WORD_COUNT_DIFF,
+    WORD_LEN_DIFF,
+    WORD_LOG_CR,
+    put_sizes,
+)
 from distsim.grammar.kernels.rules import TERMINAL, gap_index, next_token
 from distsim.kernels.arrays import grown, heap_sort, prefetch
-from distsim.kernels.compiled import compiled, inlined, uncounted
+from distsim.kernels.compiled import compiled, uncounted
 from distsim.kernels.hashing import HALF, MULTIPLIER, START, finish, step
 
 MOST_GAPS = 8  # of a rule: four bits each in a packed order
@@ -16,7 +37,13 @@ FITS, TOO_MANY_GAPS, LOOKS_LIKE_GAP = range(3)
 _AHEAD = 8  # rules whose places are asked for before they are read
 _SORTED_BYTES = 8  # bytes that texts are first sorted by
 _SPACE, _COMMA, _OPEN, _CLOSE, _ZERO, _HYPHEN, _X = 32, 44, 91, 93, 48, 45, 88
-N_TYPES = 18  # features that the sides of a rule tell
+# The features that the sides of a rule tell, in the order of TYPES in distsim.grammar.pairing.
+_TYPES = (
+    ABSTRACT, ADJACENT, CHAR_COUNT_DIFF, CHAR_LOG_CR, CONTAINS_X, GLUE_RULE, LEXICAL, MONOTONIC,
+    PHRASE_PENALTY, SOURCE_TERMINALS_BUT_NO_TARGET, SOURCE_WORDS, TARGET_TERMINALS_BUT_NO_SOURCE,
+    TARGET_WORDS, UNALIGNED_SOURCE, UNALIGNED_TARGET, WORD_COUNT_DIFF, WORD_LEN_DIFF, WORD_LOG_CR,
+)  # fmt: skip
+N_TYPES = len(_TYPES)
 
 
 class Groups(NamedTuple):
@@ -592,16 +619,6 @@ def _compose(first, second, links, link_starts, link_stops, met, stamp, width, p
 
 
 @uncounted
-def _put_number(out, n, value):
-    """Return the end of `out`, uint8, after appending a number, rounded to five decimals, at n."""
-    scaled = np.int64(np.floor(np.abs(value) * 100000.0 + 0.5))
-    if value < 0.0 and scaled > 0:
-        out[n] = _HYPHEN
-        n += 1
-    return put_decimals(out, n, scaled)
-
-
-@uncounted
 def _renumber(out, start, stop, order, places):
     """Number the gaps of a side by their order; set places[1, k] to the symbol of gap k + 1.
 
@@ -644,7 +661,7 @@ def _put_features(out, n, values, line, names, name_offsets, whole):
                 n += 1
             n = put_integer(out, n, np.int64(abs(value)))
         else:
-            n = _put_number(out, n, value)
+            n = put_number(out, n, value)
     return n
 
 
@@ -742,11 +759,6 @@ def _size_side(text, start, stop, met, places, n_met, step, wanted, sizes):
         i, end = next_token(text, end, stop)
 
 
-@inlined
-def _log_ratio(a, b):
-    return math.log(a / b) if a > 0 and b > 0 else 0.0
-
-
 @compiled
 def type_features(sides, orders, lines, is_x):
     """Return the features of paraphrase rules that their two sides tell, float64[N_TYPES, n].
@@ -765,7 +777,7 @@ def type_features(sides, orders, lines, is_x):
         max_cells = max(max_cells, n_symbols[firsts[line]] * n_symbols[seconds[line]])
     met = np.zeros(max_cells, np.int32)
     stamp = np.full(max_cells, -1, np.int64)
-    source, target = np.zeros(6), np.zeros(6)
+    source, target, features = np.zeros(6), np.zeros(6), np.zeros(N_FEATURES)
     begin = 0
     for line in range(firsts.size):
         first, second = firsts[line], seconds[line]
@@ -778,30 +790,22 @@ def type_features(sides, orders, lines, is_x):
         _size_side(
             text, starts[second], stops[second], met, 1, n_symbols[first], width, wanted, target
         )
-        letters = target[2] / target[0] if target[0] > 0 else 0.0
-        letters -= source[2] / source[0] if source[0] > 0 else 0.0
-        source_size, target_size = source[2] + source[1] - 1, target[2] + target[1] - 1
         order = _reordered(orders[first], orders[second], n_gaps[first])
         is_monotone = True
         for gap in range(n_gaps[first]):
             is_monotone &= (order >> np.uint32(4 * gap)) & np.uint32(15) == gap
-        out[0, line] = source[0] == 0 and target[0] == 0
-        out[1, line] = source[4] > 0
-        out[2, line] = target_size - source_size
-        out[3, line] = _log_ratio(target_size, source_size)
-        out[4, line] = is_x[label_of[line]] or source[5] > 0
-        out[6, line] = n_gaps[first] == 0
-        out[7, line] = is_monotone
-        out[8, line] = 1.0
-        out[9, line] = source[0] > 0 and target[0] == 0
-        out[10, line] = source[0]
-        out[11, line] = target[0] > 0 and source[0] == 0
-        out[12, line] = target[0]
-        out[13, line] = source[3]
-        out[14, line] = target[3]
-        out[15, line] = target[0] - source[0]
-        out[16, line] = letters
-        out[17, line] = _log_ratio(target[0], source[0])
+        put_sizes(
+            features,
+            (source[0], source[1], source[2], source[3]),
+            (target[0], target[1], target[2], target[3]),
+        )
+        features[ADJACENT] = source[4] > 0
+        features[CONTAINS_X] = is_x[label_of[line]] or source[5] > 0
+        features[LEXICAL] = n_gaps[first] == 0
+        features[MONOTONIC] = is_monotone
+        features[PHRASE_PENALTY] = 1.0
+        for row in range(N_TYPES):
+            out[row, line] = features[_TYPES[row]]
     return out
 
 

@@ -12,7 +12,7 @@ from distsim.grammar.kernels.extraction import (
     span_label,
     unpack_place,
 )  # fmt: skip
-from distsim.grammar.kernels.packs import put_bar, put_bytes, put_decimals, put_integer
+from distsim.grammar.kernels.packs import put_bar, put_bytes, put_integer, put_number
 from distsim.grammar.kernels.rule_counts import most_links, write_links
 from distsim.kernels.compiled import compiled, uncounted
 
@@ -228,7 +228,7 @@ def _put_probabilities(features, counts):
 
 
 @uncounted
-def _put_sizes(out, f_sizes, e_sizes):
+def put_sizes(out, f_sizes, e_sizes):
     """Write the features of one rule that are made of the sizes of its sides.
 
     Arguments:
@@ -282,7 +282,7 @@ def rule_features(label, place, gaps, counts, by_bitext, text, costs, how):
         swaps = n_gaps == 2 and spans[2, 2] < spans[1, 2]
         f_sizes = _size_side(text.foreign, sentence, spans, 0, costs.f_unlinked, labels, symbols)
         e_sizes = _size_side(text.english, sentence, spans, 2, costs.e_unlinked, labels, symbols)
-        _put_sizes(out, f_sizes, e_sizes)
+        put_sizes(out, f_sizes, e_sizes)
         for bitext in range(by_bitext.shape[1]):
             if by_bitext[r, bitext] > 0:
                 out[BITEXTS] += 1.0
@@ -311,14 +311,13 @@ def put_value(text, n, value):
         n: number of bytes that are filled.
         value: float64; whole numbers are written as such, others with five decimals.
     """
-    if value < 0:
+    whole = np.int64(value)
+    if whole != value:
+        return put_number(text, n, value)
+    if whole < 0:
         text[n] = 45
         n += 1
-        value = -value
-    whole = np.int64(value)
-    if whole == value:
-        return put_integer(text, n, whole)
-    return put_decimals(text, n, np.int64(np.rint(value * 100000.0)))
+    return put_integer(text, n, abs(whole))
 
 
 @uncounted

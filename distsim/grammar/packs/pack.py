@@ -139,11 +139,7 @@ class PackReport:
     def lines(self) -> list[str]:
         """Return the report, a few lines of text."""
         report = [counted(self.read, "rule")]
-        if self.faulty.kept or self.faulty.dropped:
-            report[0] += (
-                f", {counted(self.faulty.kept + self.faulty.dropped, 'invalid line')} left out"
-            )
-            report += [f"  {message}" for message in self.faulty.shown]
+        self.faulty.add_to(report, are_left_out=True)
         report.append(", ".join(f"{n:,} {kind}" for kind, n in self.pair_kinds.items()))
         for size, counts in self.rules.items():
             report.append(f"{size}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()))
