@@ -106,7 +106,7 @@ NONE = -1
 PASSED, BETWEEN_TWO = 1, 2
 
 
-@compiled
+@uncounted
 def _is_at(tokens, position, phrases):
     """Return whether one of the phrases occurs at a position.
 
@@ -126,7 +126,21 @@ def _is_at(tokens, position, phrases):
     return False
 
 
-@compiled
+@uncounted
+def _is_word(token, words):
+    """Return whether a token is one of some words.
+
+    Arguments:
+        token: int64.
+        words: int64[m, 1], ids.
+    """
+    for m in range(words.shape[0]):
+        if token == words[m, 0]:
+            return True
+    return False
+
+
+@uncounted
 def _token(tokens, position):
     """Return the token at a position, 0 beyond the text's ends."""
     if position < 0 or position >= tokens.size:
@@ -161,6 +175,9 @@ def find_joins(tokens, positions, length, others, window, out):
         for side in (1, -1):
             for gap in range(window + 1):
                 inner = p + length + gap if side > 0 else p - 1 - gap
+                token = _token(tokens, inner)
+                if size == 1 and token != 0 and not _is_word(token, others):
+                    continue
                 at = inner if side > 0 else inner - size + 1
                 if _is_at(tokens, at, others):
                     if n < out.shape[0]:
@@ -184,7 +201,7 @@ def find_joins(tokens, positions, length, others, window, out):
                                 out[n, FIRST_BETWEEN + k] = _token(tokens, first_stop + k)
                     n += 1
                     break
-                if _token(tokens, inner) == 0:
+                if token == 0:
                     break
     return n
 

@@ -40,6 +40,14 @@ def _examples(opened: Opened) -> None:
     questions.about(opened)
 
 
+def _words(opened: Opened) -> None:
+    """Words that can stand for others."""
+    with suppress(DistsimError):  # nothing was signed
+        for phrase in questions.about(opened).suggestions.phrases:
+            if " " not in phrase and opened.word_neighbours(MAIN) is not None:
+                questions.neighbours(opened, phrase, 1, "", 0, MAIN)
+
+
 def _rules(opened: Opened) -> None:
     """Rules of the grammar."""
     for source in questions.about(opened).suggestions.sources[:1]:
@@ -88,7 +96,7 @@ def _rewriting(opened: Opened) -> None:
 
 
 Maker = Callable[[Opened], object]
-ALWAYS: tuple[Maker, ...] = (_searches, _contexts, _completion, _examples, _rules)
+ALWAYS: tuple[Maker, ...] = (_searches, _contexts, _completion, _examples, _words, _rules)
 PAGES: tuple[Maker, ...] = (_phrase_page, _comparison)
 SLOW: tuple[Maker, ...] = (_paraphrases, _substitutes, _rewriting)
 

@@ -93,6 +93,25 @@ def test_profiles_by_lemma_and_by_feature_tell_the_same_cosines(signed):
         np.testing.assert_allclose(cosines, wanted, atol=1e-12)
 
 
+@pytest.mark.parametrize("n_rows", [0, 1, 50])
+def test_rows_by_feature_hold_each_row_of_each_feature_once(n_rows):
+    draw = np.random.default_rng(n_rows)
+    features = [np.sort(draw.choice(9, draw.integers(0, 6), replace=False)) for _ in range(n_rows)]
+    starts = np.cumsum([0, *map(len, features)])
+    joined = np.concatenate([*features, [0]])[: starts[-1]].astype(np.uint16)
+    weights = draw.integers(1, 255, joined.size).astype(np.uint8)
+    begins, rows, shares = SparseRows(starts, joined, weights).columns()
+    assert begins.size == (1 << 16) + 1 and begins[-1] == rows.size == shares.size == joined.size
+    for feature in range(10):
+        here = slice(begins[feature], begins[feature + 1])
+        wanted = [
+            (row, int(weights[starts[row] + at]))
+            for row in range(n_rows)
+            for at in np.flatnonzero(features[row] == feature).tolist()
+        ]
+        assert list(zip(rows[here].tolist(), shares[here].tolist(), strict=True)) == wanted
+
+
 @pytest.mark.parametrize("n_rows", [1, 255, 256, 257])
 def test_squares_of_rows_some_of_which_are_empty(n_rows):
     generator = np.random.default_rng(n_rows)

@@ -1001,6 +1001,20 @@ def test_kernels_are_compiled_in_a_process_of_its_own(alice_index, monkeypatch):
     assert [one.index.n_tokens for one in asked] == [alice_index.n_tokens] * 3
 
 
+def test_words_are_asked_for_before_the_first_page_of_one(alice_index, monkeypatch):
+    """What lists words for a word reads seconds' worth of data the first time."""
+    opened, asked = Opened(Places(str(alice_index.path))), []
+    monkeypatch.setattr(
+        jit_warm_up.questions, "neighbours", lambda _, phrase, *rest: asked.append(phrase)
+    )
+    assert jit_warm_up._words in jit_warm_up.ALWAYS
+    jit_warm_up._words(opened)
+    assert asked == []  # it has no finder
+    monkeypatch.setattr(Opened, "word_neighbours", lambda self, name: object())
+    jit_warm_up._words(opened)
+    assert asked and all(phrase.isalpha() for phrase in asked)
+
+
 def test_an_export_that_has_begun_is_sent_whole_while_the_queue_is_full(alice_index, monkeypatch):
     monkeypatch.setattr("distsim.server.api._BLOCK", 7)
     cache = ArtifactCache(Places(str(alice_index.path)), 1, PATIENT)

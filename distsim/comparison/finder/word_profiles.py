@@ -66,12 +66,11 @@ class SparseRows(NamedTuple):
 
         Feature f is in rows[starts[f]:starts[f + 1]]; there are 2^16 rows at most.
         """
-        order = np.argsort(self.features, kind="stable")
-        numbers = np.arange(self.starts.size - 1, dtype=np.uint16)
-        rows = np.repeat(numbers, np.diff(self.starts))[order]
-        counts = np.bincount(self.features, minlength=1 << 16)
-        starts = np.append(0, np.cumsum(counts))
-        return frozen(starts), frozen(rows), frozen(self.weights[order])
+        columns = kernel.rows_by_feature(
+            frozen(self.starts), frozen(self.features), frozen(self.weights), 1 << 16
+        )
+        starts, rows, weights = map(frozen, columns)
+        return starts, rows, weights
 
 
 def build_finder(
