@@ -203,6 +203,24 @@ def test_other_numbers_come_after_answers_that_may_be_right(tmp_path):
     assert [row.place for row in ranked] == [1, 2, 0]
 
 
+def test_phrases_with_another_name_or_closed_word_are_contrasted(tmp_path):
+    places = ("Paris", "Berlin", "Oslo", "town")
+    lines = [f"we saw ships in {place} at noon" for place in places]
+    lines += ["on monday they came", "of friday they came", "his hat", "their hats"]
+    (tmp_path / "text").write_text("\n".join(lines * 20) + "\n")
+    index = CorpusIndex.build([tmp_path / "text"], tmp_path / "i", options=IndexOptions("lines"))
+    table = SignatureTable.build(index, recipe=Recipe(), selection=Selection(min_count=2))
+    pairs = {
+        ("in paris", "in oslo"): True, ("in paris", "ships in oslo"): True,
+        ("in paris", "in town"): False,
+        ("on monday", "of friday"): True, ("on monday", "came"): False,
+        ("his hat", "their hats"): True, ("his hat", "hats"): False,
+    }  # fmt: skip
+    found = Opposites(index, table).evidence(list(pairs))
+    assert [one.contrasted for one in found] == list(pairs.values())
+    assert not any(one.opposite for one in found)
+
+
 def test_a_language_of_ones_own(tmp_path, signed):
     (tmp_path / "mine").write_text(
         "# mine\npattern\t2\tX , Y\npassed\tthe\nweight\tjoined\t1\nopposite\t1\n"

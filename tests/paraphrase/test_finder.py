@@ -657,7 +657,7 @@ def test_rows_put_below_others_are_labelled_and_counted(signed, run, monkeypatch
 
 def test_limits_keep_the_search_by_what_sign_stored(signed, run):
     index, _ = signed
-    command = ("neighbours", index.path, "king", "--by", "finder", "-k", 5)
+    command = ("neighbours", index.path, "thought", "--by", "finder", "-k", 5)
     plain, _ = run(*command)
     assert run(*command, "--lengths", "1")[0] == plain
     least = sorted(int(line.split("\t")[3]) for line in plain.splitlines())[2]
@@ -682,20 +682,20 @@ def test_limits_keep_the_search_by_what_sign_stored(signed, run):
 
 def test_opposites_are_labelled_and_can_stay(signed):
     substituter = Substituter(*signed)
-    first = substituter.substitutes("the", "queen", "said")[0]
+    first = substituter.substitutes("the", "door", "was")[0]
     substituter._opposites = told(first.substitute)
-    found = substituter.substitutes("the", "queen", "said")
+    found = substituter.substitutes("the", "door", "was")
     assert found[-1] == first._replace(opposite=True, contrasted=True)
     assert sum(one.opposite for one in found) == 1
     assert len({one.substitute for one in found}) == len(found) == 10
     paraphraser = Paraphraser(*signed[:1], table=signed[1], options=ParaphraseOptions(k=10))
-    second = paraphraser.paraphrases("queen")[1].phrase
+    second = paraphraser.paraphrases("door")[1].phrase
     paraphraser._opposites = told(second)
-    answer = paraphraser.answer("queen")
+    answer = paraphraser.answer("door")
     assert [one.phrase for one in answer.paraphrases if one.opposite] == [second]
     assert answer.paraphrases[-1].phrase == second and answer.n_opposites == 0
     as_ranked = Substituter(*signed, words=WordOptions(opposites=False)).substitutes(
-        "the", "queen", "said"
+        "the", "door", "was"
     )
     assert as_ranked[0] == first
 
@@ -811,11 +811,11 @@ def test_common_words_are_no_answers_for_rarer_ones(signed):
 
 def test_the_command_line(signed, run):
     index, _ = signed
-    everything, _ = run("substitute", str(index.path), "the [queen] said", "-k", "8")
+    everything, _ = run("substitute", str(index.path), "the [door] was", "-k", "8")
     rows = [line.split("\t") for line in everything.splitlines()]
     assert len(rows) == 8
     least = sorted(float(row[3]) for row in rows)[4] - 1e-6
-    cut, said = run("substitute", str(index.path), "the [queen] said", "-k", "8",
+    cut, said = run("substitute", str(index.path), "the [door] was", "-k", "8",
               "--min-score", str(least), "--why")  # fmt: skip
     kept = [line.split("\t") for line in cut.splitlines()]
     assert [row[2] for row in kept] == [row[2] for row in rows if float(row[3]) >= least]
@@ -824,8 +824,8 @@ def test_the_command_line(signed, run):
         passages = row[10].split(" | ")
         assert 1 <= len(passages) <= 2
         assert all(f"[{row[2]}]" in passage.lower() for passage in passages)
-    near, _ = run("neighbours", str(index.path), "queen", "--by", "finder", "-k", "3")
-    wanted = WordSubstitutes.open(*signed).answers("queen", k=3)
+    near, _ = run("neighbours", str(index.path), "door", "--by", "finder", "-k", "3")
+    wanted = WordSubstitutes.open(*signed).answers("door", k=3)
     assert [line.split("\t")[1] for line in near.splitlines()] == [one.phrase for one in wanted]
 
 
@@ -834,7 +834,7 @@ def test_scores_cut_words_found_and_shares_are_called_so(signed, run, monkeypatc
     cut = {
         "paraphrase": ("queen", "--set", "min_score={}"),
         "neighbours": ("queen", "--by", "finder", "--threshold", "{}"),
-        "substitute": ("the [queen] said", "--min-score", "{}"),
+        "substitute": ("the [door] was", "--min-score", "{}"),
     }
     monkeypatch.setattr(Opposites, "evidence", lambda _, pairs: [None for _ in pairs])
     for command, asked in cut.items():
@@ -864,15 +864,15 @@ def test_scores_cut_words_found_and_shares_are_called_so(signed, run, monkeypatc
 
 def test_weights_that_replace_those_of_the_finder_are_told(signed, run):
     index, _ = signed
-    plain, said = run("substitute", index.path, "the [queen] said")
+    plain, said = run("substitute", index.path, "the [door] was")
     assert "weights that were set" not in said
     defaults, _ = run("substitute", index.path, "--set", "keys")
     weight = next(line for line in defaults.splitlines() if line.startswith("fit = "))
-    same, said = run("substitute", index.path, "the [queen] said", "--set", weight.replace(" ", ""))
+    same, said = run("substitute", index.path, "the [door] was", "--set", weight.replace(" ", ""))
     assert same == plain and "weights that were set" not in said
-    other, said = run("substitute", index.path, "the [queen] said", "--set", "fit=0")
+    other, said = run("substitute", index.path, "the [door] was", "--set", "fit=0")
     assert other != plain and "words are ordered by the weights that were set" in said
-    _, said = run("substitute", index.path, "the [queen] said", "--set", "fit=0",
+    _, said = run("substitute", index.path, "the [door] was", "--set", "fit=0",
                   "--candidates", "king")  # fmt: skip
     assert "weights that were set" not in said
 
@@ -1004,8 +1004,8 @@ def test_rank_learns_what_the_judgements_follow(signed, run, tmp_path):
         assert value > shipped + 0.3
     weights = FinderWeights.open(str(mine))
     assert RANKS[int(np.argmax(weights.alone.weights[: len(RANKS)]))] == "rank_frames"
-    found, _ = run("substitute", str(index.path), "the [queen] said", "--set", f"weights={mine}")
-    assert found != run("substitute", str(index.path), "the [queen] said")[0]
+    found, _ = run("substitute", str(index.path), "the [door] was", "--set", f"weights={mine}")
+    assert found != run("substitute", str(index.path), "the [door] was")[0]
     for command in (("neighbours", "--by", "finder"), ("paraphrase",)):
         asked = command[0], str(index.path), "queen", *command[1:]
         own, _ = run(*asked, "--set", f"weights={mine}")

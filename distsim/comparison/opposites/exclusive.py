@@ -93,6 +93,7 @@ class ExclusiveWords:
     ) -> None:
         self._table = table
         self._index = index or table.around
+        self._name_words = None if self._index is None else NameWords(self._index)
         self._language = language or Language.open()
         self._inflections = Inflections.open()
         self._lock = Lock()
@@ -136,7 +137,9 @@ class ExclusiveWords:
         are_of_one_class, are_exclusive = exclude_by_class(
             a[CLASS : PLACE + 1], b[CLASS : PLACE + 1]
         )
-        is_name = self._names(facts[:, ID])
+        is_name = np.zeros(len(words), bool)
+        if self._name_words is not None:
+            is_name = self._name_words.among(facts[:, ID])
         names = is_name[first] & is_name[second]
         edges = (a[START] == b[START]) | (a[STOP] == b[STOP])
         grades_of_pairs = np.zeros(first.size, np.uint8)
@@ -203,7 +206,7 @@ class ExclusiveWords:
     def _are_opposed(self, a: str, b: str, are_names: bool) -> bool:
         """Return whether two names, or two words by their affixes, exclude each other."""
         if are_names:
-            return a[:SAME_START] != b[:SAME_START] and _consonants(a) != _consonants(b)
+            return are_other_names(a, b)
         if _UNSURE in (a.removesuffix(b), b.removesuffix(a)):
             return False
         return self._language.are_opposed(a, b)
@@ -359,14 +362,24 @@ class ExclusiveWords:
             base_of, counts, counts.size
         )
 
-    def _names(self, ids: np.ndarray) -> np.ndarray:
-        """Return which words the text writes with a capital within sentences, bool.
+
+class NameWords:
+    """The words that a text writes with a capital within sentences; may be shared by threads.
+
+    Arguments:
+        index: of the text. n_bytes: of the text that are read, of all its parts.
+    """
+
+    def __init__(self, index: CorpusIndex, n_bytes: int = _SAMPLE) -> None:
+        self._index, self._n_bytes = index, n_bytes
+        self._lock = Lock()
+
+    def among(self, ids: np.ndarray) -> np.ndarray:
+        """Return which words are names, bool[n].
 
         Arguments:
-            ids: int64, of the words, 0 and less of those that the index lacks.
+            ids: int64[n], of the words, 0 and less of those that the index lacks.
         """
-        if self._index is None:
-            return np.zeros(ids.size, bool)
         with self._lock:
             names: np.ndarray = self._capitalised[np.maximum(ids, 0)]
         return names
@@ -374,12 +387,11 @@ class ExclusiveWords:
     @cached_property
     def _capitalised(self) -> np.ndarray:
         """Which words are names, bool[n_words]."""
-        assert self._index is not None
         n_words, known = self._index.n_words, [np.empty(0, np.int64)]
         written = [shard.written for shard in self._index.shards if shard.written is not None]
         for text in written:
             try:
-                known += map(self._known_words, text.samples(_SAMPLE // len(written)))
+                known += map(self._known_words, text.samples(self._n_bytes // len(written)))
             except ValueError:
                 raise damaged(self._index.path) from None
         counts = np.bincount(np.concatenate(known), minlength=2 * n_words)
@@ -395,13 +407,24 @@ class ExclusiveWords:
         Arguments:
             text: UTF-8.
         """
-        assert self._index is not None
         words, ends = np.empty(len(text), np.uint8), np.zeros(len(text) + 1, np.int64)
         is_capital = np.empty(len(text), bool)
         n = kernel.words_within(frozen(np.frombuffer(text, np.uint8)), words, ends[1:], is_capital)
         ids = self._index.vocabulary.find(hash_blob(words, ends[: n + 1]))
         numbers: np.ndarray = (ids + self._index.n_words * is_capital[:n])[ids > 0]
         return numbers
+
+
+def are_other_names(a: str, b: str) -> bool:
+    """Return whether two names are not spellings or forms of one.
+
+    Arguments:
+        a, b: in normal form.
+
+    >>> are_other_names("france", "norway"), are_other_names("jacob", "jakob")
+    (True, False)
+    """
+    return a[:SAME_START] != b[:SAME_START] and _consonants(a) != _consonants(b)
 
 
 def _counts_between(a: np.ndarray, b: np.ndarray, joins: JoinedWords) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from distsim.base.arguments import AnyPath, Pair
 from distsim.comparison import kernels as kernel
 from distsim.comparison.measures import checked_pairs, cosine
+from distsim.comparison.opposites.exclusive import LIKE, NameWords, are_other_names
 from distsim.comparison.opposites.joint_occurrences import WINDOW, JointOccurrences
 from distsim.comparison.opposites.language import EVIDENCE, Contrasts, Language
 from distsim.corpus.inflections import Inflections
@@ -32,6 +33,7 @@ _PAIRED = 0.15
 _DOUBT = 2.0  # contrasts with other words that every word is given beside those counted
 _CACHED = 1 << 14
 _CACHED_CONTRASTS = 64
+_NAMES_SAMPLE = 4_000_000  # bytes of text whose capitals are counted
 _PAIRS_A_BLOCK = 64  # pairs whose joint occurrences are held
 
 
@@ -43,9 +45,9 @@ class OppositeEvidence(NamedTuple):
     the same word beside both). negation: 1 where one is the other's negation by its affixes.
     polarity: how alike the one is to what the other negates, where one of them alone is negated.
     sim_whole: their estimated cosine. score: their weighted sum. contrasted: whether it is as high
-    as opposites' are, or they are two of a closed class: numbers, months, days. opposite: whether
-    they also are a pair: one is the other's negation, or the text contrasts each with the other
-    rather than with many, as it does `dutch` and `french`.
+    as opposites' are, or each has a word that excludes one of the other: another number, month,
+    day, pronoun or name. opposite: whether they also are a pair: one is the other's negation, or
+    the text contrasts each with the other rather than with many, as it does `dutch` and `french`.
 
     >>> (told,) = Opposites(index, table).evidence([("up", "down")])
     >>> told.negation, told.contrasted == (told.score >= 1.0)
@@ -120,6 +122,7 @@ class Opposites:
         self._negated = lru_cache(_CACHED)(self._found_negated)
         self._contrasted_with = lru_cache(_CACHED_CONTRASTS)(self._contrasts_of)
         self._occurrences = JointOccurrences(index, self._inflections)
+        self._name_words = NameWords(index, _NAMES_SAMPLE)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened, (self.index, self.table, self.language, self._inflections)
@@ -192,10 +195,8 @@ class Opposites:
         Arguments:
             kinds: the evidence by name, but for that of words.
         """
-        excluded = False
         if len(a) == len(b) == 1:
             first, second = a[0], b[0]
-            excluded = self.language.exclude_each_other(first, second)
             kinds["negation"] = float(self.language.are_opposed(first, second))
             negated = self._negated(first), self._negated(second)
             if bool(negated[0]) != bool(negated[1]):
@@ -204,11 +205,37 @@ class Opposites:
                 kinds["polarity"] = max(0.0, *alike) if len(alike) > 1 else max(0.0, alike[0])
         weights = self.language.weights
         score = sum(weights[name] * value for name, value in kinds.items())
-        contrasted = excluded or score >= self.language.opposite
+        contrasted = score >= self.language.opposite or self._exclude_each_other(
+            a, b, kinds["sim_whole"]
+        )
         pair = score >= _SURE_FACTOR * self.language.opposite and (
             kinds["negation"] > 0 or kinds["polarity"] >= _POLAR or self._are_paired(a, b)
         )
         return OppositeEvidence(**kinds, score=score, contrasted=contrasted, opposite=pair)
+
+    def _exclude_each_other(self, a: tuple[str, ...], b: tuple[str, ...], cosine: float) -> bool:
+        """Return whether each phrase has a word of a closed class or a name that the other lacks.
+
+        Of names those count that are alike, or stand for phrases of names that are.
+
+        Arguments:
+            cosine: of the two phrases.
+        """
+        first, second = [w for w in a if w not in b], [w for w in b if w not in a]
+        if any(self.language.exclude_each_other(x, y) for x in first for y in second):
+            return True
+        ids = self._occurrences.ids([*first, *second])
+        is_name = dict(zip((*first, *second), self._name_words.among(ids).tolist(), strict=True))
+        names, others = (
+            [w for w in words if is_name[w] and w not in self.language.classes]
+            for words in (first, second)
+        )
+        all_are = cosine >= LIKE and all(is_name.values())
+        return any(
+            are_other_names(x, y)
+            and (all_are or (self._cosine.similarity(x, y) or 0.0) >= LIKE)
+            for x in names for y in others
+        )  # fmt: skip
 
     def _are_paired(self, a: tuple[str, ...], b: tuple[str, ...]) -> bool:
         """Return whether the text contrasts each of two words with the other rather than others.
