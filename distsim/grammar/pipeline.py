@@ -158,7 +158,7 @@ class MakeReport:
         for title, rules in (
             (
                 f"the {len(self.best)} best of content, in the order of packs; each side has "
-                "a word of its own:",
+                "a word of its own, other ones in each rule:",
                 self.best,
             ),
             (f"{len(self.drawn)} drawn at random:", self.drawn),
@@ -427,13 +427,14 @@ class _Steps:
         alike = index.feature(SIM_RULE)
         scored = np.flatnonzero(~np.isnan(alike))
         self._add_line(f"{scored.size:,} of {counted(len(index), 'paraphrase')} have {SIM_RULE}")
-        met: set[tuple[str, str]] = set()
+        met: set[tuple[frozenset[str], ...]] = set()
         keys = -alike, index.feature("RarityPenalty"), index.costs  # the last decides first
         best = iter(scored[np.lexsort([values[scored] for values in keys])].tolist())
         while len(self._report.best) < N_SHOWN and (positions := list(islice(best, N_SHOWN))):
             for rule in index.at(np.array(positions)):
-                if _changes_content(rule) and (rule.target, rule.source) not in met:
-                    met.add((rule.source, rule.target))
+                change = _own_words(rule)
+                if change is not None and change not in met:
+                    met |= {change, change[::-1]}
                     self._report.best.append(rule)
         self._report.best = self._report.best[:N_SHOWN]
         draw = np.random.default_rng(self._options.seed)
@@ -441,11 +442,12 @@ class _Steps:
         self._report.drawn = index.at(np.sort(drawn))
 
 
-def _changes_content(rule: PackedRule) -> bool:
-    """Return whether content differs, each side has a word of its own, and some pieces differ."""
-    source_words, target_words = set(rule.source.split()), set(rule.target.split())
+def _own_words(rule: PackedRule) -> tuple[frozenset[str], ...] | None:
+    """Return the words that one side alone has, of each; None unless content and pieces differ."""
+    source_words, target_words = frozenset(rule.source.split()), frozenset(rule.target.split())
     is_new = rule.pair_kind == "content" and rule.features[SIM_RULE] < _ALL_EQUAL
-    return bool(is_new and source_words - target_words and target_words - source_words)
+    change = source_words - target_words, target_words - source_words
+    return change if is_new and all(change) else None
 
 
 def is_artifact(path: str | Path) -> bool:

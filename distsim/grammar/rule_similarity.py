@@ -16,7 +16,7 @@ import numpy as np
 from distsim.comparison.opposites.exclusive import DOUBTFUL, EXCLUSIVE, ExclusiveWords
 from distsim.comparison.opposites.language import ORDINAL
 from distsim.comparison.table import SignatureTable
-from distsim.corpus.inflections import Inflections
+from distsim.corpus.inflections import Inflections, language_of
 from distsim.corpus.kernels import render_phrases
 from distsim.corpus.normaliser import Normaliser, unescape
 from distsim.corpus.vocabulary import HashNumbering, hash_blob, hash_texts
@@ -94,9 +94,10 @@ class RuleSimilarity:
         self.table = table
         self._marks: dict[bytes, _WordMarks] = {}
         self._estimator = table.estimator(estimate=estimate)
-        self._exclusive = ExclusiveWords(table)
         is_word = table.token_counts() == 1
-        self._function_words = Inflections.open().function_words
+        language = language_of(table.hashes[is_word], table.strengths[is_word])
+        self._exclusive = ExclusiveWords(table, text_language=language)
+        self._function_words = Inflections.open(language).function_words
         self._n_tokens = max(1, int(table.strengths[is_word].sum(dtype=np.int64)))
 
     def compare(self, block: RuleBlock, looked_up: LookedUpWords) -> "SideScores":

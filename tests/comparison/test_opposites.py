@@ -360,6 +360,59 @@ def test_words_exclude_each_other(tmp_path):
     assert not exclusive.among(words, 0 * same, *pairs.T).any()
 
 
+@pytest.mark.parametrize(
+    ("name", "opposed", "others"),
+    [
+        (
+            "german",
+            [
+                ("ersten", "letzte"),
+                ("oben", "unterer"),
+                ("möglich", "unmöglich"),
+                ("nass", "trocken"),
+            ],
+            [("ersten", "erster"), ("nur", "auch"), ("nass", "feucht"), ("haus", "hause")],
+        ),
+        (
+            "french",
+            [
+                ("première", "dernier"),
+                ("plus", "moins"),
+                ("activé", "désactivé"),
+                ("riche", "pauvre"),
+            ],
+            [("premier", "premières"), ("il", "vous"), ("riche", "aisé"), ("cheval", "chevaux")],
+        ),
+    ],
+)
+def test_german_and_french_have_patterns_affixes_and_classes(tmp_path, name, opposed, others):
+    """`text_language` of a name that has no file, or none, is read as English."""
+    german = (
+        "ob nass oder trocken\nentweder nass oder trocken\nes war nass und feucht\n"
+        "nicht nur die ersten , sondern auch die letzte\nes ist möglich oder unmöglich\n"
+        "oben steht ein erster unterer haus hause\n"
+    )
+    french = (
+        "soit riche soit pauvre\nni riche ni pauvre\nil est riche et aisé\n"
+        "il est activé ou désactivé\n"
+        "vous avez plus ou moins de chevaux que le cheval\nla première premier premières dernier\n"
+    )
+    (tmp_path / "text").write_text({"german": german, "french": french}[name] * 9)
+    index = CorpusIndex.build([tmp_path / "text"], tmp_path / "i", options=IndexOptions("lines"))
+    SignatureTable.build(
+        index, tmp_path / "i" / "signatures", recipe=Recipe(), selection=Selection(min_count=2)
+    )
+    pairs = opposed + others
+    words, same = (
+        [word for pair in pairs for word in pair],
+        np.ones((2 * len(pairs), 1), np.float32),
+    )
+    exclusive = ExclusiveWords(SignatureTable.open(tmp_path / "i"), text_language=name)
+    grades = exclusive.among(words, same, np.arange(0, len(words), 2), np.arange(1, len(words), 2))
+    assert (grades == EXCLUSIVE).tolist() == [True] * len(opposed) + [False] * len(others)
+    assert Language.of_text("spanish").prefixes == Language.open().prefixes
+
+
 def test_a_table_outside_of_an_index_tells_classes_and_affixes(signed, tmp_path):
     index, table = signed
     shutil.copytree(table.path, tmp_path / "table")

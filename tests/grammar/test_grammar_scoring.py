@@ -3,6 +3,7 @@
 import gzip
 import io
 import math
+import re
 import sys
 
 import numpy as np
@@ -11,7 +12,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from distsim import CorpusIndex, IndexOptions, Recipe, SignatureTable, similarity
+from distsim import (
+    PRESETS,
+    CorpusIndex,
+    IndexOptions,
+    Recipe,
+    Selection,
+    SignatureTable,
+    sign,
+    similarity,
+)
 from distsim.base.errors import InputError, ParameterError
 from distsim.cli.main import app
 from distsim.comparison import GappedCosine
@@ -675,6 +685,20 @@ def test_what_must_not_stand_among_the_best_is_held_down(learnt, source, target)
         assert scorer.score(*sides)[1].similarity <= 0.5
     for side in (source, target):
         assert scorer.score(side, side)[1].similarity == pytest.approx(1.0)
+
+
+def test_sim_rule_knows_function_words_and_opposites_of_the_tables_language(tmp_path):
+    """`das` is no content word without a counterpart; *ersten* and *letzten* exclude each other."""
+    lines = "das ist das neue haus\ndas ist das alte haus\nwir sind in dem ersten jahr\n"
+    lines += "wir sind in dem letzten jahr\n"
+    (tmp_path / "text").write_text(lines * 9)
+    index = CorpusIndex.build([tmp_path / "text"], tmp_path / "i", options=IndexOptions("lines"))
+    table = sign(index, tmp_path / "t", recipe=PRESETS["thesis"], selection=Selection(min_count=2))
+    grammar = b"[X] ||| das neue haus ||| neue haus ||| p=1 ||| 1-0 2-1\n"
+    grammar += b"[X] ||| ersten jahr ||| letzten jahr ||| p=1 ||| 0-0 1-1\n"
+    text, _ = scored(grammar, tmp_path, RuleScorer([("s", table)], rule=True))
+    article, opposed = (float(value) for value in re.findall(rb"sim_rule=(\S+)", text))
+    assert article > 0.5 and opposed < 0.001
 
 
 def test_sim_rule_is_written_for_every_rule_without_a_coverage(tmp_path, learnt):

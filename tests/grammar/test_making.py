@@ -54,7 +54,11 @@ def test_the_whole_road_and_again(texts, alice_index, tmp_path, run):
     columns = [index.feature(name) for name in order.names]
     np.testing.assert_allclose(index.costs, -order.values(order.names, np.column_stack(columns)))
     costs = [float(line.split()[0]) for line in out.splitlines() if " -> " in line]
-    assert costs[:20] == sorted(costs[:20]) and costs[0] >= index.costs.min() - 1e-3
+    best = out.split("in each rule:\n")[1].split(" drawn at random")[0].splitlines()[:-1]
+    sides = [[set(side.split()) for side in line.split(None, 2)[2].split(" -> ")] for line in best]
+    changes = [frozenset({frozenset(a - b), frozenset(b - a)}) for a, b in sides]
+    assert 0 < len(changes) == len(set(changes)) and all(map(all, changes))
+    assert costs[: len(best)] == sorted(costs[: len(best)]) and costs[0] >= index.costs.min() - 1e-3
     found = index.rules("replied")
     assert "said" in [rule.target for rule in found]
     assert any("sim_ngram" in rule.features for rule in found)

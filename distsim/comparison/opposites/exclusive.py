@@ -16,6 +16,7 @@ import numpy as np
 
 from distsim.comparison import kernels as kernel
 from distsim.comparison.opposites.language import (
+    DEFAULT,
     NO_CLASS,
     Language,
     exclude_by_class,
@@ -78,7 +79,8 @@ class ExclusiveWords:
     Arguments:
         table: the signatures. index: where patterns and capitals are counted; the one that contains
             the table where None. Without any, affixes and the language's classes tell.
-        language: patterns, affixes and classes; English where None.
+        language: patterns, affixes and classes; those of `text_language` where None.
+        text_language: name of the inflections; patterns and the like are English where none ship.
 
     >>> found = ExclusiveWords(table).of_words([("two", "three"), ("alice", "rabbit")])
     >>> found.tolist()
@@ -90,12 +92,13 @@ class ExclusiveWords:
         table: StoredTable,
         index: CorpusIndex | None = None,
         language: Language | None = None,
+        text_language: str = DEFAULT,
     ) -> None:
         self._table = table
         self._index = index or table.around
         self._name_words = None if self._index is None else NameWords(self._index)
-        self._language = language or Language.open()
-        self._inflections = Inflections.open()
+        self._language = language or Language.of_text(text_language)
+        self._inflections = Inflections.open(text_language)
         self._lock = Lock()
         self._known: tuple[dict[str, tuple[int, ...]], dict[str, int]] = ({}, {})  # facts, edges
 

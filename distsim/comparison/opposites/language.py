@@ -85,6 +85,12 @@ class Language:
         return cls._read(str(shipped))
 
     @classmethod
+    def of_text(cls, name: str) -> "Language":
+        """Return the language of a text where it ships, otherwise English."""
+        shipped = files("distsim") / "data" / "opposites" / f"{name}.txt"
+        return cls.open(name if shipped.is_file() else DEFAULT)
+
+    @classmethod
     def _read(cls, path: str) -> "Language":
         patterns, passed, prefixes = [], set(), []
         suffixes: list[tuple[str, str]] = []
