@@ -7,9 +7,10 @@ import ctypes
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 
@@ -172,25 +173,43 @@ def ordered_map(
     Raises:
         DistsimError: a worker process was ended from outside.
     """
-    if workers != "processes" and isinstance(items, Sized) and len(items) < 2:
-        jobs = 1  # one item needs neither threads nor what makes them
     jobs = jobs or _configured_jobs() or available_cores()
+    items = _checked(items)
+    if jobs > 1 and workers != "processes":  # one item needs neither threads nor what makes them
+        first_items, error = _first_two(items)
+        if len(first_items) < 2:
+            yield from map(function, first_items)
+            if error is not None:
+                raise error
+            return
+        items = chain(first_items, items)
+        del first_items  # the workers alone keep them
     if jobs > 1:
         import joblib
 
         jobs = joblib.effective_n_jobs(jobs)  # one inside a worker
     if jobs == 1:
-        yield from map(function, _checked(items))
+        yield from map(function, items)
         return
 
     from distsim.base.workers import Ahead
 
     try:
-        yield from Ahead(jobs, **_WORKERS[workers]).map(function, _checked(items))
+        yield from Ahead(jobs, **_WORKERS[workers]).map(function, items)
     except BrokenExecutor:
         raise DistsimError(
             "a worker process was ended, probably for want of memory: choose fewer jobs"
         ) from None
+
+
+def _first_two(items: Iterator[Item]) -> tuple[list[Item], Exception | None]:
+    """Return the first two items, or less where there are no more, and what taking them raised."""
+    taken: list[Item] = []
+    try:
+        taken.extend(item for _, item in zip(range(2), items, strict=False))
+    except Exception as error:
+        return taken, error
+    return taken, None
 
 
 def _configured_jobs() -> int | None:

@@ -600,10 +600,8 @@ class IndexedText:
         Raises:
             ParameterError: the phrase is empty.
         """
-        pieces = self.lookup.pieces(phrase)
-        is_plain = pieces and all(map(self.lookup.only_itself, pieces))
         known, total = self._id_of_piece, 0
-        for reading in (pieces,) if is_plain else self.lookup.readings(phrase):
+        for reading in self.lookup.readings(phrase):
             ids = [known[word] if word in known else self._learned(word) for word in reading]
             total += sum(shard.count(ids) for shard in self.shards)
         return total

@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -198,27 +199,31 @@ class Shard:
             raise damaged()
         return lows, highs
 
+    @cached_property
+    def _views(self) -> tuple[memoryview, memoryview, memoryview]:
+        """Where each word's suffixes begin, the suffixes and the tokens, as memory views."""
+        return self.word_starts.data, self.suffixes.data, self.tokens.data
+
     def _interval(self, ids: list[int]) -> tuple[int, int]:
         """Return one phrase's half-open interval of suffixes."""
-        if not ids or not all(0 < word < self.word_starts.size - 1 for word in ids):
-            return 0, 0
-        low, high = self.word_starts[ids[0] : ids[0] + 2].tolist()
-        if not low <= high <= self.suffixes.size:
-            raise damaged()
-        following, length = ids[1:], len(ids)
-        if not following:
-            return low, high
         # Items of memory views are Python's whole numbers, and come several times as fast.
-        suffixes, tokens = self.suffixes.data, self.tokens.data
-
-        def words_after(suffix: int) -> list[int]:
-            return tokens[suffix + 1 : suffix + length].tolist()
-
-        low = bisect_left(suffixes, following, low, high, key=words_after)
-        stop = low + 1
-        while stop < high and words_after(suffixes[stop - 1]) == following:
-            stop += 2 * (stop - low)  # phrases are mostly rare among those of their first word
-        return low, bisect_right(suffixes, following, low, min(stop, high), key=words_after)
+        word_starts, suffixes, tokens = self._views
+        if not ids or min(ids) <= 0 or max(ids) >= len(word_starts) - 1:
+            return 0, 0
+        low, high = word_starts[ids[0]], word_starts[ids[0] + 1]
+        if not low <= high <= len(suffixes):
+            raise damaged()
+        try:
+            for distance, word in enumerate(ids[1:], 1):
+                word_after = tokens[distance:].__getitem__
+                low = bisect_left(suffixes, word, low, high, key=word_after)
+                stop = low + 1
+                while stop < high and word_after(suffixes[stop - 1]) == word:
+                    stop += 2 * (stop - low)  # phrases are mostly rare among those of fewer words
+                high = bisect_right(suffixes, word, low, min(stop, high), key=word_after)
+        except IndexError:  # a text ends behind a sentence
+            raise damaged() from None
+        return low, high
 
     def count(self, ids: list[int]) -> int:
         """Return the number of occurrences of one phrase.

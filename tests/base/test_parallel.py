@@ -1,6 +1,8 @@
 """Workers in order, bounded, and interrupts that are not lost."""
 
 import os
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -76,10 +78,20 @@ def test_numbers_of_items_around_the_bound(n, jobs):
     assert list(ordered_map(str, range(n), jobs)) == [str(i) for i in range(n)]
 
 
+def test_one_item_needs_no_workers():
+    program = (
+        "import sys; from distsim.base.parallel import ordered_map; "
+        "assert list(ordered_map(str, iter([7]), 3)) == ['7']; "
+        "assert list(ordered_map(str, iter([]), 3)) == []; assert 'joblib' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
 @pytest.mark.parametrize("jobs", [1, 3])
-def test_an_error_of_the_items_comes_after_what_was_before(jobs):
+def test_an_error_of_the_items_comes_after_what_was_before(jobs, n):
     def items():
-        yield from range(5)
+        yield from range(n)
         raise OSError("the disk")
 
     done = []
@@ -89,7 +101,7 @@ def test_an_error_of_the_items_comes_after_what_was_before(jobs):
     with pytest.raises(OSError, match="the disk"):
         for result in ordered_map(lambda x: x, items(), jobs):
             done.append(result)
-    assert done == list(range(5))
+    assert done == list(range(n))
 
 
 def test_results_that_nobody_wants():
