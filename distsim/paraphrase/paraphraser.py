@@ -354,7 +354,10 @@ class Paraphraser:
         pool = self._pool(focal, shown, candidates, single_candidates, more)
         if is_alone:
             pool = pool.where(pool.numbers[_GRAMMAR] >= 0)
-        scored = self._scored(focal, occurrences, pool, np.array(list(replaced.values())))
+        shared = np.where(pool.numbers[0] >= 0, candidates.n_shared[pool.numbers[0]], 0) if (
+            candidates.size
+        ) else np.zeros(pool.size, np.int64)  # fmt: skip
+        scored = self._scored(focal, occurrences, pool, np.array(list(replaced.values())), shared)
         kept = self._filtered(tuple(focal.tolist()), scored)
         texts = [self._text(candidate.words) for candidate in kept]
         out = options.opposites == "out"
@@ -498,8 +501,9 @@ class Paraphraser:
         return ids, stops, np.arange(stops.size)
 
     def _scored(
-        self, focal: np.ndarray, occurrences: SampledOccurrences, pool: Pool, chances: np.ndarray
-    ) -> list[_ScoredCandidate]:
+        self, focal: np.ndarray, occurrences: SampledOccurrences, pool: Pool, chances: np.ndarray,
+        shared: np.ndarray,
+    ) -> list[_ScoredCandidate]:  # fmt: skip
         """Return the candidates that were compared in full with the focal phrase.
 
         Those that say the same by their words are left out before anything is compared, so that
@@ -510,6 +514,7 @@ class Paraphraser:
         is raised by what more occurrences would take off.
 
         chances: float64, of the word put in, for each candidate of the last source.
+        shared: int64[n], how many contexts each candidate shares with the focal phrase.
         """
         options = self.options
         if not pool.size:
@@ -519,6 +524,9 @@ class Paraphraser:
         sample = options.candidate_sample or options.sample
         passing = (located.counts > 0) & self._within_edges(focal, pool)
         passing &= ~says_the_same(focal, pool, options.substrings, options.entailment)
+        passing &= (
+            (located.counts >= options.min_count) | (shared > 1) | (pool.numbers[1:] >= 0).any(0)
+        )
         by_word = pool.numbers[-1] >= 0
         unscreened = by_word | (pool.numbers[_GRAMMAR] >= 0)
         alive = np.flatnonzero(passing & ~unscreened)

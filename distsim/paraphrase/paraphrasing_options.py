@@ -52,6 +52,9 @@ class ParaphraseOptions:
         doubt: the score of a candidate that occurs n times is multiplied by n / (n + doubt):
             one that occurs once is similar to the focal phrase by the context alone by which
             it was found. 0: no change.
+        min_count: a candidate that was found by a single shared context, and by nothing else,
+            occurs so often at least: a rarer one is like the focal phrase by little but the
+            context by which it was found. 1: all are kept.
         walk: approximate number of occurrences of contexts that are visited; None: no limit.
         screened: maximum number of candidates, those of the strongest evidence; None: all.
         screens: (occurrences, candidates, share) of each screen: profiles of so few occurrences
@@ -101,6 +104,7 @@ class ParaphraseOptions:
     collapsed: bool = True
     overlapping: bool = True
     doubt: float = 1.0
+    min_count: int = 5
     walk: int | None = 1_000_000
     screened: int | None = 30_000
     screens: tuple[tuple[int, int, float], ...] = (
@@ -127,6 +131,7 @@ class ParaphraseOptions:
         in_range(self.mcc, "mcc", 1)
         in_range(self.max_length, "longest candidates", 1, LONGEST_PHRASE)
         in_range(self.k, "k", 1)
+        in_range(self.min_count, "minimum count", 1)
         in_range(self.depth, "depth", 1)
         for occurrences, kept, share in self.screens:
             in_range(share, "share of a screen", 0.0, 1.0)

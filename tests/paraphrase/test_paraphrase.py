@@ -70,13 +70,32 @@ def test_every_candidate_is_that_of_the_paper(tmp_path, seed, mcc):
             assert found[x][1:] == (count, evidence)
 
 
+def test_rare_phrases_of_one_shared_context_are_no_answers(tmp_path):
+    lines = ["they met again and again in rome", "they met the kandyan kingdom in rome"]
+    lines += ["we met now and then in rome"] * 3 + ["they met often in rome"] * 5
+    lines += [f"x{n} saw now and then y{n}" for n in range(2)]
+    (tmp_path / "text").write_text("\n".join(lines) + "\n")
+    index = CorpusIndex.build([tmp_path / "text"], tmp_path / "i", options=IndexOptions("lines"))
+    options = ParaphraseOptions(min_score=0.0, min_count=1, one_sided=0)
+    every = {one.phrase: one for one in Paraphraser(index, options=options).answer(
+        "again and again").paraphrases}  # fmt: skip
+    assert every["the kandyan kingdom"].shared_contexts == 1
+    few = Paraphraser(index, options=replace(options, min_count=5)).answer("again and again")
+    assert {one.phrase for one in few.paraphrases} == every.keys() - {
+        phrase for phrase, one in every.items()
+        if one.origin == ("contexts",) and one.shared_contexts == 1 and one.count < 5
+    }  # fmt: skip
+    assert "often" in {one.phrase for one in few.paraphrases} < every.keys()
+    assert PRESETS["marton"].min_count == 1
+
+
 @pytest.mark.parametrize(("seed", "shards"), [(3, 1 << 20), (4, 61)])
 def test_every_candidate_of_the_default_is_that_of_the_twin(tmp_path, seed, shards):
     sentences = drawn_sentences(seed, 70, 12)
     index = build(tmp_path, sentences, shards)
     options = replace(
         PRESETS["default"], min_score=0.0, k=1_000_000, one_sided=1_000_000, one_sided_mcc=2,
-        mcc=4, sample=20, candidate_sample=15, substrings=False, collapsed=False,
+        mcc=4, sample=20, candidate_sample=15, substrings=False, collapsed=False, min_count=2,
     )  # fmt: skip
     for phrase in [("w0",), ("w1",), ("w1", "w0"), ("w0", "w0")]:
         n = len(phrase)
@@ -90,6 +109,8 @@ def test_every_candidate_of_the_default_is_that_of_the_twin(tmp_path, seed, shar
         scores = {}
         for x in one | two.keys():
             count = len(naive.occurrences(sentences, x))
+            if x not in one and two[x][2] == 1 and count < options.min_count:
+                continue
             if not naive.overlaps(phrase, x):
                 cosine = naive.cosine(focal, naive.profile(sentences, x, 6, 15, "log-llr", 2))
                 scores[x] = cosine * count / (count + options.doubt)
