@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
-from itertools import chain, pairwise
+from itertools import chain, pairwise, zip_longest
 from os import PathLike
 from typing import Any, NamedTuple, TypeVar, get_args, overload
 from warnings import warn
@@ -316,7 +316,7 @@ class CorpusIndex(IndexedText):
     ) -> Iterator[tuple[int, Sequence[tuple[str, ...]]]]:
         """Yield (number of tokens, rows of words that they may be) of tokens that belong together.
 
-        The rows that occur most come first; each token is in one.
+        The rows that occur most between the words beside them come first; each token is in one.
 
         Arguments:
             tokens: of a text, as it was cut.
@@ -324,8 +324,13 @@ class CorpusIndex(IndexedText):
         """
         lookup = self.lookup
         pieces = [lookup.normal(token) for token in tokens]
-        for n, readings in lookup.clusters(pieces, touching):
-            yield n, self._by_count(readings)
+        clusters = list(lookup.clusters(pieces, touching))
+        before: tuple[str, ...] = ()
+        for (n, readings), following in zip_longest(clusters, clusters[1:]):
+            behind = following[1][0][:1] if following else ()
+            best = self._by_count(readings, before, behind)
+            before = best[0][-1:] or before
+            yield n, best
 
     @overload
     def count(self, phrase: str) -> int: ...

@@ -564,16 +564,22 @@ class IndexedText:
         """
         return list(self._by_count(self.lookup.readings(phrase))[0])
 
-    def _by_count(self, readings: Sequence[Reading]) -> Sequence[Reading]:
-        """Return rows of words, those that occur most first.
+    def _by_count(
+        self, readings: Sequence[Reading], before: Reading = (), behind: Reading = ()
+    ) -> Sequence[Reading]:
+        """Return rows of words, those that occur most first: between words beside them, or at all.
 
         Arguments:
             readings: of a phrase.
+            before, behind: the word before it and behind it, of a text.
         """
         if len(readings) == 1:
             return readings
-        counts = self._counts_of([self._ids(reading) for reading in readings])
-        return [readings[n] for n in np.argsort(-counts, kind="stable").tolist()]
+        alone = between = self._counts_of([self._ids(reading) for reading in readings])
+        if before or behind:
+            rows = [self._ids([*before, *reading, *behind]) for reading in readings]
+            between = self._counts_of(rows)
+        return [readings[n] for n in np.lexsort((-alone, -between)).tolist()]
 
     def _id_readings(self, phrase: str) -> list[np.ndarray]:
         """Return the word ids of each way in which a phrase may stand in the text, int64.

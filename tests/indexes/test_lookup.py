@@ -194,6 +194,15 @@ def test_a_word_with_a_sign_at_its_edge_or_inside_is_traced(tmp_path, typed, tex
             assert [span.times for span in trace(index, quoted, min_tokens=2).spans] == [1]
 
 
+@pytest.mark.parametrize("typed", ["'s", "’s", "'S"])
+def test_a_traced_word_is_read_as_what_stands_between_the_words_beside_it(tmp_path, typed):
+    text = "des 's avonds\ndes ’s avonds\n" + "foto's hier\nRob’s hier\n" * 5
+    (tmp_path / "t.txt").write_text(text, encoding="utf-8")
+    index = CorpusIndex.build(tmp_path / "t.txt", tmp_path / "i", options=IndexOptions("text"))
+    for phrase, n in ((f"des {typed} avonds", 2), (f"rob{typed} hier", 5), (f"{typed} avonds", 2)):
+        assert [span.times for span in trace(index, phrase, min_tokens=1).spans] == [n], phrase
+
+
 @pytest.mark.parametrize("query", ['"l\'homme"', '[word="L’homme"]', '"l\'homme" "va"'])
 def test_a_pattern_for_a_word_that_is_cut_is_refused_with_what_to_write(tmp_path, query):
     (tmp_path / "t.txt").write_text("L'homme va. L’homme dort.\n", encoding="utf-8")
