@@ -251,6 +251,8 @@ _REMEDIES = {
     "a ZIP archive": "unpack it first",
     "JSON": "write an object a line (jq -c '.[]' FILE > FILE.jsonl), or take the file as it is "
     "with `as_is`",
+    "text whose lines end in carriage returns alone": "convert them first "
+    "(tr '\\r' '\\n' < FILE > FILE.txt)",
     "binary data": "leave it out, or name the encoding of a text with `encoding`",
     "TMX": "give its two languages to `distsim align`: FILE.tmx:en FILE.tmx:de",
     "XLIFF": "convert it to TMX or to text first (Translate Toolkit)",
@@ -306,6 +308,8 @@ def looks_like(head: bytes, is_whole: bool) -> str | None:
         return wide
     if head.count(0) > max(_FEW_NULS, _MOST_NULS * len(head)):
         return "binary data"
+    if b"\n" not in head and head.count(b"\r") > 1:
+        return "text whose lines end in carriage returns alone"
     text = head.decode(errors="replace").replace("\r\n", "\n")
     start = text[_BEFORE.match(text).end() :]  # type: ignore[union-attr]
     if not start:

@@ -262,6 +262,35 @@ def test_what_no_reader_takes_names_a_converter(tmp_path, run, head, what):
     assert re.search(what, err) and err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("a.vrt", SRT, "subtitles"),
+        ("a.html", "WEBVTT\n\n00:01.000 --> 00:02.000\nTea.\n", "subtitles"),
+        ("a.vert.gz", TEI, "tei"), ("a.csv", ALTO, "alto"), ("a.srt", DOCBOOK, "docbook"),
+        ("a.conllu", '{"text": "the king"}\n' * 3, "jsonl"),
+        ("a.jsonl", "<tmx><body/></tmx>", "text"),
+        ("a.csv", "@Begin\n*CHI:\tthe king .\n", "text"), ("a.vrt", VERTICAL, "vertical"),
+    ],
+)  # fmt: skip
+def test_a_wrong_ending_hides_no_unmistakable_format(tmp_path, run, name, text, kind):
+    given = text if isinstance(text, bytes) else text.encode()
+    path = write(tmp_path, name, gzip.compress(given) if name.endswith(".gz") else given)
+    (source,) = find_sources([path])
+    assert format_of(source) == kind
+    if kind == "text":
+        _, err = run("index", "build", path, "-o", tmp_path / "i", status=1)
+        assert f"{name}: looks like " in err and err.count("\n") == 1
+
+
+def test_text_whose_lines_end_in_carriage_returns_is_refused(tmp_path, run):
+    path = write(tmp_path, "a.txt", b"the king\rthe queen\r")
+    _, err = run("index", "build", path, "-o", tmp_path / "i", status=1)
+    assert "lines end in carriage returns alone, wanted plain text: convert them first (tr" in err
+    run("index", "build", path, "-o", tmp_path / "i", "--as-is")
+    assert CorpusIndex.open(tmp_path / "i").n_tokens == 4
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16le", "utf-16be", "utf-32le"])
 @pytest.mark.parametrize(
     ("name", "text"),

@@ -47,6 +47,13 @@ READERS: dict[str, Reader] = {
 }
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zst"}
 _PLAIN = {".txt", ".text", ".md"}
+# Formats that their first bytes tell, whatever the name of the file ends in.
+_UNMISTAKABLE = {
+    "SubRip subtitles", "WebVTT subtitles", "ASS subtitles", "TTML subtitles", "a CHAT transcript",
+    "TMX", "TEI", "DocBook", "ALTO", "XLIFF", "PAGE XML", "FictionBook", "a dump of a wiki", "PDF",
+    "RTF", "Parquet", "EPUB", "ODT", "docx", "JSON lines",
+}  # fmt: skip
+_BEGINNING = 1 << 11  # bytes that show one of them
 _MOST_LOOKED_AT = 1000  # files whose beginnings tell how plain text is cut
 
 
@@ -110,10 +117,11 @@ def format_of(source: Source) -> str:
     if suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
     suffix = suffixes[-1] if suffixes else ""
-    for name, reader in READERS.items():
-        if suffix in reader.suffixes:
-            return name
     head = read_head(source)
+    looks = looks_like(head[:_BEGINNING], is_whole=False)
+    for name, reader in READERS.items():
+        if suffix in reader.suffixes and (looks in reader.looks or looks not in _UNMISTAKABLE):
+            return name
     looks = looks_like(head, len(head) < HEAD_BYTES)
     return next(
         (
