@@ -5,10 +5,11 @@ for the first time, then again; without paraphrases, which arrive later. Through
 connections get answered by each endpoint, of a question seen before and of new phrases; counts also
 at 100 a second. Every count is compared with the library's. Memory: what is not the artifacts' maps
 (RssAnon), at the start page, after the pages, and after everything was asked for. With --second a
-second process serves the same files at the same time and is asked the same.
+second process serves the same files at the same time and is asked the same. With --pages the pages
+alone are measured, in a minute.
 
     python bench/server.py INDEX [--grammar PACK] [--against INDEX] [--phrases 60] [--seconds 10]
-                           [--second]
+                           [--second] [--pages]
 """
 
 import asyncio
@@ -198,6 +199,11 @@ async def ready(server: Server) -> Client:
     return client
 
 
+async def new_pages(server: Server, phrases: list[str]) -> list[list[str]]:
+    await (await ready(server)).get("/")
+    return await pages(server, phrases, "page of a new phrase")
+
+
 async def measure(
     server: Server, phrases: list[str], seconds: float, index: CorpusIndex
 ) -> list[list[str]]:
@@ -229,6 +235,7 @@ def main() -> None:
     options.add_argument("--phrases", type=int, default=60)
     options.add_argument("--seconds", type=float, default=10.0)
     options.add_argument("--second", action="store_true")
+    options.add_argument("--pages", action="store_true")
     given = options.parse_args()
     table = SignatureTable.open(given.index)
     draw = np.random.default_rng(1)
@@ -242,6 +249,11 @@ def main() -> None:
     try:
         asyncio.run(Client(server.port).get("/api/v1/health"))
         print(f"first answer after {server.total_cpu():.1f} CPU s")
+        if given.pages:
+            rows = asyncio.run(new_pages(server, phrases[: given.phrases]))
+            print_table(["ms", "median", "95%", "99%"], rows)
+            print_machine()
+            return
         rows = asyncio.run(measure(server, phrases[: given.phrases], given.seconds,
                                    CorpusIndex.open(given.index)))  # fmt: skip
         asked = asked_of(phrases[: given.phrases], bool(given.grammar), bool(given.against))

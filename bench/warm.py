@@ -4,8 +4,9 @@
 
 INDEX is signed. Phrases of one to four words are drawn from its table, by the root of how often
 they occur; sentences with a target are passages of words drawn so. Every question is asked once,
-after `WARM_UP` others. `pairs` is 10,000 similarities in one call. `stream` gives a word in a
-line, as a decoder does, never asked before.
+after `WARM_UP` others. `pairs` is 10,000 similarities in one call, `many` the neighbours of 64
+phrases at once, in a session of its own. `stream` gives a word in a line, as a decoder does, never
+asked before.
 With --answers every answer is written, so that two versions can be compared.
 """
 
@@ -23,7 +24,7 @@ import numpy as np
 from frame import Cpu, parser, print_machine, print_table
 
 from distsim import CorpusIndex, Paraphraser, SignatureTable, Substituter, similarities
-from distsim.comparison.nearest import NeighbourSearch
+from distsim.comparison.nearest import AT_ONCE, NeighbourSearch
 from distsim.paraphrase.records import ParaphraseStream
 
 SEED = 5
@@ -33,7 +34,7 @@ BATCHES, PAIRS = 20, 10_000
 # Wanted: median, 95%, the most.
 WANTED = {
     "paraphrase": (60, 200, 400), "substitute": (60, 150, 300), "stream": (10,),
-    "neighbours": (4,), "similarity": (0.04,), "pairs": (60,), "count": (0.01,),
+    "neighbours": (4,), "many": (160,), "similarity": (0.04,), "pairs": (60,), "count": (0.01,),
 }  # fmt: skip
 
 
@@ -69,6 +70,9 @@ def kinds(path: Path, n: int) -> Iterator[Questions]:
     batches = [many[random.integers(0, many.size, (PAIRS, 2))].tolist() for _ in range(BATCHES)]
     yield Questions("pairs", lambda batch: similarities(table, batch), batches)
     yield Questions("neighbours", NeighbourSearch(path).nearest, phrases)
+    parts = [phrases[first : first + AT_ONCE] for first in range(0, len(phrases), AT_ONCE)]
+    search = NeighbourSearch(path)
+    yield Questions("many", lambda part: list(search.neighbour_lists(part)), parts)
     yield Questions("paraphrase", Paraphraser(index, table=table).answer, phrases)
     lines = [one for word in words for one in index.concordance(word, k=1)]
     substituter = Substituter(index, table)
