@@ -88,7 +88,7 @@ def test_joins_are_those_of_the_definition(tokens, length, size, n_others, windo
 )  # fmt: skip
 def test_positions_without_others_near_tell_of_no_joins(tokens, length, others, size, window):
     others = [np.array(one)[:, :size] for one in others]
-    shard = shard_of(tokens)
+    shard = shard_of([*tokens, 0])  # a text ends behind a sentence
     (positions,) = (shard.sorted_positions([np.array([3, 4][:length])]).astype(np.int64),)
     near = near_each(shard, positions, length, others, window, 7)
     for some, one in zip(near, others, strict=True):
@@ -221,6 +221,17 @@ def test_phrases_with_another_name_or_closed_word_are_contrasted(tmp_path):
     assert not any(one.opposite for one in found)
 
 
+@pytest.mark.parametrize(("others", "contrasted"), [(1, False), (2, True)])
+def test_nouns_that_a_language_writes_with_capitals_are_no_names(tmp_path, others, contrasted):
+    line = " ".join(["sie sah", "{}", *["und ging dann"] * others, "."])
+    lines = [line.format(noun) for noun in ("Mutter", "Tante", "Frau")]
+    (tmp_path / "text").write_text("\n".join(lines * 20) + "\n")
+    index = CorpusIndex.build([tmp_path / "text"], tmp_path / "i", options=IndexOptions("lines"))
+    table = SignatureTable.build(index, recipe=Recipe(), selection=Selection(min_count=2))
+    (evidence,) = Opposites(index, table).evidence([("mutter", "tante")])
+    assert evidence.contrasted == contrasted  # 1 of 5 words, or of 8, has a capital
+
+
 def test_a_language_of_ones_own(tmp_path, signed):
     (tmp_path / "mine").write_text(
         "# mine\npattern\t2\tX , Y\npassed\tthe\nweight\tjoined\t1\nopposite\t1\n"
@@ -328,7 +339,9 @@ JOINED = (
 
 
 def test_words_exclude_each_other(tmp_path):
-    (tmp_path / "text").write_text(NAMES * 12 + JOINED * 9 + "soaked and wet\n" * 3)
+    (tmp_path / "text").write_text(
+        NAMES * 12 + JOINED * 9 + "soaked and wet\n" * 3 + "they went home\n" * 60
+    )
     index = CorpusIndex.build([tmp_path / "text"], tmp_path / "i", options=IndexOptions("lines"))
     SignatureTable.build(
         index, tmp_path / "i" / "signatures", recipe=Recipe(), selection=Selection(min_count=2)

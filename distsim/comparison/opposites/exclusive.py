@@ -45,7 +45,9 @@ NAME = 0.9  # share of a name's occurrences within sentences that begin with a c
 FEWEST_CAPITALS = 3
 FORMS_JOINED, FORMS_CLEAR = 2.0, 0.2  # as JOINED and CLEAR, of all forms of two words together
 BASE = 0.1  # the base of a form occurs more often than this share of the form's occurrences
-NOUNS = 0.25  # share of capitals within sentences from which a language writes nouns so
+# Share of capitals within sentences from which a language writes nouns so: .22 and .36 of German
+# novels and help texts, .05 to .13 of English, French and Spanish ones and of Wikipedia.
+NOUNS = 0.17
 LIKE = 0.3  # cosine from which names, or a word and its negation, exclude each other
 SAME_START = 3  # letters at the beginning that forms of one name share
 _MOST_TOKENS = 100_000_000  # that are read, of the beginnings of all shards
