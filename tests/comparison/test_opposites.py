@@ -232,6 +232,18 @@ def test_nouns_that_a_language_writes_with_capitals_are_no_names(tmp_path, other
     assert evidence.contrasted == contrasted  # 1 of 5 words, or of 8, has a capital
 
 
+def test_opposites_are_told_by_the_language_of_the_text(tmp_path):
+    lines = ["das wasser war entweder kalt oder warm und nicht anders", "es war weder gut noch da",
+             "wir haben von der frau und dem mann gehört , die dort waren"]  # fmt: skip
+    (tmp_path / "text").write_text("\n".join(lines * 40) + "\n", encoding="utf-8")
+    index = CorpusIndex.build([tmp_path / "text"], tmp_path / "i", options=IndexOptions("lines"))
+    assert index.language == "german"
+    table = SignatureTable.build(index, recipe=Recipe(), selection=Selection(min_count=2))
+    (own,) = Opposites(index, table).evidence([("kalt", "warm")])
+    (english,) = Opposites(index, table, language=Language.open()).evidence([("kalt", "warm")])
+    assert own.joined > english.joined == 0
+
+
 def test_a_language_of_ones_own(tmp_path, signed):
     (tmp_path / "mine").write_text(
         "# mine\npattern\t2\tX , Y\npassed\tthe\nweight\tjoined\t1\nopposite\t1\n"

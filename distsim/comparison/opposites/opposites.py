@@ -87,8 +87,9 @@ class Opposites:
 
     Arguments:
         index: where patterns are counted. table: signed from it.
-        language: patterns, affixes and weights; English where None. inflections: the forms of
-            words: `rising` and `falling` tell of `rise` and `fall`; English where None.
+        language: patterns, affixes and weights; where None those of the index's language, English
+            where it has none. inflections: the forms of words: `rising` and `falling` tell of
+            `rise` and `fall`; of the index's language where None.
 
     Raises:
         IncompatibleError: the table normalises text in another way than the index.
@@ -111,7 +112,7 @@ class Opposites:
         table.require_normaliser_of(index)
         self.index = index
         self.table = table
-        self.language = language or Language.open()
+        self.language = language or Language.of_text(index.language)
         self._inflections = inflections or Inflections.open(index.language)
         self._cosine = cosine(table)
         self._patterns: dict[tuple[str, tuple[str, ...]], float] = {}
