@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from distsim.grammar.kernels.packs import put_bytes
-from distsim.grammar.kernels.pivot import _put_number
+from distsim.grammar.kernels.packs import put_number
 from distsim.kernels.compiled import compiled
 
 
@@ -15,7 +15,7 @@ def copied(out, n, source, start, stop):
 
 @compiled
 def written(out, n, value):
-    return _put_number(out, n, value)
+    return put_number(out, n, value)
 
 
 @pytest.mark.parametrize("size", [0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 100])

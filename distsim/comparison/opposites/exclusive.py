@@ -426,7 +426,7 @@ def are_other_names(a: str, b: str) -> bool:
     Arguments:
         a, b: in normal form.
 
-    >>> are_other_names("france", "norway"), are_other_names("jacob", "jakob")
+    >>> are_other_names("france", "norway"), are_other_names("jacob", "jacobs")
     (True, False)
     """
     return a[:SAME_START] != b[:SAME_START] and _consonants(a) != _consonants(b)
