@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from distsim.grammar.kernels.packs import put_bytes
-from distsim.grammar.kernels.packs import put_number
+from distsim.grammar.kernels.packs import put_bytes, put_number
 from distsim.kernels.compiled import compiled
 
 
@@ -29,13 +28,13 @@ def test_bytes_between_are_copied_and_no_others(size):
         assert not out[3 + size :].any()
 
 
-def test_numbers_have_five_decimals():
+def test_numbers_have_five_decimals_ties_to_even():
     draw = np.random.default_rng(1)
     whole = [k * 10.0**power for k in range(1000) for power in (-5, -3, 0)]
     drawn = draw.uniform(-30, 2000, 3000).tolist() + draw.uniform(0, 2e9, 100).tolist()
     for value in [*whole, *drawn, -0.000001, -0.00001, 9.999994, 9.999996, 99.999996, 690.77553]:
         out = np.zeros(40, np.uint8)
         stop = written(out, 0, value)
-        scaled = int(np.floor(abs(value) * 100000.0 + 0.5))
+        scaled = int(abs(np.rint(value * 100000.0)))
         sign = "-" if value < 0 and scaled else ""
         assert out[:stop].tobytes().decode() == f"{sign}{scaled // 100000}.{scaled % 100000:05d}"
