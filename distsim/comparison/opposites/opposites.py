@@ -34,6 +34,7 @@ _DOUBT = 2.0  # contrasts with other words that every word is given beside those
 _CACHED = 1 << 14
 _CACHED_CONTRASTS = 64
 _NAMES_SAMPLE = 4_000_000  # bytes of text whose capitals are counted
+_LEAST_ALIKE = 0.1  # cosine of a word and what it negates
 _PAIRS_A_BLOCK = 64  # pairs whose joint occurrences are held
 
 
@@ -202,7 +203,7 @@ class Opposites:
             negated = self._negated(first), self._negated(second)
             if bool(negated[0]) != bool(negated[1]):
                 word, bases = (second, negated[0]) if negated[0] else (first, negated[1])
-                alike = [self._cosine.similarity(word, base) or 0.0 for base in bases]
+                alike = self._similarities([(word, base) for base in bases])
                 kinds["polarity"] = max(0.0, *alike) if len(alike) > 1 else max(0.0, alike[0])
         weights = self.language.weights
         score = sum(weights[name] * value for name, value in kinds.items())
@@ -232,11 +233,15 @@ class Opposites:
             for words in (first, second)
         )
         all_are = cosine >= LIKE and all(is_name.values())
-        return any(
-            are_other_names(x, y)
-            and (all_are or (self._cosine.similarity(x, y) or 0.0) >= LIKE)
-            for x in names for y in others
-        )  # fmt: skip
+        pairs = [(x, y) for x in names for y in others if are_other_names(x, y)]
+        return bool(pairs) and (all_are or max(self._similarities(pairs)) >= LIKE)
+
+    def _similarities(self, pairs: list[tuple[str, str]]) -> list[float]:
+        """Return the cosine of each pair, 0 where one is unknown.
+
+        By the kernels for many pairs, which commands compile anyway.
+        """
+        return [estimate.similarity or 0.0 for estimate in self._cosine.estimates(pairs)]
 
     def _are_paired(self, a: tuple[str, ...], b: tuple[str, ...]) -> bool:
         """Return whether the text contrasts each of two words with the other rather than others.
@@ -337,10 +342,9 @@ class Opposites:
         """Return the words of the corpus that a word is the negation of."""
         bases = []
         for base in self.language.negated(word):
-            if self._occurrences.of((base,)).own >= _MIN_COUNT_NEGATED:
-                alike = self._cosine.similarity(word, base)
-                if alike is not None and alike > 0.1:
-                    bases.append(base)
+            is_common = self._occurrences.of((base,)).own >= _MIN_COUNT_NEGATED
+            if is_common and self._similarities([(word, base)])[0] > _LEAST_ALIKE:
+                bases.append(base)
         return tuple(bases)
 
 
