@@ -354,9 +354,7 @@ class Paraphraser:
         pool = self._pool(focal, shown, candidates, single_candidates, more)
         if is_alone:
             pool = pool.where(pool.numbers[_GRAMMAR] >= 0)
-        shared = np.where(pool.numbers[0] >= 0, candidates.n_shared[pool.numbers[0]], 0) if (
-            candidates.size
-        ) else np.zeros(pool.size, np.int64)  # fmt: skip
+        shared = np.append(candidates.n_shared, 0)[pool.numbers[0]]  # 0 of number -1
         scored = self._scored(focal, occurrences, pool, np.array(list(replaced.values())), shared)
         kept = self._filtered(tuple(focal.tolist()), scored)
         texts = [self._text(candidate.words) for candidate in kept]
