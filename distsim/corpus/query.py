@@ -144,8 +144,8 @@ class Lookup:
                 of_cluster = tuple(touching[first + 1 : stop])
                 alternatives = self.alternatives(tuple(pieces[first:stop]), of_cluster)
                 # Without a sign behind it, such as a closing quotation mark, it may be known.
-                is_known = not any(of_cluster) or self._all_known(alternatives[0])
-                if is_known:
+                is_joined = any(of_cluster) or "'" in map(unescape, pieces[first:stop])
+                if stop == first + 1 or not is_joined or self._all_known(alternatives[0]):
                     break
                 stop -= 1
             yield stop - first, list(dict.fromkeys(map(self._without_dropped, alternatives)))
@@ -226,6 +226,8 @@ class Lookup:
         """Return whether two pieces may be one word that was cut at an apostrophe."""
         if "'" not in left and "'" not in right:
             return False
+        if "'" in (left, right):  # Moses has it apart in most languages: mba &apos; e
+            return left[-1:].isalpha() or right[:1].isalpha()
         if _ENCLITIC.fullmatch(right):
             return left[-1:].isalpha()
         return right[:1].isalpha() and _PROCLITIC.fullmatch(left) is not None

@@ -194,6 +194,23 @@ def test_a_word_with_a_sign_at_its_edge_or_inside_is_traced(tmp_path, typed, tex
             assert [span.times for span in trace(index, quoted, min_tokens=2).spans] == [1]
 
 
+@pytest.mark.parametrize("typed", ["mba ' e", "MBA &apos; E", "mba ’ e", "mba'e", "mba &apos;e"])
+@pytest.mark.parametrize("cut", ["a mba'e hai .", "a mba ' e hai .", "a mba &apos; e hai ."])
+def test_an_apostrophe_that_stands_apart_may_be_one_inside_a_word(tmp_path, typed, cut):
+    text = f"{cut}\nthe ' king ' said .\n"
+    (tmp_path / "t.txt").write_text(text, encoding="utf-8")
+    for text_format in ("text", "lines") if "mba'e" in cut else ("lines",):
+        options = IndexOptions(text_format)
+        index = CorpusIndex.build(tmp_path / "t.txt", tmp_path / text_format, options=options)
+        assert index.count(f"a {typed} hai") == index.count(typed) == 1
+        assert len(index.query(typed.replace("&apos;", "'"))) == 1
+        traced = f"a {typed if text_format == 'lines' else typed.replace('&apos;', chr(39))} hai"
+        assert [span.times for span in trace(index, traced, min_tokens=1).spans] == [1]
+        assert index.count("the ' king ' said") == 1 and index.count("the ' queen") == 0
+    lookup = Lookup(Normaliser(), "text", {"a"}.__contains__)
+    assert [lookup.readings(text) for text in ("'", "a '")] == [[("'",)], [("a", "'")]]
+
+
 @pytest.mark.parametrize("typed", ["'s", "’s", "'S"])
 def test_a_traced_word_is_read_as_what_stands_between_the_words_beside_it(tmp_path, typed):
     text = "des 's avonds\ndes ’s avonds\n" + "foto's hier\nRob’s hier\n" * 5
