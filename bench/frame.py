@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,11 +28,20 @@ class Cost(NamedTuple):
     peak: int
 
 
-def run(*command: object, environment: dict[str, str] | None = None) -> Cost:
-    """Return the cost of a process with its children; exit where it fails."""
+def run(
+    *command: object,
+    environment: dict[str, str] | None = None,
+    started: Callable[[int], object] | None = None,
+) -> Cost:
+    """Return the cost of a process with its children; exit where it fails.
+
+    started: is called with the process's number.
+    """
     words = list(map(str, command))
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as log:
         process = subprocess.Popen(words, stdout=out, stderr=log, env=environment)
+        if started is not None:
+            started(process.pid)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
@@ -43,9 +52,9 @@ def run(*command: object, environment: dict[str, str] | None = None) -> Cost:
     return Cost(output, errors, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 
 
-def distsim(*arguments: object) -> Cost:
+def distsim(*arguments: object, started: Callable[[int], object] | None = None) -> Cost:
     """Return the cost of a command of distsim."""
-    return run(sys.executable, "-m", "distsim.cli.start", *arguments)
+    return run(sys.executable, "-m", "distsim.cli.start", *arguments, started=started)
 
 
 class Cpu:

@@ -11,12 +11,17 @@ that was killed goes on with the stage that was not finished. Indexes and tables
 """
 
 import json
+import re
 import sys
+import time
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from bench.frame import distsim, parser, print_machine, print_table
+from distsim.storage.resumption import replacing
 
 REAL = (
     "wiki-en-2015/*.txt.xz", "eltec-en/*.xz", "bitext-europarl-fr-en/*.en.xz",
@@ -55,41 +60,92 @@ def real_text(data: Path, output: Path) -> None:
             out.write(b"\n")
 
 
-def bytes_of(folder: Path, without: str = "") -> int:
-    files = (one for one in folder.rglob("*") if one.is_file())
-    return sum(one.stat().st_size for one in files if not without or without not in one.parts)
+def bytes_of(path: Path, without: str = "") -> int:
+    """Return the bytes of a file or of all files in a folder."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    n = 0
+    for file in files:
+        with suppress(FileNotFoundError):  # a temporary file of a running stage
+            if file.is_file() and not (without and without in file.parts):
+                n += file.stat().st_size
+    return n
 
 
-def stages(name: str, work: Path, memory: str, *how: str) -> dict[str, Any]:
-    """Return the figures of each stage for one text; those that were measured are kept."""
-    notes = work / "growth.json"
-    all_found = json.loads(notes.read_text("utf-8")) if notes.exists() else {}
-    found = all_found.setdefault(name, {})
+class Watch:
+    """Peaks of a running process: memory without mapped files, and bytes more in a folder."""
+
+    own = disk = 0
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._before = bytes_of(folder)
+
+    def begin(self, process: int) -> None:
+        Thread(target=self._look, args=(Path(f"/proc/{process}/status"),), daemon=True).start()
+
+    def _look(self, status: Path) -> None:
+        while status.exists():
+            with suppress(OSError):
+                size = re.search(r"RssAnon:\s+(\d+) kB", status.read_text())
+                self.own = max(self.own, 1024 * int(size[1]) if size else 0)
+            self.disk = max(self.disk, bytes_of(self._folder) - self._before)
+            time.sleep(0.1)
+
+
+class Figures:
+    """Figures of stages by size of the input, kept in a folder: a stage is measured once.
+
+    Attributes:
+        sizes: stages by the input's name, with facts about it.
+    """
+
+    def __init__(self, work: Path) -> None:
+        self._work = work
+        self._notes = work / "growth.json"
+        is_there = self._notes.exists()
+        self.sizes: dict[str, dict[str, Any]] = (
+            json.loads(self._notes.read_text("utf-8")) if is_there else {}
+        )
+
+    def add(self, name: str, **facts: object) -> None:
+        """Keep facts about an input."""
+        self.sizes.setdefault(name, {}).update(facts)
+        with replacing(self._notes) as part:
+            part.write_text(json.dumps(self.sizes, indent=1), "utf-8")
+
+    def measure(
+        self, name: str, stage: str, command: list[object], output: Path, without: str = ""
+    ) -> None:
+        """Run a stage that has no figures yet; its output is sized without a folder of it."""
+        if stage in self.sizes.get(name, {}):
+            return
+        watch = Watch(self._work)
+        began = time.monotonic()
+        cost = distsim(*command, started=watch.begin)
+        figures = {
+            "cpu": cost.cpu, "seconds": time.monotonic() - began, "peak": cost.peak,
+            "own": watch.own, "bytes": bytes_of(output, without), "disk": watch.disk,
+            "log": cost.log[-2000:], "on": str(date.today()),
+        }  # fmt: skip
+        self.add(name, **{stage: figures})
+
+
+def stages(figures: Figures, name: str, work: Path, memory: str, *how: str) -> None:
+    """Measure the stages of one text."""
     part, index = work / f"{name}.txt.zst", work / f"{name}.index"
     thesis = work / f"{name}.thesis"
-    commands = {
-        "build": (["index", "build", part, "-o", index, *how], index),
-        "sign": (["sign", index], index / "signatures"),
-        "thesis": (["sign", index, "--preset", "thesis", "-o", thesis], thesis),
-    }
-    for stage, (command, output) in commands.items():
-        if stage not in found:
-            if stage == "build" and index.exists():
-                command.append("--force")
-            cost = distsim(*command, "--memory", memory)
-            size = bytes_of(output, "signatures" if stage == "build" else "")
-            found[stage] = {
-                "cpu": cost.cpu,
-                "peak": cost.peak,
-                "bytes": size,
-                "on": str(date.today()),
-            }
-            if stage == "build":
-                told = json.loads(distsim("info", index, "--json").output)["parameters"]
-                counts = {"tokens": told["counts"]["tokens"], "words": told["words"]}
-                found |= counts
-            notes.write_text(json.dumps(all_found, indent=1), "utf-8")
-    return found
+    is_there = ["--force"] if index.exists() else []
+    commands: tuple[tuple[str, list[object], Path], ...] = (
+        ("build", ["index", "build", part, "-o", index, *how, *is_there], index),
+        ("sign", ["sign", index], index / "signatures"),
+        ("thesis", ["sign", index, "--preset", "thesis", "-o", thesis], thesis),
+    )
+    for stage, command, output in commands:
+        without = "signatures" if stage == "build" else ""
+        figures.measure(name, stage, [*command, "--memory", memory], output, without)
+        if stage == "build" and "tokens" not in figures.sizes[name]:
+            parameters = json.loads(distsim("info", index, "--json").output)["parameters"]
+            figures.add(name, tokens=parameters["counts"]["tokens"], words=parameters["words"])
 
 
 def rows(found: dict[str, dict[str, Any]]) -> list[list[str]]:
@@ -138,23 +194,22 @@ def main() -> None:
     arguments.add_argument("--picture", type=Path, help="needs matplotlib")
     given = arguments.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
+    figures = Figures(given.work)
     if given.text:
         print_machine()
         for size in map(int, given.sizes):
             part = given.work / f"{size}.txt.zst"
             if not part.exists():
                 first_lines(given.text, size, part)
-            stages(str(size), given.work, given.memory, "--format", "lines")
+            stages(figures, str(size), given.work, given.memory, "--format", "lines")
     if given.real:
         part = given.work / "real.txt.zst"
         if not part.exists():
             real_text(given.real, part)
-        stages("real", given.work, given.memory, "--format", "text", "--dedup", "exact")
-    notes = given.work / "growth.json"
-    if not notes.exists():
-        sys.exit(f"{notes} is not there: name the text first")
-    found = json.loads(notes.read_text("utf-8"))
-    found = dict(sorted(found.items(), key=lambda one: int(one[1]["tokens"])))
+        stages(figures, "real", given.work, given.memory, "--format", "text", "--dedup", "exact")
+    if not figures.sizes:
+        sys.exit(f"{given.work} has no figures: name the text first")
+    found = dict(sorted(figures.sizes.items(), key=lambda one: int(one[1]["tokens"])))
     print_table(
         [
             "tokens",

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from distsim import CorpusIndex
+from distsim.corpus.vocabulary import Vocabulary
 from distsim.storage.files import open_output
 
 CHANGED = 7  # one word in so many
@@ -25,60 +26,84 @@ TOKENS_AT_ONCE = 4_000_000
 SEED = 1
 
 
-class LargeText:
-    """A text and its changed copies.
+class GrowingWords:
+    """The words of a text, and those made for its copies, as many as Heaps' law wants.
 
     Attributes:
         ids: uint32, the text's words; 0 ends a sentence.
         spelled: the word of each id; words that are made join it.
+        n_words: of the text.
         exponent: of the vocabulary's growth.
     """
 
-    def __init__(self, index: CorpusIndex) -> None:
-        self.ids = np.concatenate([np.asarray(shard.tokens) for shard in index.shards])
-        self._running = self.ids[self.ids > 0]
-        vocabulary = index.vocabulary
+    def __init__(self, ids: np.ndarray, vocabulary: Vocabulary) -> None:
+        self.ids = ids
         self.spelled = ["\n", *map(vocabulary.word, range(1, len(vocabulary)))]
-        self._n_words = len(self.spelled)
-        early = min(FITTED_FROM, self.ids.size // 2)
-        growth = self._n_words / np.unique(self.ids[:early]).size
-        self.exponent = float(np.log(growth) / np.log(self.ids.size / early))
+        self.n_words = len(self.spelled)
+        early = min(FITTED_FROM, ids.size // 2)
+        growth = self.n_words / np.unique(ids[:early]).size
+        self.exponent = float(np.log(growth) / np.log(ids.size / early))
+
+    def n_new(self, n_tokens: int, most: int) -> int:
+        """Return how many words a text of `n_tokens` still lacks, up to `most`."""
+        size = self.n_words * (n_tokens / self.ids.size) ** self.exponent
+        return max(0, min(int(size) - len(self.spelled), most))
+
+    def make(self, like: np.ndarray) -> np.ndarray:
+        """Return the ids of new words, each named after one that there is."""
+        first = len(self.spelled)
+        self.spelled += [
+            f"{self.spelled[word % self.n_words]}x{first + i}"
+            for i, word in enumerate(like.tolist())
+        ]
+        return np.arange(first, first + like.size)
+
+    def text(self, ids: np.ndarray) -> bytes:
+        """Return words as text, a sentence a line."""
+        words = [self.spelled[word] for word in ids.tolist()]
+        return " ".join(words).replace(" \n ", "\n").encode()
+
+
+def early_ones(n: int, size: int, random: np.random.Generator) -> np.ndarray:
+    """Return `size` numbers below n, the small ones more often, by Zipf's law."""
+    return np.minimum((n ** random.random(size)).astype(np.int64), n) - 1
+
+
+class LargeText:
+    """A text and its changed copies."""
+
+    def __init__(self, index: CorpusIndex) -> None:
+        ids = np.concatenate([np.asarray(shard.tokens) for shard in index.shards])
+        self.words = GrowingWords(ids, index.vocabulary)
+        self._running = ids[ids > 0]
         self._random = np.random.default_rng(SEED)
 
     def blocks(self, n_tokens: int) -> Iterator[bytes]:
         """Yield lines of the text and its copies, `n_tokens` tokens with the ends of sentences."""
-        done = 0
+        done, text = 0, self.words.ids
         while done < n_tokens:
-            for first in range(0, self.ids.size, TOKENS_AT_ONCE):
-                ids = self.ids[first : first + TOKENS_AT_ONCE][: n_tokens - done].copy()
+            for first in range(0, text.size, TOKENS_AT_ONCE):
+                ids = text[first : first + TOKENS_AT_ONCE][: n_tokens - done].copy()
                 done += ids.size
-                if done > self.ids.size:
-                    size = self._n_words * (done / self.ids.size) ** self.exponent
-                    self._change(ids, int(size) - len(self.spelled))
-                words = [self.spelled[one] for one in ids.tolist()]
-                yield " ".join(words).replace(" \n ", "\n").encode()
+                if done > text.size:
+                    self._change(ids, done)
+                yield self.words.text(ids)
                 if done >= n_tokens:
                     break
         yield b"\n"
 
-    def _change(self, ids: np.ndarray, n_new: int) -> None:
-        """Change one word in seven in place; `n_new` of them are words never seen before."""
-        random = self._random
+    def _change(self, ids: np.ndarray, done: int) -> None:
+        """Change one word in seven in place; `done` tokens of the whole text end with these."""
+        random, words = self._random, self.words
         places = np.flatnonzero((random.integers(0, CHANGED, ids.size) == 0) & (ids > 0))
         random.shuffle(places)
-        n_new = max(0, min(n_new, places.size // MADE))
+        n_new = words.n_new(done, places.size // MADE)
         drawn = self._running[random.integers(0, self._running.size, places.size)]
-        n_made = len(self.spelled) - self._n_words
+        n_made = len(words.spelled) - words.n_words
         again = places.size // MADE - n_new
         if n_made and again:
-            ranks = (n_made ** random.random(again)).astype(np.int64)
-            drawn[n_new : n_new + again] = self._n_words - 1 + np.minimum(ranks, n_made)
-        first = len(self.spelled)
-        self.spelled += [
-            f"{self.spelled[one % self._n_words]}x{first + i}"
-            for i, one in enumerate(drawn[:n_new].tolist())
-        ]
-        drawn[:n_new] = np.arange(first, first + n_new)
+            drawn[n_new : n_new + again] = words.n_words + early_ones(n_made, again, random)
+        drawn[:n_new] = words.make(drawn[:n_new])
         ids[places] = drawn
 
 
@@ -90,13 +115,12 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_args()
     text = LargeText(CorpusIndex.open(given.index))
-    n_words = len(text.spelled)
     with open_output(given.output) as out:
         for block in text.blocks(int(given.tokens)):
             out.write(block)
     print(
-        f"{text.ids.size:,} tokens and {n_words:,} words in the text, exponent "
-        f"{text.exponent:.3f}; {len(text.spelled):,} words in all"
+        f"{text.words.ids.size:,} tokens and {text.words.n_words:,} words in the text, exponent "
+        f"{text.words.exponent:.3f}; {len(text.words.spelled):,} words in all"
     )
 
 
