@@ -132,15 +132,15 @@ def learn_links(
     """
     options = options or AlignerOptions()
     pairs, lengths = [], [np.zeros(1, np.uint64)]
-    for first, stop in _blocks(english.starts, other.starts):
-        links = _learn_block(english.part(first, stop), other.part(first, stop), options, run)
+    for first, stop in pair_blocks(english.starts, other.starts):
+        links = learn_block(english.part(first, stop), other.part(first, stop), options, run)
         pairs.append(links.pairs)
         lengths.append(np.diff(links.starts))
     return LearnedLinks(np.concatenate(pairs), np.cumsum(np.concatenate(lengths), dtype=np.uint64))
 
 
-def _blocks(english_starts: np.ndarray, other_starts: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield (first, stop) of blocks of pairs, of about the same number of cells each.
+def pair_blocks(english_starts: np.ndarray, other_starts: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield (first, stop) of the blocks that are aligned one by one, of about as many cells each.
 
     Arguments:
         english_starts, other_starts: int64[n + 1], the first token of each sentence.
@@ -179,9 +179,10 @@ class _Direction(NamedTuple):
         return self.cells.size - kernel.AHEAD
 
 
-def _learn_block(
+def learn_block(
     english: TokenisedSide, other: TokenisedSide, options: AlignerOptions, run: Run,
 ) -> LearnedLinks:  # fmt: skip
+    """Return links of sentence pairs that are aligned together, whatever memory they take."""
     links = [
         frozen(
             kernel.best_links(samples.source.starts, samples.target.starts, samples.marginals, 1)

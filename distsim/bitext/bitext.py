@@ -15,6 +15,7 @@ from distsim.storage import StoredArray, start_array
 from distsim.storage.reading import Declaration
 
 MAX_TOKENS = 255  # of a sentence: a position is a byte
+_PAIRS_AT_ONCE = 1 << 17  # whose links are checked together
 
 
 class Side(NamedTuple):
@@ -195,14 +196,10 @@ class Bitext:
             ids = side.vocabulary.find(side.vocabulary.word_hashes()[1:])
             if not np.array_equal(ids, np.arange(1, len(side.vocabulary))):
                 yield f"the {name} vocabulary does not find its own words"
-        pair = np.repeat(np.arange(n), _lengths(self.link_starts))
-        for column, side in enumerate((self.english, self.other)):
-            lengths = _lengths(side.starts)
-            if np.any(self.links[:, column] >= lengths[pair]):
-                yield "links lead out of their sentences"
-        key = (pair << 16) | (self.links[:, 0].astype(np.int64) << 8) | self.links[:, 1]
-        if np.any(np.diff(key) <= 0):
-            yield "the links are not in order"
+        faults = {
+            fault for first in range(0, n, _PAIRS_AT_ONCE) for fault in self._link_faults(first)
+        }
+        yield from sorted(faults)
         if self.trees is not None:
             trees = self.trees
             owner = np.repeat(np.arange(n), _lengths(trees.span_starts))
@@ -210,6 +207,19 @@ class Bitext:
             bounds = trees.span_bounds
             if np.any(bounds[:, 0] >= bounds[:, 1]) or np.any(bounds[:, 1] > lengths[owner]):
                 yield "constituents lead out of their sentences"
+
+    def _link_faults(self, first: int) -> Iterator[str]:
+        """Yield the inconsistencies of the links of some pairs; all at once take much memory."""
+        bounds = slice(first, min(first + _PAIRS_AT_ONCE, len(self)) + 1)
+        starts = self.link_starts[bounds].astype(np.int64)
+        links = self.links[starts[0] : starts[-1]]
+        pair = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+        for column, side in enumerate((self.english, self.other)):
+            if np.any(links[:, column] >= _lengths(side.starts[bounds])[pair]):
+                yield "links lead out of their sentences"
+        key = (pair << 16) | (links[:, 0].astype(np.int64) << 8) | links[:, 1]
+        if np.any(np.diff(key) <= 0):
+            yield "the links are not in order"
 
     def require_sound(self) -> None:
         """Raise where arrays are inconsistent, before kernels, which do not check them, read them.

@@ -10,7 +10,7 @@ import numpy as np
 from distsim import storage
 from distsim.base.errors import InputError, ParameterError, counted
 from distsim.base.parallel import Progress, Run, no_progress
-from distsim.bitext.aligner import AlignerOptions, TokenisedSide, learn_links
+from distsim.bitext.aligner import AlignerOptions, TokenisedSide, learn_block, pair_blocks
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.links import links_for
 from distsim.bitext.sentence_pairs import (
@@ -257,12 +257,14 @@ def build_bitext(
     for file in (given.links, given.trees, given.tags):
         if file is not None:
             find_file(file)
-    with storage.create(path, storage.BITEXT) as writer:
+    with storage.create(path, storage.BITEXT, continues=True) as writer:
         run = Run(jobs, progress=progress)
         pairs = read_pairs(english, other, options, run)
         writer.parameters = {**options.manifest(), "counts": pairs.counts.manifest()}
-        _write_side(writer, "english", pairs.english)
-        _write_side(writer, "other", pairs.other)
+        pairs = pairs._replace(
+            english=_written_side(writer, "english", pairs.english),
+            other=_written_side(writer, "other", pairs.other),
+        )
         writer.add("lines", pairs.lines)
         if given.trees is not None:
             _write_trees(writer, given.trees, pairs, options)
@@ -275,11 +277,13 @@ def build_bitext(
     return Bitext.open(path)
 
 
-def _write_side(writer: storage.ArtifactWriter, name: str, side: ReadSide) -> None:
+def _written_side(writer: storage.ArtifactWriter, name: str, side: ReadSide) -> ReadSide:
+    """Write a side and return it with its tokens mapped, so that they take no memory."""
     writer.add(f"{name}/tokens", side.tokens)
     writer.add(f"{name}/starts", _starts(side.lengths))
     for part, values in side.vocabulary.arrays().items():
         writer.add(f"{name}/vocabulary/{part}", values)
+    return side._replace(tokens=writer.read(f"{name}/tokens"))
 
 
 def _write_given_links(
@@ -298,24 +302,64 @@ def _write_given_links(
 def _write_learned_links(
     writer: storage.ArtifactWriter, aligner: AlignerOptions, pairs: Pairs, run: Run,
 ) -> None:  # fmt: skip
-    english, other = _in_lower_case(pairs.english), _in_lower_case(pairs.other)
-    links = learn_links(english, other, aligner, run)
-    writer.add("links/pairs", links.pairs)
-    writer.add("links/starts", links.starts)
-    writer.parameters["links"] = {
-        "from": "aligner",
-        "links": len(links.pairs),
-        **aligner.manifest(),
-    }
+    """Learn links block by block; those of a finished block stay where the run is killed."""
+    english, other = _InLowerCase(pairs.english), _InLowerCase(pairs.other)
+    blocks = list(pair_blocks(english.starts, other.starts))
+    names = [f"links/block-{number}/" for number in range(len(blocks))]
+    made_of = {name: entry["checksum"] for name, entry in writer.entries.items()}
+    for number, (name, (first, stop)) in enumerate(zip(names, blocks, strict=True)):
+        key = storage.checksum_of_settings([made_of, aligner.manifest(), first, stop])
+        if all([writer.take(name + part, key) for part in ("pairs", "lengths")]):
+            continue
+        whole = run._replace(progress=_of_blocks(run.progress, number, len(blocks)))
+        links = learn_block(english.part(first, stop), other.part(first, stop), aligner, whole)
+        for part, values in (("pairs", links.pairs), ("lengths", np.diff(links.starts))):
+            writer.add(name + part, values)
+            if len(blocks) > 1:
+                writer.keep(name + part, key)
+    stream = writer.stream("links/pairs", np.uint8, 2)
+    for name in names:
+        stream.append(writer.read(f"{name}pairs"))
+    n_links = len(stream)
+    writer.close("links/pairs")
+    lengths = [writer.read(f"{name}lengths") for name in names]
+    writer.add("links/starts", _starts(np.concatenate(lengths)))
+    for name in names:
+        del writer.entries[f"{name}pairs"], writer.entries[f"{name}lengths"]
+    writer.parameters["links"] = {"from": "aligner", "links": n_links, **aligner.manifest()}
 
 
-def _in_lower_case(side: ReadSide) -> TokenisedSide:
-    """Return a side for the aligner, with words folded to lower case."""
-    numbers: dict[str, int] = {}
-    words = [numbers.setdefault(t.decode().lower(), len(numbers)) for t in side.vocabulary.texts(1)]
-    renumbered = np.array([0, *words], np.uint32)
-    starts = np.concatenate([[0], np.cumsum(side.lengths)])
-    return TokenisedSide(frozen(renumbered[side.tokens]), frozen(starts), len(numbers))
+def _of_blocks(progress: Progress, number: int, n_blocks: int) -> Progress:
+    """Return the progress of one block as that of all."""
+
+    def all_blocks(stage: str, done: int, total: int | None) -> None:
+        sweeps = total or 0
+        progress(stage, number * sweeps + done, n_blocks * sweeps)
+
+    return all_blocks
+
+
+class _InLowerCase:
+    """One side for the aligner, with words folded to lower case; starts: int64[n + 1]."""
+
+    def __init__(self, side: ReadSide) -> None:
+        numbers: dict[str, int] = {}
+        words = [
+            numbers.setdefault(text.decode().lower(), len(numbers))
+            for text in side.vocabulary.texts(1)
+        ]
+        self._number = np.array([0, *words], np.uint32)
+        self._n_words = len(numbers)
+        self._tokens = side.tokens
+        self.starts = np.concatenate([[0], np.cumsum(side.lengths)])
+
+    def part(self, first: int, stop: int) -> TokenisedSide:
+        """Return some of the sentences."""
+        begin, end = self.starts[first], self.starts[stop]
+        return TokenisedSide(
+            frozen(self._number[self._tokens[begin:end]]),
+            frozen(self.starts[first : stop + 1] - begin), self._n_words,
+        )  # fmt: skip
 
 
 def _write_trees(

@@ -1,7 +1,9 @@
 """The aligner: its kernels against slow twins, its links against sense, its bytes against jobs."""
 
 import lzma
+import os
 import random
+import shutil
 
 import numpy as np
 import pytest
@@ -10,12 +12,14 @@ from bench.published_measures import compare_links
 from distsim.base.errors import ParameterError
 from distsim.base.parallel import Run
 from distsim.bitext import aligner
+from distsim.bitext import bitext_builder as builder
 from distsim.bitext.aligner import AlignerOptions, TokenisedSide, jump_probabilities, learn_links
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.bitext_builder import build_bitext
 from distsim.bitext.kernels import alignment as kernel
 from distsim.bitext.links import in_order, parse_pharaoh
 from distsim.kernels.compiled import frozen
+from distsim.storage import keeps_pieces
 from tests.conftest import SHARED
 from tests.naive import alignment as naive
 
@@ -294,7 +298,7 @@ def test_large_texts_are_aligned_in_blocks(monkeypatch):
     sides, _ = toy_sides()
     # 150 pairs of 7 by 7 words are 7,350 cells: two blocks.
     monkeypatch.setattr(aligner, "MOST_CELLS", 4_000)
-    blocks = list(aligner._blocks(sides[0].starts, sides[1].starts))
+    blocks = list(aligner.pair_blocks(sides[0].starts, sides[1].starts))
     assert blocks == [(0, 74), (74, 150)]
     whole = learn_links(*sides, AlignerOptions(iterations=0.1))
     parts = [
@@ -303,6 +307,86 @@ def test_large_texts_are_aligned_in_blocks(monkeypatch):
     ]
     assert np.array_equal(whole.pairs, np.concatenate([part.pairs for part in parts]))
     assert whole.starts[74] == len(parts[0].pairs) and whole.starts[-1] == len(whole.pairs)
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit])
+def test_a_stopped_alignment_goes_on_with_its_blocks(toy_files, tmp_path, monkeypatch, end):
+    """Interrupted, or killed: SystemExit ends a child process on the spot; the bytes are equal."""
+    english, other, _ = toy_files
+    monkeypatch.setattr(aligner, "MOST_CELLS", 1_000)
+    learn, learned, done = builder.learn_block, [], []
+
+    def counted(*block):
+        learned.append(block)
+        return learn(*block)
+
+    def made(iterations=0.1):
+        options = AlignerOptions(iterations=iterations)
+        build_bitext(english, other, tmp_path / "bitext", aligner=options, progress=progress)
+
+    def progress(stage, n, total):
+        if stage == "aligning":
+            done.append((n, total))
+
+    def bytes_of(folder):
+        return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+    monkeypatch.setattr(builder, "learn_block", counted)
+    made()
+    expected, n_blocks = bytes_of(tmp_path / "bitext"), len(learned)
+    assert n_blocks > 4 and done[-1][0] == done[-1][1] and done == sorted(set(done))
+    shutil.rmtree(tmp_path / "bitext")
+    learned.clear()
+
+    def stopped(*block):
+        if len(learned) == 3:
+            if end is SystemExit:
+                os._exit(9)
+            raise end
+        return counted(*block)
+
+    monkeypatch.setattr(builder, "learn_block", stopped)
+    if end is SystemExit:
+        child = os.fork()
+        if not child:
+            made()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] >> 8 == 9
+    else:
+        with pytest.raises(end):
+            made()
+    assert keeps_pieces(tmp_path / "bitext")
+    monkeypatch.setattr(builder, "learn_block", counted)
+    learned.clear()
+    made()
+    assert len(learned) == n_blocks - 3 and bytes_of(tmp_path / "bitext") == expected
+    assert not keeps_pieces(tmp_path / "bitext")
+
+
+def test_blocks_of_other_settings_or_another_text_are_not_taken(toy_files, tmp_path, monkeypatch):
+    english, other, _ = toy_files
+    monkeypatch.setattr(aligner, "MOST_CELLS", 1_000)
+    learn, learned = builder.learn_block, []
+
+    def stopped(*block):
+        learned.append(block)
+        if len(learned) == 3:
+            raise KeyboardInterrupt
+        return learn(*block)
+
+    def links(path, options):
+        return build_bitext(english, other, path, aligner=options).links.tolist()
+
+    old, new = AlignerOptions(iterations=0.1), AlignerOptions(iterations=0.1, seed=2)
+    for options, text in ((new, english.read_text()), (old, english.read_text().replace("A", "B"))):
+        learned.clear()
+        monkeypatch.setattr(builder, "learn_block", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            build_bitext(english, other, tmp_path / "stopped", aligner=old)
+        monkeypatch.setattr(builder, "learn_block", learn)
+        english.write_text(text)
+        assert links(tmp_path / "stopped", options) == links(tmp_path / "whole", options)
+        shutil.rmtree(tmp_path / "stopped")
 
 
 def test_long_and_lopsided_sentences():

@@ -7,6 +7,7 @@ import pytest
 
 from distsim import ArtifactError, extract_rules, storage
 from distsim.base.errors import InputError, ParameterError
+from distsim.bitext import bitext as bitext_module
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.bitext_builder import Given, build_bitext
 from distsim.bitext.kernels.links import format_links, parse_links
@@ -14,6 +15,7 @@ from distsim.bitext.links import parse_pharaoh, pharaoh_text
 from distsim.bitext.sentence_pairs import BitextOptions, read_pairs
 from distsim.corpus import Normaliser
 from distsim.corpus.annotation import Constituent
+from distsim.grammar.extraction import linked_text
 from distsim.kernels.compiled import frozen
 from distsim.output.verification import find_faults
 
@@ -121,6 +123,30 @@ def test_verify_finds_what_contradicts_itself(bitext):
         writer.add("links/starts", np.array([0, 7], np.uint64))
     with pytest.raises(ArtifactError, match="its arrays contradict each other"):
         Bitext.open(path)
+
+
+@pytest.mark.parametrize("pairs_at_once", [1, 2, 3, 4, 5, 6, 1 << 17])
+def test_links_are_checked_and_turned_in_parts(written, tmp_path, monkeypatch, pairs_at_once):
+    sides = [written(name, "x y z\n" * 5) for name in ("b.en", "b.de")]
+    sides[1].write_text("u v w\n" * 5)
+    links = "2-0 0-1 0-0\n\n1-2 2-1 1-0\n0-0\n1-1 0-2\n"
+    bitext = build_bitext(*sides, tmp_path / "made", given=Given(written("links", links)))
+    monkeypatch.setattr(bitext_module, "_PAIRS_AT_ONCE", pairs_at_once)
+    monkeypatch.setattr(linked_text, "_PAIRS_AT_ONCE", pairs_at_once)
+    text = linked_text.LinkedText.join([bitext])
+    assert text.links.tolist() == [
+        [0, 0], [0, 2], [1, 0], [0, 1], [1, 2], [2, 1], [0, 0], [1, 1], [2, 0],
+    ]  # fmt: skip
+    assert list(bitext.faults()) == []
+    path, correct = bitext.artifact.path, bitext.links.copy()
+    for place, value, fault in (
+        (8, 3, "lead out"), (6, 3, "lead out"), (8, 0, "not in order"), (5, 0, "not in order"),
+    ):  # fmt: skip
+        wrong = correct.copy()
+        wrong[place, 0] = value
+        with storage.change(path, storage.BITEXT) as writer:
+            writer.add("links/pairs", wrong)
+        assert any(fault in message for message in find_faults(path)), (place, value)
 
 
 def test_packed_files_escapes_and_running_text(tmp_path):

@@ -20,6 +20,7 @@ Span = tuple[int, int]
 
 X = "X"
 MOST = 1023  # ten bits
+_PAIRS_AT_ONCE = 1 << 17  # whose links are turned together
 _NAMES = {
     ",": "COMMA",
     "[": "LSB",
@@ -249,13 +250,18 @@ def _turned(links: np.ndarray, counts: np.ndarray) -> np.ndarray:
         links: uint8[m, 2], of all sentences.
         counts: int64, links of each sentence.
     """
-    key = np.repeat(np.arange(counts.size, dtype=np.uint64), counts) << np.uint64(16)
-    key |= links[:, 1].astype(np.uint64) << np.uint64(8)
-    key |= links[:, 0].astype(np.uint64)
-    key.sort()
     turned = np.empty(links.shape, np.uint8)
-    turned[:, 0] = (key >> np.uint64(8)) & np.uint64(255)
-    turned[:, 1] = key & np.uint64(255)
+    starts = _starts(counts)
+    for first in range(0, counts.size, _PAIRS_AT_ONCE):  # all at once take much memory
+        of_pairs = counts[first : first + _PAIRS_AT_ONCE]
+        begin = starts[first]
+        end = begin + of_pairs.sum()
+        key = np.repeat(np.arange(of_pairs.size, dtype=np.uint64), of_pairs) << np.uint64(16)
+        key |= links[begin:end, 1].astype(np.uint64) << np.uint64(8)
+        key |= links[begin:end, 0].astype(np.uint64)
+        key.sort()
+        turned[begin:end, 0] = (key >> np.uint64(8)) & np.uint64(255)
+        turned[begin:end, 1] = key & np.uint64(255)
     return turned
 
 
