@@ -302,6 +302,7 @@ class Documents:
 _WIDEST = 100
 _SPANS_AT_ONCE = 1 << 20  # of a query that are copied
 _BYTES_AT_ONCE = 1 << 17  # of bits, eight tokens each
+_WORDS_AT_ONCE = 4_096
 _OCCURRENCES_AT_ONCE = 1 << 22  # of collocates whose documents are counted
 _MAX_READINGS = 16  # of all bits, for collocates that are more frequent together
 _BYTES_A_MATCH = 32  # bytes of a query's match: the span, and the place of its rarest word
@@ -458,8 +459,7 @@ class PhraseWindows(NamedTuple):
         index, together, in_windows = self.corpus, self.counts, int(self.counts.sum())
         words = np.flatnonzero(together >= min_count)
         if words_only:
-            texts = index.vocabulary.words(words)
-            words = words[[any(map(str.isalnum, text)) for text in texts]]
+            words = words[_with_letters(index, words)]
         both = together[words].astype(np.float64)
         counts = index.word_counts()[words].astype(np.float64)
         chances = expected(both, in_windows, counts, index.n_tokens)
@@ -511,6 +511,15 @@ class PhraseWindows(NamedTuple):
                 numbers = number_of_id[shard.tokens[places]]
                 is_numbered = numbers >= 0
                 yield places[is_numbered] + shard.first_position, numbers[is_numbered]
+
+
+def _with_letters(index: CorpusIndex, words: np.ndarray) -> np.ndarray:
+    """Return whether each word has a letter or a digit, bool; texts of a block at a time."""
+    blocks = (
+        words[first : first + _WORDS_AT_ONCE] for first in range(0, words.size, _WORDS_AT_ONCE)
+    )
+    texts = (text for block in blocks for text in index.vocabulary.words(block))
+    return np.fromiter((any(map(str.isalnum, text)) for text in texts), bool, words.size)
 
 
 def _by_shard(index: CorpusIndex, spans: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:

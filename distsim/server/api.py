@@ -143,7 +143,7 @@ JSON = "application/json"
 _TABLES = {
     "tsv": "text/tab-separated-values; charset=utf-8", "csv": "text/csv; charset=utf-8",
 }  # fmt: skip
-_BLOCK = 10_000  # lines of a concordance that are read at once
+_BLOCK = 1_000  # lines of a concordance that are read at once
 
 
 def routes(cache: ArtifactCache) -> list[Route]:

@@ -52,7 +52,7 @@ _OF_ALL, _FREQUENT = (
     ("collocates", "frequency", "dispersion"),
     50_000,
 )  # panels that count all occurrences
-_KEPT_PAGE_BYTES = 16 << 20
+_KEPT_PAGE_BYTES = 4 << 20
 _KEPT_SECONDS = 31_536_000  # of what is under a name that changes with it
 
 

@@ -137,9 +137,9 @@ T = TypeVar("T")
 _FILTERS = re.compile(r"(?<!\\);")  # \; is a semicolon in a value
 _USUAL_COUNT, _WORDS_A_COUNT = 20, 100_000
 _PARAPHRASES_COUNT = 20  # ParaphraseOptions' neighbour_strength
-_KEPT_VECTORS = 16
+_KEPT_VECTORS = 4
 _SHORTENED = 0.75  # of the words stay
-_PARAPHRASES_BYTES = 32 << 20
+_PARAPHRASES_BYTES = 8 << 20
 MAIN, SYNTAX = "words", "syntax"
 
 

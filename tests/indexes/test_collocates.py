@@ -119,6 +119,20 @@ def test_other_occurrences_of_the_phrase_are_collocates(tmp_path):
     assert {one.word for one in only} == {"tea", "and", "he"}
 
 
+def test_words_are_told_from_signs_without_the_texts_of_all(tmp_path):
+    """A server that made 100,000 texts for each question kept their room."""
+    n = 20_000
+    index = index_of(" ".join(f"w{i} -{'.' * (i % 50 + 2)}" for i in range(n)), tmp_path)
+    words = np.arange(1, index.n_words)
+    expected = [any(map(str.isalnum, word)) for word in index.vocabulary.words(words)]
+    assert sum(expected) == n < words.size
+    tracemalloc.start()
+    with_letters = association._with_letters(index, words)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert with_letters.tolist() == expected and peak < 40 * n
+
+
 def test_an_unseen_phrase_has_none_and_wrong_settings_are_refused(small_index):
     assert collocates(small_index, "neverseen") == []
     with pytest.raises(ParameterError, match="`measure` is 'dice', choose one of log-dice"):

@@ -1001,6 +1001,30 @@ def test_kernels_are_compiled_in_a_process_of_its_own(alice_index, monkeypatch):
     assert [one.index.n_tokens for one in asked] == [alice_index.n_tokens] * 3
 
 
+def test_each_kind_is_asked_once_after_the_start_beside_questions(alice_index, monkeypatch):
+    import threading
+
+    go, asked, all_asked = threading.Event(), [], threading.Event()
+
+    def page(opened):
+        assert go.wait(60)
+        raise ParameterError("no such page")  # which keeps nothing from the others
+
+    def slow(opened):
+        asked.append(opened.index.n_tokens)
+        all_asked.set()
+
+    monkeypatch.setattr("distsim.server.artifact_cache.compiled_kernels", lambda: 7)
+    monkeypatch.setattr(jit_warm_up, "is_done", lambda: True)
+    monkeypatch.setattr(jit_warm_up, "PAGES", (page,))
+    monkeypatch.setattr(jit_warm_up, "SLOW", (slow,))
+    with TestClient(application(ArtifactCache(Places(str(alice_index.path)), 2))) as client:
+        until_ready(client)
+        assert ask(client, "count", phrase="alice")["rows"][0]["count"] == 397 and not asked
+        go.set()
+        assert all_asked.wait(60) and asked == [alice_index.n_tokens]
+
+
 def test_words_are_asked_for_before_the_first_page_of_one(alice_index, monkeypatch):
     """What lists words for a word reads seconds' worth of data the first time."""
     opened, asked = Opened(Places(str(alice_index.path))), []
@@ -1030,6 +1054,21 @@ def test_an_export_that_has_begun_is_sent_whole_while_the_queue_is_full(alice_in
         monkeypatch.setattr(cache, "run", then_full)
         answer = busy.get("/api/v1/export", params={"phrase": "the queen", "format": "tsv"})
     assert len(answer.text.splitlines()) == alice_index.count("the queen") + 1
+
+
+def test_answers_are_kept_within_so_many_bytes(alice_index, monkeypatch):
+    import pickle
+
+    monkeypatch.setattr("distsim.server.artifact_cache._KEPT_BYTES", 30_000)
+    cache = ArtifactCache(Places(str(alice_index.path)), 1, PATIENT)
+    with TestClient(application(cache), base_url="http://localhost") as client:
+        until_ready(client)
+        answers = [ask(client, "concordance", phrase="the", k=n) for n in range(40, 70)]
+        kept = list(cache._kept._done.values())
+        assert 2 <= len(kept) < 30 and all(type(answer) is bytes for answer in kept)
+        assert 20_000 < sum(map(len, kept)) <= 30_000
+        again = [ask(client, "concordance", phrase="the", k=n) for n in range(40, 70)]
+        assert again == answers and len(pickle.loads(kept[-1]).rows) == 69
 
 
 def test_no_answer_names_a_path(client, alice_index):

@@ -97,7 +97,7 @@ _SAMPLE = 20_000  # occurrences of the rarer phrase that are looked at, evenly s
 _MOST_JOINS = 1 << 16
 _CACHED = 1 << 14
 _FEWEST_OTHERS = 3  # from which on surroundings are read once for all
-_CACHED_SAMPLES = 64  # of up to _SAMPLE places
+_CACHED_SAMPLES = 16  # of up to _SAMPLE places
 
 
 class CountedForms(NamedTuple):
