@@ -96,6 +96,7 @@ def gather_fillers(tokens, firsts, stops, step, n_words, rows):
     return np.int64(0)
 
 
+LOW_BITS = 4095  # of an id: a table of so many words stays in the processor's nearest cache
 AHEAD = 16  # so many places are on their way from memory while one is read
 
 BETWEEN = 4  # tokens between the two that are told
@@ -107,35 +108,21 @@ PASSED, BETWEEN_TWO = 1, 2
 
 
 @uncounted
-def _is_at(tokens, position, phrases):
-    """Return whether one of the phrases occurs at a position.
+def _is_at(tokens, position, phrases, first, stop, size):
+    """Return whether one of some phrases occurs at a position.
 
     Arguments:
         tokens: uint32.
         position: any integer; beyond the text nothing occurs.
-        phrases: int64[m, n_tokens].
+        phrases: int64, word ids; those from first to stop are phrases of `size` tokens.
     """
-    if position < 0 or position + phrases.shape[1] > tokens.size:
+    if position < 0 or position + size > tokens.size:
         return False
-    for m in range(phrases.shape[0]):
+    for begin in range(first, stop, size):
         same = True
-        for k in range(phrases.shape[1]):
-            same = same and tokens[position + k] == phrases[m, k]
+        for k in range(size):
+            same = same and tokens[position + k] == phrases[begin + k]
         if same:
-            return True
-    return False
-
-
-@uncounted
-def _is_word(token, words):
-    """Return whether a token is one of some words.
-
-    Arguments:
-        token: int64.
-        words: int64[m, 1], ids.
-    """
-    for m in range(words.shape[0]):
-        if token == words[m, 0]:
             return True
     return False
 
@@ -148,62 +135,212 @@ def _token(tokens, position):
     return np.int64(tokens[position])
 
 
-@compiled
-def find_joins(tokens, positions, length, others, window, out):
-    """Return the number of pairs of a phrase and the nearest of other phrases on either side.
+@uncounted
+def _are_in_patterns(tokens, first, stop, in_patterns):
+    """Return whether the tokens between two phrases are all such as patterns have there.
 
-    The tokens between the two are written to out, for as many pairs as fit into it.
+    Arguments:
+        tokens: uint32. first, stop: the places between.
+        in_patterns: bool[n_words].
+    """
+    for place in range(first, stop):
+        if tokens[place] >= in_patterns.size or not in_patterns[tokens[place]]:
+            return False
+    return True
+
+
+@compiled
+def find_joins(
+    tokens, positions, starts, lengths, others, other_starts, sizes, window, in_patterns, counts,
+    rows, row_stops,
+):  # fmt: skip
+    """Count pairs of a phrase and the nearest of other phrases on either side, for many phrases.
 
     Arguments:
         tokens: uint32, of the shard.
-        positions: int64, positions of a phrase.
-        length: its number of tokens.
-        others: int64[m, k], word ids of phrases of k tokens.
+        positions: uint32, positions of all phrases end to end.
+        starts: int64[n + 1], where those of each phrase begin.
+        lengths: int64[n], tokens of each phrase.
+        others: int64, word ids of what each phrase is paired with, end to end.
+        other_starts: int64[n + 1], where those of each phrase begin.
+        sizes: int64[n], tokens of the others: those of phrase i are phrases of sizes[i] tokens.
         window: maximum number of tokens between the two; no sentence ends there.
-        out: int64[n, COLUMNS], filled. Column OFFSET: tokens between, + 1, negative where the other
-            phrase is first. BEFORE: the token before the first. PARALLEL: 1 where the same token
-            follows both, + 2 where it precedes both, 0 where they touch. From FIRST_BETWEEN on: the
-            tokens between, then NONE, where there are at most BETWEEN.
+        in_patterns: bool[n_words], the words that a pattern may have between the two.
+        counts: int64[n, 2], filled: how many pairs, and how many of them are PARALLEL.
+
+        rows: int64[m, COLUMNS], filled while there is room: the pairs with at most BETWEEN tokens
+            between, all of them in patterns. Column OFFSET: tokens between, + 1, negative where the
+            other phrase is first. BEFORE: the token before the first. PARALLEL: 1 where the same
+            token follows both, + 2 where it precedes both, 0 where they touch. From FIRST_BETWEEN
+            on: the tokens between, then NONE.
+        row_stops: int64[n], filled: where the rows of each phrase end.
+
+    Returns DAMAGED, or the number of rows that there are. The array is not made larger here: in a
+    loop that hands out another array every step takes twice the time.
     """
-    n = 0
-    size = others.shape[1]
+    may_be_other = np.zeros(LOW_BITS + 1, np.bool_)
+    n = np.int64(0)
+    for phrase in range(lengths.size):
+        length = lengths[phrase]
+        size = sizes[phrase]
+        first_other = other_starts[phrase]
+        stop_other = other_starts[phrase + 1]
+        # The words at which one of the others can begin, or end, by their ids' lowest bits: few
+        # tokens are compared with each.
+        for other in range(first_other, stop_other, size):
+            may_be_other[others[other] & LOW_BITS] = True
+            may_be_other[others[other + size - 1] & LOW_BITS] = True
+        n_pairs = 0
+        n_parallel = 0
+        for i in range(starts[phrase], starts[phrase + 1]):
+            if i + AHEAD < positions.size:
+                prefetch(tokens, np.int64(positions[i + AHEAD]))
+                prefetch(tokens, np.int64(positions[i + AHEAD]) - window)
+            p = np.int64(positions[i])
+            if p + length > tokens.size:
+                return DAMAGED
+            for side in (1, -1):
+                inner = p + length if side > 0 else p - 1
+                beyond = (
+                    min(inner + window + 1, tokens.size)
+                    if side > 0
+                    else max(inner - window - 1, -1)
+                )
+                while inner != beyond:
+                    token = np.int64(tokens[inner])
+                    inner += side
+                    if token == 0:
+                        break
+                    if not may_be_other[token & LOW_BITS]:
+                        continue
+                    at = inner - 1 if side > 0 else inner - size + 2
+                    if not _is_at(tokens, at, others, first_other, stop_other, size):
+                        continue
+                    gap = at - p - length if side > 0 else p - at - size
+                    first = p if side > 0 else at
+                    first_stop = p + length if side > 0 else at + size
+                    second = at if side > 0 else p
+                    second_stop = at + size if side > 0 else p + length
+                    before = _token(tokens, first - 1)
+                    after = _token(tokens, second_stop)
+                    parallel = 0
+                    if gap > 0:
+                        if after != 0 and after == _token(tokens, first_stop):
+                            parallel += 1
+                        if before != 0 and before == _token(tokens, second - 1):
+                            parallel += 2
+                    n_pairs += 1
+                    n_parallel += parallel > 0
+                    if gap <= BETWEEN and _are_in_patterns(
+                        tokens, first_stop, first_stop + gap, in_patterns
+                    ):
+                        if n < rows.shape[0]:
+                            rows[n, OFFSET] = side * (gap + 1)
+                            rows[n, BEFORE] = before
+                            rows[n, PARALLEL] = parallel
+                            for k in range(BETWEEN):
+                                rows[n, FIRST_BETWEEN + k] = (
+                                    _token(tokens, first_stop + k) if k < gap else NONE
+                                )
+                        n += 1
+                    break
+        for other in range(first_other, stop_other):
+            may_be_other[others[other] & LOW_BITS] = False
+        counts[phrase, 0] = n_pairs
+        counts[phrase, 1] = n_parallel
+        row_stops[phrase] = n
+    return n
+
+
+@uncounted
+def _is_among(words, word):
+    """Return whether a word is one of some, int64, ascending."""
+    low = 0
+    high = words.size
+    while low < high:
+        middle = (low + high) >> 1
+        if words[middle] < word:
+            low = middle + 1
+        else:
+            high = middle
+    return low < words.size and words[low] == word
+
+
+@compiled
+def find_words_near(tokens, positions, before, after, wanted, n_words, words, owners):
+    """Return how often any of some words stands around positions, inside the sentence; or DAMAGED.
+
+    Arguments:
+        tokens: uint32, of the shard.
+        positions: int64.
+        before, after: tokens looked at before a position, and from it on.
+        wanted: int64, ids of the words, ascending.
+        n_words: of the vocabulary.
+        words, owners: int64, filled while there is room: which word, and the place in positions.
+    """
+    may_be_wanted = np.zeros(LOW_BITS + 1, np.bool_)
+    for i in range(wanted.size):
+        may_be_wanted[wanted[i] & LOW_BITS] = True
+    n = np.int64(0)
     for i in range(positions.size):
         if i + AHEAD < positions.size:
             prefetch(tokens, positions[i + AHEAD])
-            prefetch(tokens, positions[i + AHEAD] - window)
-        p = positions[i]
-        for side in (1, -1):
-            for gap in range(window + 1):
-                inner = p + length + gap if side > 0 else p - 1 - gap
-                token = _token(tokens, inner)
-                if size == 1 and token != 0 and not _is_word(token, others):
-                    continue
-                at = inner if side > 0 else inner - size + 1
-                if _is_at(tokens, at, others):
-                    if n < out.shape[0]:
-                        first = p if side > 0 else at
-                        first_stop = p + length if side > 0 else at + size
-                        second = at if side > 0 else p
-                        second_stop = at + size if side > 0 else p + length
-                        before = _token(tokens, first - 1)
-                        after = _token(tokens, second_stop)
-                        out[n, 0] = side * (gap + 1)
-                        out[n, 1] = before
-                        out[n, 2] = 0
-                        if gap > 0:
-                            if after != 0 and after == _token(tokens, first_stop):
-                                out[n, 2] += 1
-                            if before != 0 and before == _token(tokens, second - 1):
-                                out[n, 2] += 2
-                        for k in range(BETWEEN):
-                            out[n, FIRST_BETWEEN + k] = NONE
-                            if gap <= BETWEEN and k < gap:
-                                out[n, FIRST_BETWEEN + k] = _token(tokens, first_stop + k)
+            prefetch(tokens, positions[i + AHEAD] - before)
+        position = positions[i]
+        if position < 0 or position >= tokens.size:
+            return DAMAGED
+        for side in (-1, 1):
+            at = position - 1 if side < 0 else position
+            beyond = max(at - before, -1) if side < 0 else min(at + after, tokens.size)
+            while at != beyond:
+                word = np.int64(tokens[at])
+                at += side
+                if word == 0:
+                    break
+                if word >= n_words:
+                    return DAMAGED
+                if may_be_wanted[word & LOW_BITS] and _is_among(wanted, word):
+                    if n < words.size:
+                        words[n] = word
+                        owners[n] = i
                     n += 1
-                    break
-                if token == 0:
-                    break
     return n
+
+
+@compiled
+def mark_blocks(positions, bits, mask, marks):
+    """Mark the blocks of positions and those beside each.
+
+    Arguments:
+        positions: uint32. bits: a block has 2 ** bits positions.
+        mask: size of marks - 1, a power of 2 less 1.
+        marks: bool, filled.
+    """
+    for i in range(positions.size):
+        block = np.int64(positions[i]) >> bits
+        marks[(block - 1) & mask] = True
+        marks[block & mask] = True
+        marks[(block + 1) & mask] = True
+
+
+@compiled
+def marked_positions(positions, starts, bits, mask, marks, out_starts):
+    """Return the positions in marked blocks, uint32; where those of each phrase begin is filled in.
+
+    Arguments:
+        positions: uint32, of all phrases end to end. starts: int64[n + 1], where those of each
+            begin. bits, mask, marks: as `mark_blocks` takes them.
+        out_starts: int64[n + 1], filled.
+    """
+    out = np.empty(positions.size, np.uint32)
+    n = 0
+    for phrase in range(starts.size - 1):
+        out_starts[phrase] = n
+        for i in range(starts[phrase], starts[phrase + 1]):
+            out[n] = positions[i]
+            n += marks[(np.int64(positions[i]) >> bits) & mask]
+    out_starts[starts.size - 1] = n
+    return out[:n].copy()
 
 
 @compiled

@@ -90,6 +90,7 @@ class Inflections:
         self._plain = [ending for ending in endings.get("", ()) if not _parted(ending)[0]]
         self._general = sorted(self._plain, key=len, reverse=True)
         self.forms = lru_cache(_CACHED_WORDS)(self._made_forms)
+        self._listed_bases = lru_cache(_CACHED_WORDS)(self._made_listed_bases)
         self._regular_bases = lru_cache(_CACHED_WORDS)(self._made_regular_bases)
         # A word and those of which it may be a form; these, and those of which they may be.
         self.all_bases = lru_cache(_CACHED_WORDS)(
@@ -294,8 +295,15 @@ class Inflections:
         Arguments:
             word, is_word: as `bases` takes them.
         """
+        bases_found = self._listed_bases(word)
+        if not any(map(is_word, bases_found)) and word.isalpha() and word not in self._words:
+            bases_found += self._regular_bases(word)
+        return [base for base in dict.fromkeys(bases_found) if base != word and is_word(base)]
+
+    def _made_listed_bases(self, word: str) -> tuple[str, ...]:
+        """Return the words of which a word is a form by the list, or behind a prefix."""
         if word in self._words:
-            return []
+            return ()
         bases_found = list(self._bases.get(word, ()))
         for prefix, infixes, rest in self._prefixed(word):
             bases = [*self._bases.get(rest, ())]
@@ -305,9 +313,7 @@ class Inflections:
                 elif infix in infixes and rest.startswith(infix):
                     bases += [*self._regular_bases(rest), rest.removeprefix(infix)]
             bases_found += [prefix + base for base in bases]
-        if not any(map(is_word, bases_found)) and word.isalpha():
-            bases_found += self._regular_bases(word)
-        return list(dict.fromkeys(base for base in bases_found if base != word and is_word(base)))
+        return tuple(bases_found)
 
     def _made_regular_bases(self, word: str) -> tuple[str, ...]:
         """Return the words of which a word may be a form by the endings, in the order of rules."""

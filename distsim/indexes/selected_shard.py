@@ -148,6 +148,11 @@ class SelectedShard(Shard):
         inside: np.ndarray = everywhere[self._keeps(everywhere)]
         return inside
 
+    def positions_of_each(self, ids: np.ndarray, stops: np.ndarray) -> list[np.ndarray]:
+        """Return the positions of each phrase, uint32, in suffix order."""
+        everywhere = self._whole.positions_of_each(ids, stops)
+        return [positions[self._keeps(positions)] for positions in everywhere]
+
     def occurrences(
         self, ids: np.ndarray, stops: np.ndarray
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -187,6 +187,8 @@ class Shard:
             stops: int64[n], where each phrase ends.
         """
         if 0 < stops.size <= _MAX_WITHOUT_KERNEL:
+            if ids.size == stops.size > 1 and np.diff(stops).all():
+                return self._intervals_of_words(ids)
             phrases = np.split(ids, stops[:-1])
             intervals = np.array([self._interval(phrase.tolist()) for phrase in phrases], np.int64)
             return intervals[:, 0], intervals[:, 1]
@@ -196,6 +198,17 @@ class Shard:
             self.tokens, self.suffixes, self.word_starts, frozen(ids), frozen(stops), lows, highs
         )
         if state == kernel.DAMAGED:
+            raise damaged()
+        return lows, highs
+
+    def _intervals_of_words(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return each word's half-open interval of suffixes, (lows, highs) int64."""
+        known = (ids > 0) & (ids < self.word_starts.size - 1)
+        places = np.where(known, ids, 0)
+        lows, highs = (
+            np.where(known, self.word_starts[at], 0).astype(np.int64) for at in (places, places + 1)
+        )
+        if not ((lows <= highs) & (highs <= self.suffixes.size)).all():
             raise damaged()
         return lows, highs
 
@@ -252,6 +265,17 @@ class Shard:
         """
         lows, highs = self.intervals(ids, np.array([ids.size]))
         return self.suffixes[lows[0] : highs[0]].astype(np.int64)
+
+    def positions_of_each(self, ids: np.ndarray, stops: np.ndarray) -> list[np.ndarray]:
+        """Return the positions of each phrase, uint32, in suffix order.
+
+        Arguments:
+            ids: integers, word ids of all phrases end to end.
+            stops: int64, where each phrase ends.
+        """
+        lows, highs = self.intervals(ids, stops)
+        pairs = zip(lows.tolist(), highs.tolist(), strict=True)
+        return [self.suffixes[low:high] for low, high in pairs]
 
     def sorted_positions(self, phrases: Iterable[np.ndarray]) -> np.ndarray:
         """Return the positions of some phrases, uint32, ascending.

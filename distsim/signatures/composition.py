@@ -319,10 +319,14 @@ class PartVectors:
         vectors = np.full((len(phrases), self.n_dimensions), np.nan)
         every = self.find([word for words in phrases for word in words])
         ends = np.cumsum([0, *map(len, phrases)], dtype=np.int64).tolist()
+        single = self.factors[every, None] * self.vectors[every]  # of words on their own
         for vector, (begin, end) in zip(vectors, pairwise(ends), strict=True):
             rows = every[begin:end]
-            rows = rows[rows >= 0]
-            total = self.factors[rows] @ self.vectors[rows].astype(np.float64)
+            if rows.size == 1 and rows[0] >= 0:
+                total = single[begin]
+            else:
+                rows = rows[rows >= 0]
+                total = self.factors[rows] @ self.vectors[rows].astype(np.float64)
             length = np.sqrt(total @ total)
             if length > 0:
                 vector[:] = total / length

@@ -64,19 +64,23 @@ def test_joins_are_those_of_the_definition(tokens, length, size, n_others, windo
     others = [[1 + m, 2][:size] for m in range(n_others)]
     phrase = [3, 4][:length]
     positions = [p for p in range(len(tokens)) if tokens[p : p + length] == phrase]
-    out = np.empty((2 * len(positions) + 1, kernel.COLUMNS), np.int64)
-    n = kernel.find_joins(
-        frozen(np.array(tokens, np.uint32)), frozen(np.array(positions, np.int64)), length,
-        frozen(np.array(others, np.int64)), window, out,
-    )  # fmt: skip
-    found = [tuple(row[: kernel.FIRST_BETWEEN]) + tuple(t for t in row[3:] if t != kernel.NONE)
-             for row in out[:n].tolist()]  # fmt: skip
-    assert found == naive.joins(tokens, positions, length, others, window)
-    few = np.empty((1, kernel.COLUMNS), np.int64)
-    assert n == kernel.find_joins(
-        frozen(np.array(tokens, np.uint32)), frozen(np.array(positions, np.int64)), length,
-        frozen(np.array(others, np.int64)), window, few,
-    )  # fmt: skip
+    shard = shard_of(tokens)
+    in_patterns = np.arange(7) != 1
+    wanted = naive.joins(tokens, positions, length, others, window)
+    of_patterns = [
+        join for join in wanted if abs(join[0]) <= kernel.BETWEEN + 1 and 1 not in join[3:]
+    ]
+    # The same phrase twice, and another one between, whose joins do not mix with its own.
+    places = [positions, range(0, len(tokens), 2), positions]
+    pairs = [(length, np.array(others, np.int64)), (1, np.array([[4]])),
+             (length, np.array(others, np.int64))]  # fmt: skip
+    for room in (100, 1):
+        n, counts, rows = joins_at(shard, places, pairs, window, in_patterns, room)
+        assert counts[0] == counts[2] == [len(wanted), sum(join[2] > 0 for join in wanted)]
+        if n <= room:
+            joins = [[(*row[:3], *(t for t in row[3:] if t != kernel.NONE)) for row in part]
+                     for part in rows]  # fmt: skip
+            assert joins[0] == joins[2] == of_patterns
 
 
 @settings(max_examples=60, deadline=None)
@@ -92,10 +96,16 @@ def test_positions_without_others_near_tell_of_no_joins(tokens, length, others, 
     (positions,) = (shard.sorted_positions([np.array([3, 4][:length])]).astype(np.int64),)
     near = near_each(shard, positions, length, others, window, 7)
     for some, one in zip(near, others, strict=True):
-        marked = PositionMarks(shard, one, 1).near(positions, length, window)
-        joins = [joins_at(shard, of, length, one, window) for of in (positions, some, marked)]
+        few = positions[::2].astype(np.uint32)
+        marks = PositionMarks(shard, one, 1)
+        marked, marked_few = marks.near([positions.astype(np.uint32), few], length, window)
+        joins = [
+            joins_at(shard, [of], [(length, one)], window, np.ones(7, bool), 500)
+            for of in (positions, some, marked)
+        ]
         assert joins[0] == joins[1] == joins[2]
         assert set(some) <= set(positions) and set(marked) <= set(positions)
+        assert set(marked_few) == set(marked) & set(few)
 
 
 def shard_of(tokens):
@@ -111,12 +121,19 @@ def shard_of(tokens):
     return shard
 
 
-def joins_at(shard, positions, length, others, window):
-    out = np.empty((2 * positions.size + 1, kernel.COLUMNS), np.int64)
+def joins_at(shard, positions, pairs, window, in_patterns, room):
+    """(number of rows, counts, rows by pair) of find_joins for pairs (length, others)."""
+    starts, ends = np.cumsum([0, *map(len, positions)]), np.empty(len(pairs), np.int64)
+    lengths, sizes = [pair[0] for pair in pairs], [pair[1].shape[1] for pair in pairs]
+    other_starts = np.cumsum([0, *(others.size for _, others in pairs)])
+    arrays = [np.concatenate(positions).astype(np.uint32), starts, np.array(lengths),
+              np.concatenate([others.ravel() for _, others in pairs]), other_starts,
+              np.array(sizes)]  # fmt: skip
+    counts, rows = np.empty((len(pairs), 2), np.int64), np.empty((room, kernel.COLUMNS), np.int64)
     n = kernel.find_joins(
-        shard.tokens, frozen(positions), length, frozen(others.astype(np.int64)), window, out
+        shard.tokens, *map(frozen, arrays), window, frozen(in_patterns), counts, rows, ends
     )
-    return out[:n].tolist()
+    return n, counts.tolist(), [part.tolist() for part in np.split(rows[:n], ends[:-1])]
 
 
 def test_evidence_by_hand(signed):

@@ -86,7 +86,10 @@ def test_few_look_ups_without_a_kernel_are_those_of_the_kernel(index, sentences,
         found = [index.positions(phrase).tolist() for phrase in asked]
         lines = [index.concordance(phrase, width=3) for phrase in asked]
         around = [index.neighbourhoods(phrase, 9, 9).tolist() for phrase in asked]
-        return found, lines, [sorted(rows) for rows in around]
+        ids = np.array([3, -1, 1, 1 << 30, 2], np.int64)
+        words = [[side.tolist() for side in shard.intervals(ids, np.arange(1, 6))]
+                 for shard in index.shards]  # fmt: skip
+        return found, lines, [sorted(rows) for rows in around], words
 
     few = answers()
     for module in ("corpus.vocabulary", "indexes.shard"):
@@ -101,6 +104,11 @@ def test_one_count_is_that_of_many(index, sentences):
     parts = index, index.select(documents=[index.metadata.ids(np.zeros(1, np.int64))[0]])
     for part in parts:
         assert [part.count(one) for one in phrases] == part.count(phrases).tolist()
+        ids = [part.vocabulary.find(hash_texts([word.encode() for word in phrase.split()]))
+               for phrase in phrases]  # fmt: skip
+        for shard in part.shards:
+            each = shard.positions_of_each(np.concatenate(ids), np.cumsum([*map(len, ids)]))
+            assert [one.tolist() for one in each] == [shard.positions(one).tolist() for one in ids]
     numbers = [index.vocabulary.number(word) for word in phrases]
     hashes = hash_texts([word.encode() for word in phrases])
     assert numbers == index.vocabulary.find(hashes).tolist()

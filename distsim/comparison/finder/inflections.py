@@ -49,6 +49,8 @@ class Forms:
         self.base = lru_cache(_CACHED_WORDS)(self._base)
         self.of_phrase = lru_cache(_CACHED_WORDS)(self._of_phrase)
         self.has = lru_cache(_CACHED_WORDS)(self._has)
+        self._counts_of_forms = lru_cache(_CACHED_WORDS)(self._made_counts)
+        self._kinds_that_occur = lru_cache(_CACHED_WORDS)(self._made_kinds)
 
     def learn(self, bases: Iterable[str]) -> None:
         """Look up what tells the forms of base words, which will be asked for one by one.
@@ -115,18 +117,23 @@ class Forms:
 
     def _has_by_counts(self, base: str, kind: str) -> bool | None:
         """Return what `has` does, None where that depends on which of the words are forms."""
-        forms = self.inflections.forms(base)
-        counts = list(map(self._lexicon.count, forms))
+        count, highest = self._counts_of_forms(base)
         if not kind:
-            usual = not self.inflections.names_kinds or counts[0] * _RARER_FACTOR >= max(counts)
+            usual = not self.inflections.names_kinds or count * _RARER_FACTOR >= highest
             return True if usual else None
-        if counts[0] == 0:
-            return None
-        of_kind = self.inflections.kind
-        for form, count in zip(forms[1:], counts[1:], strict=True):
-            if count > 0 and of_kind(base, form) == kind:
-                return None
-        return False
+        return None if count == 0 or kind in self._kinds_that_occur(base) else False
+
+    def _made_counts(self, base: str) -> tuple[int, int]:
+        """Return the occurrences of a base word and those of its most frequent form."""
+        counts = list(map(self._lexicon.count, self.inflections.forms(base)))
+        return counts[0], max(counts)
+
+    def _made_kinds(self, base: str) -> frozenset[str]:
+        """Return the kinds of a base word's forms that occur."""
+        count, of_kind = self._lexicon.count, self.inflections.kind
+        return frozenset(
+            of_kind(base, form) for form in self.inflections.forms(base)[1:] if count(form) > 0
+        )
 
     def _has(self, base: str, kind: str) -> bool:
         """Return whether a base word has a form of a kind, not much rarer than its others."""

@@ -311,7 +311,7 @@ class WordSubstitutes:
         own = self.forms.base(target[0])
         is_base = own == target[0] and not self.forms.inflections.names_kinds
         named = self._lexicon.index.vocabulary.words(nearest)
-        shown_words = []
+        shown_words, unsure = [], list[tuple[int, str, list[str]]]()
         for base, near in zip(self.finder.named(lemmas), named, strict=True):
             if (near == base and not wanted) or (is_base and self._is_usual(base)):
                 shown_words.append(base)
@@ -319,16 +319,25 @@ class WordSubstitutes:
             forms = [
                 form for form in self.forms.of_word(base) if self.forms.kind(form, base) == wanted
             ]
+            unsure.append((len(shown_words), base, forms))
+            shown_words.append(near)
+        phrases = [target, *((shown_words[at],) for at, *_ in unsure)]
+        phrases += [(form,) for *_, forms in unsure for form in forms]
+        place_of = {phrase: place for place, phrase in enumerate(phrases)}
+        vectors = self._space.phrases(phrases)
+        for at, base, forms in unsure:
+            near = shown_words[at]
             counts = self._lexicon.counts([near, *forms])
-            likeness = self._space.phrases([target, (near,), *((form,) for form in forms)])
-            likeness = likeness[1:] @ likeness[0]
+            places = [place_of[(form,)] for form in (near, *forms)]
+            likeness = vectors[places] @ vectors[0]
             best = int(np.argmax(likeness[1:])) if forms else 0
             if not wanted:
                 is_it = likeness[0] - likeness[1:].max(initial=-1.0) >= _MORE_LIKE
                 keeps = not is_it or self.forms.has(own, self.forms.kind(near, base))
             else:
                 keeps = bool(forms) and counts[1 + best] * _RARER_FACTOR >= counts[0]
-            shown_words.append(forms[best] if keeps else near)
+            if keeps:
+                shown_words[at] = forms[best]
         return shown_words
 
     def _is_usual(self, base: str) -> bool:

@@ -201,12 +201,16 @@ class Language:
         """
         if a in self.classes and b in self.classes:
             return bool(exclude_by_class(self.classes[a], self.classes[b])[1])
+        if not (_may_be_number(a) and _may_be_number(b)):
+            return False
         number, other = (_NUMBER.fullmatch(ORDINAL.sub("", word)) for word in (a, b))
         return bool(number and other and number[0] != other[0])
 
     def _rests(self, word: str) -> dict[str, str]:
         """Return the rest of a word without each paired affix that it has, if that is not short."""
-        rests = {}
+        rests: dict[str, str] = {}
+        if not word.startswith(self._any_paired[0]) and not word.endswith(self._any_paired[1]):
+            return rests
         for length in range(1, min(self._longest, len(word) - _SHORTEST) + 1):
             if (prefix := word[:length] + "-") in self._partners:
                 rests[prefix] = word[length:]
@@ -220,6 +224,15 @@ class Language:
         return max((len(affix) - 1 for affix in self._partners), default=0)
 
     @cached_property
+    def _any_paired(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The prefixes and the endings that are paired, without their hyphens."""
+        affixes = sorted(self._partners)
+        return (
+            tuple(affix[:-1] for affix in affixes if affix.endswith("-")),
+            tuple(affix[1:] for affix in affixes if affix.startswith("-")),
+        )
+
+    @cached_property
     def _partners(self) -> dict[str, set[str]]:
         """The affixes that are paired with each affix, in either order."""
         partners: dict[str, set[str]] = {}
@@ -227,6 +240,11 @@ class Language:
             for affix, other in (pair, pair[::-1]):
                 partners.setdefault(affix, set()).add(other)
         return partners
+
+
+def _may_be_number(word: str) -> bool:
+    """Return whether a word begins as numbers do: most do not, and need no closer look."""
+    return word[:1].isdecimal() or word[:1] in (".", ",")
 
 
 NO_CLASS = (-1, -1)

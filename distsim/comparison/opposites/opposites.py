@@ -168,23 +168,23 @@ class Opposites:
 
     def _evidence_of(self, pairs: list[WordsPair]) -> list[OppositeEvidence | None]:
         """Return the evidence of pairs of different words; None where the corpus lacks one."""
+        self._occurrences.learn(words for pair in pairs for words in pair)
         counts = [[self._occurrences.of(words) for words in pair] for pair in pairs]
         known = [
             i for i, both in enumerate(counts) if all(counted_forms.own for counted_forms in both)
         ]
         texts = [(" ".join(pairs[i][0]), " ".join(pairs[i][1])) for i in known]
         cosines = self._cosine.estimates(texts) if texts else []
-        joins = self._occurrences.joint([counts[i] for i in known])
+        joins = self._occurrences.joint([counts[i] for i in known], self._in_patterns)
         evidence_of_pairs: list[OppositeEvidence | None] = [None] * len(pairs)
         for at, i in enumerate(known):
-            near, factor = joins[at]
+            n_near, n_parallel, rows, factor = joins[at]
             kinds = dict.fromkeys(EVIDENCE, 0.0)
             total = counts[i][0].total, counts[i][1].total
             chance = total[0] * total[1] / self.index.n_tokens * 2 * (WINDOW + 1)
-            kinds["together"] = log((len(near) * factor + 0.5) / (chance + 0.5))
-            n_parallel = float(np.count_nonzero(near[:, kernel.PARALLEL]))
+            kinds["together"] = log((n_near * factor + 0.5) / (chance + 0.5))
             kinds["parallel"] = log1p(factor * n_parallel)
-            kinds["joined"] = self._joined(near, factor)
+            kinds["joined"] = self._joined(rows, factor)
             kinds["sim_whole"] = cosines[at].similarity or 0.0
             evidence_of_pairs[i] = self._weighed(*pairs[i], kinds)
         return evidence_of_pairs
@@ -321,13 +321,8 @@ class Opposites:
         """
         if not len(joins):
             return 0.0
-        pattern_joins = joins[np.abs(joins[:, kernel.OFFSET]) <= kernel.BETWEEN + 1]
-        between = pattern_joins[:, kernel.FIRST_BETWEEN : kernel.COLUMNS]
-        pattern_joins = pattern_joins[self._in_patterns[np.maximum(between, 0)].all(axis=1)]
-        if not len(pattern_joins):
-            return 0.0
         columns = [kernel.BEFORE, *range(kernel.FIRST_BETWEEN, kernel.COLUMNS)]
-        distinct = sorted(Counter(map(tuple, pattern_joins[:, columns].tolist())).items())
+        distinct = sorted(Counter(map(tuple, joins[:, columns].tolist())).items())
         names, openers = self._names
         total: dict[tuple[str, tuple[str, ...]], float] = {}
         for (before, *between), count in distinct:
