@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from distsim.base.arguments import Copies
+from distsim.base.arguments import Copies, TextFormat
 from distsim.base.errors import counted
 from distsim.base.settings import settings_text
-from distsim.cli.console import progress_bar, say
+from distsim.cli.console import progress_bar, say, say_format
 from distsim.cli.options import OnErrorOption, OptionGroup, SetOption, chosen, grouped
 from distsim.cli.rows import lists_rows, put_row
 
@@ -36,6 +36,18 @@ class UnknownTableOptions(OptionGroup):
     pivot: Annotated[
         str | None,
         typer.Option(metavar="RULES", help="Source paraphrases, written by distsim pivot."),
+    ] = None
+    text_format: Annotated[
+        TextFormat | None,
+        typer.Option(
+            "--format",
+            help="Of --unknown: lines: tokenised; text: running text, cut into words, in small "
+            "letters if the table has no capitals.  [default: by marks]",
+        ),
+    ] = None
+    write_text: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the text as it was read, for the decoder."),
     ] = None
     copies: Annotated[
         Copies | None,
@@ -69,7 +81,7 @@ def augment(
     ],
     unknown: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="Tokenised: its unknown words get translations."),
+        typer.Option(metavar="TEXT", help="A sentence a line: its unknown words get translations."),
     ] = None,
     paraphrases: Annotated[
         str | None,
@@ -109,7 +121,9 @@ def _augment_unknown(
         augment_unknown_words,
     )
 
-    (options,) = chosen(UnknownWordOptions(), settings=settings, copies=how.copies)
+    (options,) = chosen(
+        UnknownWordOptions(), settings=settings, copies=how.copies, text_format=how.text_format
+    )
     if how.index is None:
         raise typer.BadParameter("--unknown needs --index SOURCE")
     if how.target_index is None:
@@ -124,7 +138,7 @@ def _augment_unknown(
                 source=how.index, target=how.target_index, domain=how.domain_index,
                 pivot=how.pivot,
             ),
-            output, options=options, on_error=on_error, progress=bar,
+            output, options=options, on_error=on_error, text_output=how.write_text, progress=bar,
         )  # fmt: skip
     if how.why:
         for word in report.words:
@@ -133,12 +147,16 @@ def _augment_unknown(
                          "p": translation.p, "cosine": translation.cosine,
                          "edits": translation.edits,
                          "behind": " ".join(translation.behind)})  # fmt: skip
+    if report.text_format == "text" and how.text_format is None:
+        say_format("text", "text")
     _say_report(report, output)
 
 
 def _say_report(report: "UnknownWordReport", output: str) -> None:
     from distsim.paraphrase.augment import decoder_note
 
+    if report.lowered:
+        say("its capitals were made small: the table has none")
     for doubt in report.doubts:
         say(doubt)
     answered = sum(bool(word.translations) for word in report.words)

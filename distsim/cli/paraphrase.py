@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from distsim.base.arguments import ParaphrasePreset as Preset
+from distsim.base.arguments import TextFormat
 from distsim.base.errors import counted
 from distsim.cli.console import (
     NOT_AVAILABLE,
@@ -116,9 +117,12 @@ class ParaphraseSettings:
 
     Arguments:
         phrase_length: with --known, the longest unknown phrases, in tokens.
+        text_format: of the text for --known: `lines` for tokenised text, `text` for running text;
+            where None `text` if marks stand at words in its beginning.
     """
 
     phrase_length: int = 1
+    text_format: TextFormat | None = None
 
 
 @lists_rows
@@ -156,7 +160,7 @@ def paraphrase(
             raise typer.BadParameter(
                 "--known TABLE goes with a text, --input FILE, and with --output OUT"
             )
-        unknown_phrases = _unknown_phrases(file, unknown.known, fine.phrase_length, unknown.as_is)
+        unknown_phrases = _unknown_phrases(file, unknown, fine)
         comparable = replace(options, finder=False, opposites="ranked")
         paraphraser = _opened(index, part, table, comparable)
         _batch(paraphraser, unknown_phrases, unknown.output, jobs)
@@ -287,12 +291,19 @@ def _opened(
     return paraphraser
 
 
-def _unknown_phrases(text: str, known: str, longest: int, as_is: bool) -> dict[str, int]:
+def _unknown_phrases(
+    text: str, how: UnknownTextOptions, fine: ParaphraseSettings
+) -> dict[str, int]:
     from distsim.paraphrase.unknown_words.words import unknown_phrases
 
-    phrases = unknown_phrases(text, known, longest, as_is)
-    say(f"{counted(len(phrases), 'unknown phrase')} of 1 to {longest} tokens in {text}")
-    return phrases
+    longest = fine.phrase_length
+    unknown = unknown_phrases(text, str(how.known), longest, how.as_is, fine.text_format)
+    if unknown.text_format == "text" and fine.text_format is None:
+        say("read as running text; --set text_format=lines for tokenised text, a sentence a line")
+    if unknown.lowered:
+        say("its capitals were made small: what is known has none")
+    say(f"{counted(len(unknown.counts), 'unknown phrase')} of 1 to {longest} tokens in {text}")
+    return unknown.counts
 
 
 def _batch(

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from distsim.base.arguments import TextFormat
 from distsim.base.errors import InputError, counted
-from distsim.cli.console import JobsOption, JsonOption, progress_bar, say
+from distsim.cli.console import JobsOption, JsonOption, progress_bar, say, say_format
 from distsim.cli.options import AsIsOption, OptionGroup, SetOption, chosen, grouped
 
 if TYPE_CHECKING:
@@ -68,9 +69,17 @@ def rewrite(
     printed: PrintOptions,
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FILE...", help="Tokenised sentences, one a line; default: stdin."),
+        typer.Argument(metavar="FILE...", help="Sentences, one a line; default: stdin."),
     ] = None,
     settings: SetOption = None,
+    text_format: Annotated[
+        TextFormat | None,
+        typer.Option(
+            "--format",
+            help="lines: tokenised; text: running text, printed with spaces between tokens.  "
+            "[default: by marks]",
+        ),
+    ] = None,
     as_is: AsIsOption = False,
     jobs: JobsOption = None,
 ) -> None:
@@ -103,7 +112,10 @@ def rewrite(
             f"{pack}: the language model knows {known:.0%} of its words: was it made of text "
             "that was normalised otherwise, or is of another language?"
         )
-    tasks = read_tasks(files or ["-"], models.trees, as_is)
+    formats: set[TextFormat] = set()
+    tasks = read_tasks(files or ["-"], models.trees, as_is, text_format, formats.add)
+    if "text" in formats and text_format is None:
+        say_format("text", "text")
     if not tasks:
         raise InputError(f"{(files or ['standard input'])[0]}: has no sentence: give one a line")
     _print_answers(rewriter, tasks, printed, jobs)

@@ -8,14 +8,17 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from distsim.base.arguments import TextFormat
 from distsim.base.errors import InputError
-from distsim.corpus.plain_text import likely_encoding
-from distsim.corpus.sources import Source, find_file, find_texts, open_source
+from distsim.corpus.plain_text import HEAD_BYTES, format_signs, likely_encoding
+from distsim.corpus.sources import Source, file_label, find_file, find_texts, open_source
+from distsim.corpus.tokeniser import tokens_of
 
 BLOCK_BYTES = 1 << 22
 LINE_BYTES = 4 << 20  # of a line of any format; readers hold several times as much
@@ -138,6 +141,51 @@ def read_text_lines(path: str | Path, as_is: bool = False) -> Iterator[tuple[int
     """
     (source,) = find_texts([find_file(path)], as_is)
     return read_lines(source, TEXT_LINE_BYTES)
+
+
+class TokenisedLines(NamedTuple):
+    """Lines of a text with white space between tokens.
+
+    text_format: `lines` where they were so and are as written; `text` where running text was cut.
+    lines: (number of the line, its text); they can be taken once.
+    """
+
+    text_format: TextFormat
+    lines: Iterator[tuple[int, str]]
+
+
+def read_tokenised(
+    path: str | Path, as_is: bool = False, text_format: TextFormat | None = None
+) -> TokenisedLines:
+    """Return the lines of a plain text with white space between tokens, not normalised.
+
+    Arguments:
+        path: of the file, `-` for standard input.
+        as_is: take what looks like another format, too.
+        text_format: `lines`: tokens are what white space separates; `text`: running text, cut as
+            that of a corpus; where None `text` if marks stand at words in its beginning.
+
+    Raises:
+        InputError: a line is not UTF-8, or the file cannot be read or looks like something else
+            than plain text and is not to be taken `as_is`.
+    """
+    label = file_label(path)
+    lines = read_text_lines(path, as_is)
+    head: list[tuple[int, bytes]] = []
+    if text_format is None:
+        n_bytes = 0
+        for line in lines:
+            head.append(line)
+            n_bytes += len(line[1])
+            if n_bytes >= HEAD_BYTES:
+                break
+        signs = format_signs(b"".join(line for _, line in head))
+        is_running = signs.text_format == "text" and signs.glued + signs.other_glued > 0
+        text_format = "text" if is_running else "lines"
+    texts = ((n, decoded_line(line, f"{label}, line {n}")) for n, line in chain(head, lines))
+    if text_format == "text":
+        texts = ((n, " ".join(tokens_of(text, "text"))) for n, text in texts)
+    return TokenisedLines(text_format, texts)
 
 
 def split_lines(text: bytes) -> list[bytes]:

@@ -105,8 +105,9 @@ def _bitext_readers(folder: Path) -> dict[str, Reader]:
 
 def _corpus_readers(folder: Path) -> dict[str, Reader]:
     from distsim.corpus.annotation import read_trees
+    from distsim.corpus.lines import read_tokenised
     from distsim.corpus.sources import find_sources
-    from distsim.paraphrase.unknown_words.words import known_phrases, read_text
+    from distsim.paraphrase.unknown_words.words import known_phrases
 
     def counts(path: Path) -> object:
         return d.sign(d.NgramCounts(path), folder / "counts.table", recipe=d.PRESETS["thesis"],
@@ -168,7 +169,9 @@ def _corpus_readers(folder: Path) -> dict[str, Reader]:
             + b"Dialogue: 0,0:00:01.00,0:00:02.00,Default,Come {\\i1}here\n" * 6], b" "),
         "CoNLL-U of an index": Reader(
             partial(index, "lines", file_format="conllu"), [(V1 / "c.conllu").read_bytes()]),
-        "unknown text": Reader(lambda p: _all(read_text(p)), [b"the king\n" * 9], b" "),
+        "unknown text": Reader(
+            lambda p: _all(read_tokenised(p).lines), [b"the king\n" * 9, b"The king, he.\n" * 9],
+            b" "),
         "known phrases": Reader(lambda p: _all(known_phrases(p)), [
             b"the king\t3\n" * 9, b"the ||| der ||| .5 .5 .5 .5 ||| 0-0 |||\n" * 9], b" "),
     }  # fmt: skip

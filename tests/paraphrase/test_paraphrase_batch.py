@@ -45,15 +45,36 @@ def test_unknown_phrases_of_a_text(tmp_path):
     (tmp_path / "table").write_text("a ||| x ||| 1\na b ||| x ||| 1\nd ||| y ||| 1\n")
     (tmp_path / "words").write_text("a\t7\nb\nc\n")
     text = tmp_path / "text"
-    assert unknown_phrases(text, tmp_path / "table", 1) == {"b": 2, "c": 1}
-    assert unknown_phrases(text, tmp_path / "table", 2) == {"b": 2, "b c": 1, "c": 1, "b d": 1}
-    assert unknown_phrases(text, tmp_path / "words", 1) == {"d": 1}
+    assert unknown_phrases(text, tmp_path / "table", 1).counts == {"b": 2, "c": 1}
+    assert unknown_phrases(text, tmp_path / "table", 2).counts == {
+        "b": 2,
+        "b c": 1,
+        "c": 1,
+        "b d": 1,
+    }
+    assert unknown_phrases(text, tmp_path / "words", 1).counts == {"d": 1}
     for name, unknown in (("table", {"b": 2, "c": 1}), ("words", {"d": 1})):  # read twice
         read, write = os.pipe()
         os.write(write, (tmp_path / name).read_bytes())
         os.close(write)
-        assert unknown_phrases(text, f"/dev/fd/{read}", 1) == unknown
+        assert unknown_phrases(text, f"/dev/fd/{read}", 1).counts == unknown
         os.close(read)
+
+
+def test_unknown_phrases_of_running_text(tmp_path):
+    """Words are cut from marks; capitals are made small where what is known has none."""
+    text, known = tmp_path / "text", tmp_path / "known"
+    text.write_text("The king, he said: wait!\nSoft\u00ad er kings.\nThe KING.\n", "utf-8")
+    known.write_text("the\nking\n,\n.\n")
+    found = unknown_phrases(text, known, 1)
+    assert (found.text_format, found.lowered) == ("text", True)
+    expected = {"he": 1, "said": 1, ":": 1, "wait": 1, "!": 1, "soft": 1, "er": 1, "kings": 1}
+    assert found.counts == expected
+    known.write_text("the\nKing\n,\n.\n")
+    found = unknown_phrases(text, known, 1)
+    assert not found.lowered and found.counts["The"] == 2 and "king" in found.counts
+    found = unknown_phrases(text, known, 1, text_format="lines")
+    assert (found.text_format, found.lowered) == ("lines", False) and "king," in found.counts
 
 
 def test_any_number_of_workers_writes_the_same(paraphraser, tmp_path):

@@ -853,6 +853,22 @@ def test_more_sentences_than_memory_holds_are_refused_at_their_line(tmp_path, mo
         sentence_batch.read_tasks([text], None)
 
 
+def test_running_text_is_cut_into_tokens(tmp_path):
+    from distsim.paraphrase.rewriting.sentence_batch import read_tasks
+
+    text, formats = tmp_path / "text", []
+    text.write_text("The king, he  said.\nNo!\n")
+    tasks = read_tasks([text], None, report=formats.append)
+    assert [task.text for task in tasks] == ["The king , he said .", "No !"]
+    tasks = read_tasks([text], None, text_format="lines")
+    assert [task.text for task in tasks] == ["The king, he  said.", "No!"]
+    (tmp_path / "trees").write_text("(S a)\n\n")
+    assert read_tasks([text], tmp_path / "trees")[0].text == "The king, he  said."
+    text.write_text("the king  , he said .\n")
+    assert read_tasks([text], None, report=formats.append)[0].text == "the king  , he said ."
+    assert formats == ["text", "lines"]
+
+
 @pytest.mark.parametrize("cut", ["do n't", "don 't"], ids=["Penn", "at the apostrophe"])
 @pytest.mark.parametrize("written", ["do n't", "don 't", "don &apos;t", "do n’t", "don ’t"])
 def test_negations_are_looked_up_as_text_and_rules_have_them(tmp_path, cut, written):

@@ -93,6 +93,25 @@ def test_words_of_a_rotated_space_are_translated(files, texts):
     assert not list(new.parent.glob("*.answers*"))
 
 
+def test_running_text_is_read_as_the_table_is_written(files, texts, tmp_path):
+    words = [SOURCES[n] for n in UNKNOWN]
+    running = f"{words[0].capitalize()}, {SOURCES[0].upper()}: " + " ".join(words[1:]) + "."
+    table, text, new = files(moses(), running)
+    report = augment_unknown_words(table, text, texts, new, text_output=tmp_path / "cut")
+    assert (report.text_format, report.lowered, report.doubts) == ("text", True, [])
+    assert [unknown.word for unknown in report.words] == words
+    cut = f"{words[0]} , {SOURCES[0]} : " + " ".join(words[1:]) + " .\n"
+    assert (tmp_path / "cut").read_text("utf-8") == cut
+    as_it_is = UnknownWordOptions(text_format="lines")
+    report = augment_unknown_words(table, text, texts, new, options=as_it_is)
+    assert report.words[0].word == f"{words[0].capitalize()},"
+    table, text, new = files(moses(), " ".join(SOURCES[n].upper() for n in range(9)))
+    (doubt,) = augment_unknown_words(table, text, texts, new).doubts
+    assert "9 of 9 unknown words are known in small letters" in doubt
+    with pytest.raises(InputError, match="is read and written at once"):
+        augment_unknown_words(table, text, texts, new, text_output=text)
+
+
 @pytest.mark.parametrize(
     ("features", "old", "added"),
     [

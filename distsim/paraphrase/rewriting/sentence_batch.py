@@ -1,14 +1,14 @@
 """Rewrites the sentences of files, in order; a stopped run continues in its output."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from distsim.base.arguments import one_path
+from distsim.base.arguments import TextFormat, one_path
 from distsim.base.errors import InputError, ParameterError, counted
 from distsim.base.parallel import ordered_map
-from distsim.corpus.lines import decoded_line, read_lines, read_text_lines
+from distsim.corpus.lines import decoded_line, read_lines, read_tokenised
 from distsim.corpus.sources import file_label
 from distsim.paraphrase.rewriting.rewriter import Rewriter, Rewriting
 from distsim.storage import checksum_of_settings, is_finished, resumable_lines
@@ -42,29 +42,42 @@ class RewritingRecord(NamedTuple):
 
 
 def read_tasks(
-    paths: Iterable[str | Path], trees: str | Path | None, as_is: bool = False
+    paths: Iterable[str | Path],
+    trees: str | Path | None,
+    as_is: bool = False,
+    text_format: TextFormat | None = None,
+    report: Callable[[TextFormat], None] | None = None,
 ) -> list[RewritingTask]:
     """Return the sentences of files (`-`: standard input), with their trees line by line.
 
     Arguments:
         trees: path of their trees; None: no trees.
         as_is: take what looks like another format, too.
+        text_format: `lines` for tokenised sentences, kept as they are; `text` for running text,
+            which is cut into tokens; where None `text` if marks stand at words in the beginning
+            of a file, and there are no trees.
+        report: called with the format of each file.
 
     Raises:
         InputError: a file cannot be read, is not UTF-8, looks like something else than plain text
             and is not to be taken `as_is`, there are more than 2,000,000 sentences, or there
             are more or fewer trees.
     """
+    if trees is not None:
+        text_format = text_format or "lines"
     tasks: list[RewritingTask] = []
     for path in paths:
-        for number, raw in read_text_lines(path, as_is):
+        tokenised = read_tokenised(path, as_is, text_format)
+        if report is not None:
+            report(tokenised.text_format)
+        for number, text in tokenised.lines:
             where = f"{file_label(path)}, line {number}"
             if len(tasks) == _MOST_SENTENCES:
                 raise InputError(
                     f"{where}: is sentence {_MOST_SENTENCES + 1:,}: rewrite at most "
                     f"{_MOST_SENTENCES:,} at a time, in several runs"
                 )
-            tasks.append(RewritingTask(len(tasks) + 1, decoded_line(raw, where), where, None))
+            tasks.append(RewritingTask(len(tasks) + 1, text, where, None))
     if trees is None:
         return tasks
     texts = [decoded_line(raw, f"{trees}, line {number}") for number, raw in read_lines(trees)]

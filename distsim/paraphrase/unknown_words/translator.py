@@ -9,18 +9,18 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distsim.base.arguments import Copies, OnError, check_types
+from distsim.base.arguments import Copies, OnError, TextFormat, check_types
 from distsim.base.errors import InputError, ParameterError, check_interrupted, counted
 from distsim.base.parallel import Progress, no_progress
-from distsim.corpus.lines import read_line_blocks, read_lines
+from distsim.corpus.lines import TokenisedLines, read_line_blocks, read_lines, read_tokenised
 from distsim.corpus.sources import file_label, spooled
 from distsim.grammar.fields import InvalidLines, LineFaultError
 from distsim.grammar.formats import guess_format
@@ -36,7 +36,12 @@ from distsim.paraphrase.unknown_words.translation_candidates import (
     TranslationCandidates,
     TranslationFeatures,
 )
-from distsim.paraphrase.unknown_words.words import KnownWords, language_doubt, read_text
+from distsim.paraphrase.unknown_words.words import (
+    KnownWords,
+    language_doubt,
+    normal_tokens,
+    writing_doubt,
+)
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 from distsim.storage import checksum_of_settings, resumable_part, scratch_folder
 from distsim.storage.files import STANDARD_OUTPUT, is_stream, open_output
@@ -99,6 +104,9 @@ class UnknownWordOptions:
         probability: the feature that is p(e|f), by name or number from 0; where None the one that
             Moses, Thrax or cdec writes, else all rules of a word count the same.
         hidden: known words of which the ranking is learned, the rarest ones.
+        text_format: `lines` for a tokenised text, `text` for running text, which is cut into
+            tokens and, if the table has no capitals, written in small letters; where None `text`
+            if marks stand at words in its beginning.
 
     Raises:
         ParameterError: a number is out of range.
@@ -112,6 +120,7 @@ class UnknownWordOptions:
     least: float = 0.01
     probability: str | None = None
     hidden: int = 900
+    text_format: TextFormat | None = None
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -136,7 +145,9 @@ class UnknownWordReport:
         old_entries, new_entries: rules. resumed: words whose answers an earlier run had found.
         n_scores: of a rule, now. of_grammar: the table is of Joshua, Thrax or cdec.
         named: its features have names.
-        doubts: sentences about tables that seem to be of another language.
+        doubts: sentences about tables that seem to be of another language, and a text that seems
+            to be written otherwise than the table's.
+        text_format: how the text was read. lowered: whether its capitals were made small.
         is_sorted: whether the table was in order, so that it still is. faulty: invalid lines.
 
     >>> UnknownWordReport(new_entries=3).words
@@ -153,6 +164,8 @@ class UnknownWordReport:
     of_grammar: bool = False
     named: bool = False
     doubts: list[str] = field(default_factory=list)
+    text_format: TextFormat = "lines"
+    lowered: bool = False
     is_sorted: bool = True
     faulty: InvalidLines = field(default_factory=lambda: InvalidLines("-"))
 
@@ -198,6 +211,7 @@ def augment_unknown_words(
     *,
     options: UnknownWordOptions | None = None,
     on_error: OnError = "stop",
+    text_output: str | Path | None = None,
     progress: Progress = no_progress,
 ) -> UnknownWordReport:
     """Write a translation table with rules for the words of a text that it lacks; return a report.
@@ -206,11 +220,13 @@ def augment_unknown_words(
 
     Arguments:
         table: a Moses phrase table, or rules of Joshua, Thrax or cdec; `-` for standard input.
-        text: tokenised as the translation system reads it, a sentence a line.
+        text: as the translation system reads it, a sentence a line; or running text.
         texts: tables of both languages.
         path: of the new table; compressed where the name says so; `-` for standard output.
         options: which rules are written. on_error: whether an invalid line stops the work, is
             kept as it is, or is dropped.
+        text_output: where the text is written as it was read, tokens between spaces, for the
+            decoder.
         progress: called with the step, how many are done, and of how many.
 
     Raises:
@@ -230,7 +246,8 @@ def augment_unknown_words(
     (['king'], 'king')
     """
     options = options or UnknownWordOptions()
-    _require_writable(path, (table, text))
+    for output in (path, *([] if text_output is None else [text_output])):
+        _require_writable(output, (table, text))
     tables = texts.tables()
     with spooled(table) as copy:
         work = _TranslationTable(copy, table, on_error, progress)
@@ -238,7 +255,11 @@ def augment_unknown_words(
         report = UnknownWordReport(of_grammar=work.of_grammar, is_sorted=order.is_sorted)
         doubts = (language_doubt(known, side, table) for side, table in tables.items())
         report.doubts = [doubt for doubt in doubts if doubt is not None]
-        unknown, sentences = _unknown_words(text, known, report)
+        with nullcontext() if text_output is None else open_output(text_output) as out:
+            lines = read_tokenised(text, text_format=options.text_format)
+            unknown, sentences = _unknown_words(lines, known, report, out)
+        doubt = writing_doubt(file_label(text), known, list(unknown))
+        report.doubts += [doubt] if doubt else []
         pivots = {}
         if texts.pivot is not None:
             pivots = _read_pivots(texts.pivot, {*known.rules, *unknown})
@@ -376,16 +397,27 @@ def _n_scores(entry: RuleLine) -> int:
 
 
 def _unknown_words(
-    text: str | Path, known: KnownWords, report: UnknownWordReport
+    lines: TokenisedLines, known: KnownWords, report: UnknownWordReport, out: BinaryIO | None
 ) -> tuple[dict[str, int], list[list[str]]]:
     """Return the words with letters that have no rule, with their occurrences, and the sentences.
 
     The words are in text order. Of a very long text only the first sentences are returned.
+
+    Arguments:
+        lines: the text. out: where it is written as it was read.
     """
+    is_running = lines.text_format == "text"
+    report.text_format = lines.text_format
+    report.lowered = is_running and all(word == word.lower() for word in known.rules)
     count_of_word: dict[str, int] = {}
     sentences: list[list[str]] = []
     n_kept = 0
-    for _, words in read_text(text):
+    for _, line in lines.lines:
+        words = line.split()
+        if is_running:
+            words = normal_tokens(words, lower=report.lowered)
+        if out is not None:
+            out.write(" ".join(words).encode() + b"\n")
         if n_kept < _MOST_KEPT:
             sentences.append([sys.intern(word) for word in words])
             n_kept += len(words)

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from distsim.base.arguments import in_range
+from distsim.base.arguments import TextFormat, in_range
 from distsim.base.errors import InputError, ParameterError, counted
 from distsim.comparison.mapping import MapOptions, WordSpace, fit_map
-from distsim.corpus.lines import decoded_line, read_lines, read_text_lines
-from distsim.corpus.normaliser import escape, escape_separators, has_escapes
+from distsim.corpus.lines import decoded_line, read_lines, read_tokenised
+from distsim.corpus.normaliser import Normaliser, escape, escape_separators, has_escapes
 from distsim.corpus.sources import file_label, spooled
 from distsim.grammar.fields import InvalidLines, LineFaultError, tokens
 from distsim.grammar.formats.grammar_format import RuleLine
@@ -34,34 +34,39 @@ from distsim.signatures.projections.learn import unit_rows
 from distsim.signatures.table import StoredTable
 
 
-def read_text(path: str | Path, as_is: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, tokens) of a tokenised text, as the translation system reads it.
+class PhrasesNotKnown(NamedTuple):
+    """What of a text is unknown.
 
-    Arguments:
-        path: of the text, `-` for standard input.
-        as_is: take what looks like another format, too.
-
-    Raises:
-        InputError: a line is not UTF-8, or the file cannot be read or looks like something else
-            than plain text and is not to be taken `as_is`.
+    counts: of each phrase that is not known, in order of the text. text_format: how it was read.
+    lowered: whether its capitals were made small, as those of all that is known are.
     """
-    label = file_label(path)
-    for number, line in read_text_lines(path, as_is):
-        yield number, decoded_line(line, f"{label}, line {number}").split()
+
+    counts: dict[str, int]
+    text_format: TextFormat
+    lowered: bool
 
 
 def unknown_phrases(
-    text: str | Path, known: str | Path, longest: int, as_is: bool = False
-) -> dict[str, int]:
-    """Return the phrases of a text that are not known, with their counts, in order of the text.
+    text: str | Path,
+    known: str | Path,
+    longest: int,
+    as_is: bool = False,
+    text_format: TextFormat | None = None,
+) -> PhrasesNotKnown:
+    """Return the phrases of a text that are not known.
+
+    Running text is cut into tokens and normalised as the text of a corpus; its capitals are made
+    small if what is known has none.
 
     Arguments:
-        text: tokenised, a sentence a line.
+        text: a sentence a line.
         known: a phrase table (told by its ` ||| `), whose source sides are known, or a
             vocabulary, a word or phrase a line, up to a tab where there is one. Streamed: only
             the text's own phrases are held.
         longest: phrases of 1 to so many tokens.
         as_is: take a text that looks like HTML, XML, JSON or a table.
+        text_format: `lines` for tokenised text, `text` for running text; where None `text` if
+            marks stand at words.
 
     Raises:
         InputError: a file cannot be read or is malformed; file and line are named.
@@ -69,14 +74,36 @@ def unknown_phrases(
     """
     in_range(longest, "longest phrases", 1, LONGEST_PHRASE)
     count_of_phrase: dict[str, int] = {}
-    for _, words in read_text(text, as_is):
+    lines = read_tokenised(text, as_is, text_format)
+    may_lower = lines.text_format == "text"
+    for _, line in lines.lines:
+        words = line.split()
+        if lines.text_format == "text":
+            words = normal_tokens(words, lower=False)
         for begin in range(len(words)):
             for end in range(begin + 1, min(begin + longest, len(words)) + 1):
                 phrase = " ".join(words[begin:end])
                 count_of_phrase[phrase] = count_of_phrase.get(phrase, 0) + 1
+    lowered: Counter[str] = Counter()
+    if may_lower:
+        for phrase, n in count_of_phrase.items():
+            lowered[phrase.lower()] += n
     for phrase in known_phrases(known):
         count_of_phrase.pop(phrase, None)
-    return count_of_phrase
+        may_lower = may_lower and phrase == phrase.lower()
+        lowered.pop(phrase, None)
+    return PhrasesNotKnown(
+        dict(lowered) if may_lower else count_of_phrase, lines.text_format, may_lower
+    )
+
+
+def normal_tokens(tokens: Sequence[str], *, lower: bool) -> list[str]:
+    """Return the normal forms of tokens of running text, without those that have none.
+
+    Arguments:
+        lower: make capitals small.
+    """
+    return list(filter(None, map(Normaliser(lower=lower).token, tokens)))
 
 
 def known_phrases(path: str | Path) -> Iterator[str]:
@@ -327,6 +354,27 @@ def language_doubt(known: KnownWords, side: str, table: StoredTable) -> str | No
     return (
         f"{table.path}: has {n_known:,} of the {asked} of the table: is it of the {language} "
         "language? Expect little if not"
+    )
+
+
+_OTHERWISE_WRITTEN = 0.1  # of the unknown words, known ones in small letters or with marks off
+_MARKS = "\"'“”‘’«»„.,;:!?()[]…、。"
+
+
+def writing_doubt(text: str, known: KnownWords, unknown: Sequence[str]) -> str | None:
+    """Return a sentence where unknown words are known in small letters or without marks, or None.
+
+    Arguments:
+        text: as it is called. known: of the translation table. unknown: words of the text.
+    """
+    n = sum(
+        word.lower() in known.rules or word.strip(_MARKS).lower() in known.rules for word in unknown
+    )
+    if n <= _OTHERWISE_WRITTEN * len(unknown):
+        return None
+    return (
+        f"{text}: {n:,} of {counted(len(unknown), 'unknown word')} are known in small letters or "
+        "without the marks at them: write the text as the table's was, in words and letters"
     )
 
 
