@@ -205,7 +205,7 @@ _DOCBOOK = re.compile(r"docbook\.org/ns/docbook|-//OASIS//DTD DocBook", re.I)
 # A structure of a vertical file: what ends, its name, its attributes, whether it is empty.
 TAG_LINE = re.compile(
     r"<(/?)([A-Za-z_][\w.:-]*)"
-    r"((?:\s+[\w.:-]+\s*=\s*(?:\"[^\"\t]*\"|'[^'\t]*'))*)\s*(/?)>\s*"
+    r"((?:\s+[\w.:-]+\s*=\s*(?:\"[^\"\t]*\"|'[^'\t]*'|[^\s\"'<>=]*[^\s\"'<>=/]))*)\s*(/?)>\s*"
 )
 _VERTICAL_NAMES = {"s", "text", "doc", "document", "g", "p", "article", "sentence"}
 _SRT = re.compile(r"\s*\d+\s*\n\s*\d+:\d\d:\d\d[,.]\d+\s*-->\s*\d+:\d\d:\d\d")
@@ -243,6 +243,7 @@ _READ_BY_INDEX = {
     "a vertical file": "vertical", "SubRip subtitles": "subtitles", "WebVTT subtitles": "subtitles",
     "ASS subtitles": "subtitles",
 }  # fmt: skip
+RETURNS_ALONE = "text whose lines end in carriage returns alone"
 _PANDOC = "convert it first (pandoc -t plain FILE -o FILE.txt)"
 _REMEDIES = {
     "PDF": "convert it first (pdftotext FILE.pdf)",
@@ -251,8 +252,7 @@ _REMEDIES = {
     "a ZIP archive": "unpack it first",
     "JSON": "write an object a line (jq -c '.[]' FILE > FILE.jsonl), or take the file as it is "
     "with `as_is`",
-    "text whose lines end in carriage returns alone": "convert them first "
-    "(tr '\\r' '\\n' < FILE > FILE.txt)",
+    RETURNS_ALONE: "convert them first (tr '\\r' '\\n' < FILE > FILE.txt)",
     "binary data": "leave it out, or name the encoding of a text with `encoding`",
     "TMX": "give its two languages to `distsim align`: FILE.tmx:en FILE.tmx:de",
     "XLIFF": "convert it to TMX or to text first (Translate Toolkit)",
@@ -308,8 +308,8 @@ def looks_like(head: bytes, is_whole: bool) -> str | None:
         return wide
     if head.count(0) > max(_FEW_NULS, _MOST_NULS * len(head)):
         return "binary data"
-    if b"\n" not in head and head.count(b"\r") > 1:
-        return "text whose lines end in carriage returns alone"
+    if has_returns_alone(head):
+        return RETURNS_ALONE
     text = head.decode(errors="replace").replace("\r\n", "\n")
     start = text[_BEFORE.match(text).end() :]  # type: ignore[union-attr]
     if not start:
@@ -327,6 +327,29 @@ def looks_like(head: bytes, is_whole: bool) -> str | None:
         return "a vertical file"
     format_name = _markup(start, text) if "<" in text else None
     return format_name or _json(start, is_whole) or _table(rows, is_whole)
+
+
+def has_returns_alone(head: bytes) -> bool:
+    """Return whether the lines of a text end in carriage returns alone, as on a Mac long ago.
+
+    Arguments:
+        head: first bytes of a file.
+    """
+    return b"\n" not in head and head.count(b"\r") > 1
+
+
+def legible(head: bytes) -> bytes:
+    """Return the first bytes of a file as UTF-8 whose lines end in newlines, for `looks_like`.
+
+    Arguments:
+        head: of UTF-16 or UTF-32 with or without a mark, or with carriage returns alone; or others.
+
+    >>> legible("WEBVTT\\r\\rking".encode("utf-16"))
+    b'WEBVTT\\n\\nking'
+    """
+    if wide := wide_encoding(head):
+        head = codecs.getincrementaldecoder(wide)().decode(head).encode()
+    return head.replace(b"\r", b"\n") if has_returns_alone(head) else head
 
 
 def wide_encoding(head: bytes) -> str:

@@ -283,6 +283,60 @@ def test_a_wrong_ending_hides_no_unmistakable_format(tmp_path, run, name, text, 
         assert f"{name}: looks like " in err and err.count("\n") == 1
 
 
+VTT = "WEBVTT\n\n00:01.000 --> 00:02.000\nTea.\n"
+KINGS_PAGE = "<!DOCTYPE html>\n<html><body><p>the king ran</p></body></html>\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("a.vrt", KINGS_PAGE, "html"),
+        ("a.vert", "id,text\n1,the king ran\n2,a\n3,b\n4,c\n", "csv"),
+        ("a.vrt", SRT, "subtitles"), ("a.html", SRT, "subtitles"), ("a.html", VTT, "subtitles"),
+        ("a.vrt", CONLLU, "conllu"), ("a.conllu", VERTICAL, "vertical"),
+        ("a.vrt", VERTICAL, "vertical"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("encoding", ["utf-8", "cr", "utf-16", "utf-32"])
+def test_a_wrong_ending_is_read_by_its_content_or_refused(
+    tmp_path, run, name, text, kind, encoding
+):  # fmt: skip
+    text = text.decode() if isinstance(text, bytes) else text
+    data = text.replace("\n", "\r").encode() if encoding == "cr" else text.encode(encoding)
+    path = write(tmp_path, name, data)
+    (source,) = find_sources([path])
+    assert format_of(source) == kind
+    if kind == "html":  # whose reader is of an extra
+        return
+    good = write(tmp_path, "good", text.encode())
+    run("index", "build", good, "-o", tmp_path / "good.i", "--format", kind)
+    _, err = run("index", "build", path, "-o", tmp_path / "i", status=None)
+    if (tmp_path / "i").exists():
+        expected = CorpusIndex.open(tmp_path / "good.i")
+        assert CorpusIndex.open(tmp_path / "i").n_tokens == expected.n_tokens > 0
+    else:
+        remedies = ("carriage returns alone: convert", "not UTF-8", "-f UTF")
+        assert err.count("distsim: ") == 1 and any(remedy in err for remedy in remedies)
+
+
+@pytest.mark.parametrize(
+    "text", ["the king ran\nto the sea\n" * 9, "<doc>\nthe king ran\n</doc>\n"]
+)
+def test_lines_of_several_words_are_no_vertical_file(tmp_path, run, text):
+    path = write(tmp_path, "a.vrt", text.encode())
+    _, err = run("index", "build", path, "-o", tmp_path / "i", status=1)
+    assert "a.vrt: has lines of several words, wanted a token a line" in err and "--format" in err
+
+
+def test_an_attribute_of_a_structure_may_be_without_quotation_marks(tmp_path):
+    text = "<doc year=1990 id=b url='a/b'>\n<s>\nthe\tDT\n<g/>\nking\tNN\n</s>\n</doc>\n"
+    path = write(tmp_path, "a.vrt", text.encode())
+    index = CorpusIndex.build(
+        path, tmp_path / "i", options=IndexOptions("lines", file_format="vertical")
+    )
+    assert index.n_tokens == 2 and index.select(where=["year=1990"]).count("the king") == 1
+
+
 def test_text_whose_lines_end_in_carriage_returns_is_refused(tmp_path, run):
     path = write(tmp_path, "a.txt", b"the king\rthe queen\r")
     _, err = run("index", "build", path, "-o", tmp_path / "i", status=1)

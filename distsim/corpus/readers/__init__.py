@@ -11,7 +11,10 @@ from distsim.base.errors import InputError
 from distsim.corpus.documents import Document
 from distsim.corpus.plain_text import (
     HEAD_BYTES,
+    RETURNS_ALONE,
     guess_format,
+    has_returns_alone,
+    legible,
     looks_like,
     remedy,
     wide_encoding,
@@ -53,6 +56,9 @@ _UNMISTAKABLE = {
     "TMX", "TEI", "DocBook", "ALTO", "XLIFF", "PAGE XML", "FictionBook", "a dump of a wiki", "PDF",
     "RTF", "Parquet", "EPUB", "ODT", "docx", "JSON lines",
 }  # fmt: skip
+# What a file of annotated text is not, whatever its name ends in; it may look like TSV.
+_NO_ANNOTATIONS = _UNMISTAKABLE | {"HTML", "CSV", "CoNLL-U", "a vertical file"}
+_OF_LINES = (JSONL, CONLLU, VERTICAL)  # CSV and TSV name the line
 _BEGINNING = 1 << 11  # bytes that show one of them
 _MOST_LOOKED_AT = 1000  # files whose beginnings tell how plain text is cut
 
@@ -100,9 +106,12 @@ def find_documents(
 
 
 def _documents(reader: Reader, options: ReadOptions, source: Source) -> Iterator[Document]:
-    wide = "" if source.encoding else wide_encoding(read_head(source))
-    if wide.endswith(("LE", "BE")):  # bytes of which most are valid UTF-8
-        options.skip(InputError(f"{source.label}: looks like {wide}: {remedy(wide)}"))
+    head = read_head(source)
+    looks = "" if source.encoding else wide_encoding(head)
+    if not looks.endswith(("LE", "BE")):  # else bytes of which most are valid UTF-8
+        looks = RETURNS_ALONE if reader in _OF_LINES and has_returns_alone(head) else ""
+    if looks:
+        options.skip(InputError(f"{source.label}: looks like {looks}: {remedy(looks)}"))
         return
     yield from reader.read(source, options)
 
@@ -118,11 +127,13 @@ def format_of(source: Source) -> str:
         suffixes.pop()
     suffix = suffixes[-1] if suffixes else ""
     head = read_head(source)
+    is_whole, head = len(head) < HEAD_BYTES, legible(head)
     looks = looks_like(head[:_BEGINNING], is_whole=False)
     for name, reader in READERS.items():
-        if suffix in reader.suffixes and (looks in reader.looks or looks not in _UNMISTAKABLE):
+        others = _NO_ANNOTATIONS if reader.annotates else _UNMISTAKABLE
+        if suffix in reader.suffixes and (looks in reader.looks or looks not in others):
             return name
-    looks = looks_like(head, len(head) < HEAD_BYTES)
+    looks = looks_like(head, is_whole)
     return next(
         (
             name

@@ -132,7 +132,7 @@ CONLLU = Reader(
 
 
 _MOST_TOKENS = 1 << 12  # of a sentence whose end nothing shows
-_ATTRIBUTE = re.compile(r"([\w.:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_ATTRIBUTE = re.compile(r"([\w.:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>=]*[^\s\"'<>=/]))")
 _NAMED_COLUMNS = re.compile(r"<!--.*?positional-attributes:\s*(.*?)\s*-->")
 _DOCUMENTS = ("text", "doc", "document", "article")
 _SENTENCES = ("s", "sentence", "sent")
@@ -361,8 +361,8 @@ class _VerticalDocuments:
             self._paragraph = 0 if name in _PARAGRAPHS and not ends else None
         if not ends:
             values = {
-                key: unescape(double or single)
-                for key, double, single in _ATTRIBUTE.findall(attributes)
+                key: unescape(double or single or bare)
+                for key, double, single, bare in _ATTRIBUTE.findall(attributes)
             }
             of_document = name == self._layout.document
             if of_document:
@@ -386,8 +386,23 @@ class _VerticalDocuments:
         return name == self._layout.document or name not in _PARTS
 
 
+def _no_vertical(head: bytes, layout: Layout) -> str:
+    """Return why a file can be no vertical file, empty where it may be one."""
+    rows = [line for line in head.splitlines() if line.strip() and not line.startswith(b"<")]
+    if layout.n_columns == 1 and sum(b" " in row.strip() for row in rows) * 2 > len(rows):
+        return (
+            "has lines of several words, wanted a token a line, its columns between tabs: name "
+            "its own format with `file_format`"
+        )
+    return ""
+
+
 def _read_vertical(source: Source, options: ReadOptions) -> Iterator[Document]:
-    layout = layout_of(read_head(source), options.columns, options.document_name)
+    head = read_head(source)
+    layout = layout_of(head, options.columns, options.document_name)
+    if doubt := _no_vertical(head, layout):
+        options.skip(InputError(f"{source.label}: {doubt}"))
+        return
     reading = _VerticalDocuments(source, options, layout)
     for number, data in read_lines(source):
         place = f"{source.label}, line {number}"

@@ -32,6 +32,7 @@ _EVENT = re.compile(r"^\s*Dialogue:.*,", re.M)  # of ASS
 _EVENT_FIELDS = [
     *("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
 ]  # fmt: skip
+_RETURNS = re.compile(r"\r\n?")
 _NOTES = ("NOTE", "STYLE", "REGION")
 _SAID_AT = re.compile(r"<\d+:[\d:.]+>")  # inside of a line, where each word is said
 _MAX_SUBTITLES_A_LINE = 20  # subtitles in one line
@@ -44,7 +45,7 @@ def _read(source: Source, options: ReadOptions) -> Iterator[Document]:
         size = _MOST_BYTES // 1000**2
         options.skip(InputError(f"{source.label}: is longer than {size} MB: are these subtitles?"))
         return
-    text = decoded(data, source.label)
+    text = _RETURNS.sub("\n", decoded(data, source.label))
     if text.lstrip().startswith("WEBVTT") or _first_times(text):
         subtitles = list(_cues(text.splitlines(), source.label, options))
     elif _EVENT.search(text):
