@@ -76,6 +76,8 @@ def measure(figures: Figures, name: str, n_pairs: int, given: Any) -> None:
             "--work", given.work)  # fmt: skip
     figures.add(name, pairs=n_pairs)
     for stage in stages_of(name, files, given):
+        if given.only and stage.name not in given.only:
+            continue
         figures.measure(name, stage.name, stage.command, stage.output)
         if stage.used is not None:
             shutil.rmtree(stage.used) if stage.used.is_dir() else stage.used.unlink(True)
@@ -118,6 +120,7 @@ def main() -> None:
     arguments.add_argument("--sizes", type=float, nargs="+", default=[1e5, 1e6])
     arguments.add_argument("--hiero", type=float, default=1e5, help="the most pairs")
     arguments.add_argument("--links", action="store_true", help="do not learn them")
+    arguments.add_argument("--only", nargs="+", help="stages, as in the table; all by default")
     arguments.add_argument("--set", nargs="*", default=[], help="of the extraction")
     arguments.add_argument("--memory", default="2G")
     given = arguments.parse_args()

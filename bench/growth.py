@@ -11,6 +11,7 @@ that was killed goes on with the stage that was not finished. Indexes and tables
 """
 
 import json
+import os
 import re
 import sys
 import time
@@ -61,13 +62,12 @@ def real_text(data: Path, output: Path) -> None:
 
 
 def bytes_of(path: Path, without: str = "") -> int:
-    """Return the bytes of a file or of all files in a folder."""
-    files = path.rglob("*") if path.is_dir() else [path]
+    """Return the bytes of a file or of all files in a folder, some of which may go meanwhile."""
+    files = [path] if path.is_file() else [Path(a) / b for a, _, c in os.walk(path) for b in c]
     n = 0
     for file in files:
-        with suppress(FileNotFoundError):  # a temporary file of a running stage
-            if file.is_file() and not (without and without in file.parts):
-                n += file.stat().st_size
+        with suppress(FileNotFoundError):
+            n += file.stat().st_size if not without or without not in file.parts else 0
     return n
 
 

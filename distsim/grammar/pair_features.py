@@ -184,25 +184,19 @@ def pair_kind(source: Sequence[str], target: Sequence[str], language: Inflection
     >>> pair_kind(["the", "city"], ["cities"], english), pair_kind(["city"], ["town"], english)
     ('inflection', 'content')
     """
-    shared = Counter(source) & Counter(target)
-    left = [word for word in _others(source, shared) if not _is_function(word, language)]
-    right = [word for word in _others(target, shared) if not _is_function(word, language)]
+    only_source, only_target = [], list(target)
+    for word in source:
+        if word in only_target:
+            only_target.remove(word)
+        else:
+            only_source.append(word)
+    left = [word for word in only_source if not _is_function(word, language)]
+    right = [word for word in only_target if not _is_function(word, language)]
     if not left and not right:
         return "function"
     if len(left) != len(right) or len(left) > _MOST_PAIRED:
         return "content"
     return "inflection" if _all_paired(left, right, language) else "content"
-
-
-def _others(words: Sequence[str], shared: Counter[str]) -> list[str]:
-    """Return the words without as many of each as both sides have, the first ones."""
-    left, others = shared.copy(), []
-    for word in words:
-        if left[word] > 0:
-            left[word] -= 1
-        else:
-            others.append(word)
-    return others
 
 
 def _is_function(word: str, language: Inflections) -> bool:

@@ -1,13 +1,15 @@
 """The large bitexts of the benchmarks: copies in which linked words are changed together."""
 
 import lzma
+import os
 import re
+import shutil
 
 import numpy as np
 import pytest
 
 from bench import bitext_growth, large_bitext
-from bench.growth import Figures
+from bench.growth import Figures, bytes_of
 from bench.large_bitext import LargeBitext, real_pairs
 from distsim import build_bitext
 from distsim.bitext.bitext_builder import Given
@@ -102,6 +104,23 @@ def test_real_pairs_are_english_first_and_in_a_fixed_order(tmp_path):
     assert sorted(pairs) == sorted(
         (f"{en} {number}", f"{fr} {number}") for number in range(4) for en, fr in expected
     )
+
+
+def test_bytes_of_a_folder_whose_files_go_meanwhile(tmp_path, monkeypatch):
+    for name in ("a/1", "a/b/2", "signatures/3"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"xx")
+    assert bytes_of(tmp_path) == 6 and bytes_of(tmp_path, "signatures") == 4
+    assert bytes_of(tmp_path / "a/1") == 2 and bytes_of(tmp_path / "no") == 0
+    walk = os.walk
+
+    def walked(path):
+        for folder, folders, files in walk(path):
+            yield folder, folders, files
+            shutil.rmtree(tmp_path / "a", ignore_errors=True)
+
+    monkeypatch.setattr("os.walk", walked)
+    assert bytes_of(tmp_path) == 2
 
 
 def test_a_stage_with_figures_is_not_measured_again(tmp_path, bitext):

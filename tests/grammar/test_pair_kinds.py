@@ -21,6 +21,9 @@ CASES = [
     ("The man", "a man", "function"),
     ("2001", "2002", "content"),
     ("one two three four five", "ones twos threes fours fives", "content"),
+    ("the the man", "the man", "function"),  # one of the two is left over
+    ("city city man", "man city towns", "content"),
+    ("man city city", "cities man city", "inflection"),
 ]
 
 

@@ -412,9 +412,14 @@ class _SpooledRules:
         """
         numbers = np.zeros(len(block), np.uint8)
         wanted = [PAIR_KINDS.index(kind) for kind in self._kinds or PAIR_KINDS]
+        begins, (middles, ends) = block.begins.tolist(), block.token_stops.T.tolist()
+        starts, stops, text = block.starts.tolist(), block.stops.tolist(), block.text
         for n in np.flatnonzero(fine).tolist():
-            source, target = block.side_texts(n)
-            numbers[n] = PAIR_KINDS.index(pair_kind(source.split(), target.split(), self._language))
+            source, target = (
+                text[starts[first] : stops[last - 1]].decode().split()
+                for first, last in ((begins[n], middles[n]), (middles[n], ends[n]))
+            )
+            numbers[n] = PAIR_KINDS.index(pair_kind(source, target, self._language))
         counts = np.bincount(numbers[fine], minlength=len(PAIR_KINDS)).tolist()
         for kind, count in zip(PAIR_KINDS, counts, strict=True):
             self.pair_kinds[kind] += count
@@ -597,8 +602,9 @@ def _lines_with_kinds(block: RuleBlock, pair_kinds: np.ndarray) -> list[bytes]:
     texts = [f" {KIND_FEATURE}={kind}".encode() for kind in PAIR_KINDS]
     has_names = (block.feature_kinds & NAMED != 0) & (block.status == 0)
     known = f"{KIND_FEATURE}=".encode()
+    is_anywhere = known in block.text
     added = [
-        texts[number] if named and known not in block.feature_text(n) else b""
+        texts[number] if named and not (is_anywhere and known in block.feature_text(n)) else b""
         for n, (number, named) in enumerate(
             zip(pair_kinds.tolist(), has_names.tolist(), strict=True)
         )
