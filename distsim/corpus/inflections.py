@@ -19,7 +19,7 @@ from distsim.corpus.vocabulary import hash_texts
 NONE = "none"
 DEFAULT = "english"
 OF_LANGUAGE = {"en": "english", "de": "german", "es": "spanish", "fr": "french"}  # what ships
-_CACHED_WORDS = 1 << 16
+_CACHED_WORDS = 1 << 14  # of some 600 bytes each
 _SHORTEST = 2
 RAREST_BASE = 100  # a base word occurs at least a hundredth as often as its form
 LEAST_ALIKE = 0.2  # the cosine of a base word and its form

@@ -1,5 +1,7 @@
 """Inflections of the languages that ship, and the language of a text."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,19 @@ def test_what_is_listed_is_found_again(language):
             if form not in rules._words:
                 assert base in rules.bases(form, lambda word: True), (base, form)
         assert again.forms(base) == rules.forms(base)
+
+
+def test_what_is_kept_of_words_is_bounded():
+    """A server that is asked about ever new words would keep the forms of all."""
+    inflections = Inflections.open("english")
+    caches = [inflections.forms, inflections.all_bases, inflections._regular_bases]
+    tracemalloc.start()
+    for number in range(20_000):
+        for kept in caches:
+            kept(f"w{number}ed")
+    n_bytes = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert n_bytes < 20 << 20 and {kept.cache_info().currsize for kept in caches} == {1 << 14}
 
 
 def test_the_file_of_english_lists_verbs_that_are_their_own_past_or_participle():

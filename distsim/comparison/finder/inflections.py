@@ -17,7 +17,7 @@ from distsim.comparison.measures import cosine
 from distsim.corpus.inflections import LEAST_ALIKE, RAREST_BASE, Inflections, base_words
 from distsim.signatures.table import StoredTable
 
-_CACHED_WORDS = 1 << 16
+_CACHED_WORDS = 1 << 14
 _CACHED_VECTORS = 1 << 12  # 8 MB
 _FORM_POWER = 0.25  # of a form's count, its weight in the vector of its word
 _RAREST_OF_FUNCTION = 0.005  # a form of a function word, of its occurrences: liked, not ins
