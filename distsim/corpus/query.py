@@ -247,7 +247,10 @@ class Lookup:
                 if touching and all(touching[first : stop - 1]):
                     cuts = self._of_piece("".join(pieces[first:stop]), "".join(plain[first:stop]))
                 else:
-                    cuts = self._apart("".join(plain[first:stop])) if is_word else []
+                    word = "".join(plain[first:stop])
+                    cuts = self._apart(word) if is_word else []
+                    if is_word and word.startswith("'"):  # ' t of Dutch
+                        cuts = self._rows([word]) + cuts
                 steps.append((stop, together + cuts))
             steps.append((first + 1, self._of_piece(pieces[first], plain[first])))
             ways[first] = list(dict.fromkeys(

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distsim import CorpusIndex, ParameterError, SignatureTable
@@ -122,6 +122,7 @@ def test_forms_with_blanks_and_dotted_letters(tmp_path):
         assert len(index.query(query)) == 1, query
 
 
+@settings(deadline=None)  # the first use loads a kernel
 @given(
     st.text("ab1A'`-é ", min_size=1, max_size=8), st.booleans(), st.booleans(), st.booleans(),
     st.sampled_from([True, None]), st.booleans(),
@@ -209,6 +210,14 @@ def test_an_apostrophe_that_stands_apart_may_be_one_inside_a_word(tmp_path, type
         assert index.count("the ' king ' said") == 1 and index.count("the ' queen") == 0
     lookup = Lookup(Normaliser(), "text", {"a"}.__contains__)
     assert [lookup.readings(text) for text in ("'", "a '")] == [[("'",)], [("a", "'")]]
+
+
+@pytest.mark.parametrize("typed", ["' t", "’ t", "&apos; T", "' t ran", "so ’ t"])
+def test_an_apostrophe_that_stands_apart_may_be_the_first_of_a_word(tmp_path, typed):
+    (tmp_path / "t.txt").write_text("so 't ran .\nthe ' king ' ran .\n", encoding="utf-8")
+    index = CorpusIndex.build(tmp_path / "t.txt", tmp_path / "i", options=IndexOptions("lines"))
+    assert index.count(typed) == 1 and index.count("' king") == index.count("the ' king ' ran") == 1
+    assert index.count(["' queen", "the ' ran"]).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("typed", ["'s", "’s", "'S"])
