@@ -102,13 +102,17 @@ class Figures:
     def __init__(self, work: Path) -> None:
         self._work = work
         self._notes = work / "growth.json"
-        is_there = self._notes.exists()
-        self.sizes: dict[str, dict[str, Any]] = (
-            json.loads(self._notes.read_text("utf-8")) if is_there else {}
-        )
+        self.sizes = self._read()
+
+    def _read(self) -> dict[str, dict[str, Any]]:
+        sizes: dict[str, dict[str, Any]] = {}
+        if self._notes.exists():
+            sizes = json.loads(self._notes.read_text("utf-8"))
+        return sizes
 
     def add(self, name: str, **facts: object) -> None:
-        """Keep facts about an input."""
+        """Keep facts about an input, beside what another run has written meanwhile."""
+        self.sizes = self._read()
         self.sizes.setdefault(name, {}).update(facts)
         with replacing(self._notes) as part:
             part.write_text(json.dumps(self.sizes, indent=1), "utf-8")

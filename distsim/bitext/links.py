@@ -1,5 +1,6 @@
 """Reads and writes links of sentence pairs as Pharaoh lines (`0-0 1-2 3-2-P`)."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from distsim.kernels.compiled import frozen
 class Links(NamedTuple):
     """Links of many sentence pairs.
 
-    pairs: int64[m, 2], (English position, other position), ascending within a pair of sentences
+    pairs: integers[m, 2], (English position, other position), ascending within a pair of sentences
     and each once. starts: int64[n + 1] into it. possible: bool[m], marked -P.
     """
 
@@ -86,21 +87,26 @@ def read_pharaoh(path: str | Path) -> Links:
     Raises:
         InputError: it cannot be read, or a piece is no link; file and line are named.
     """
+    return _joined(list(_parts(path)), np.int64)
+
+
+def _parts(path: str | Path) -> Iterator[Links]:
+    """Yield the links of some lines of a file at a time."""
     source = find_file(path)
-    pairs, possible = [np.empty((0, 2), np.int64)], [np.empty(0, bool)]
-    sizes = [np.zeros(1, np.uint32)]  # of a line each
     for block in read_blocks([source]):
         refuse_nul(block, source.path)
-        part = parse_pharaoh(block.text, source.path, block.first_line)
-        pairs.append(part.pairs)
-        possible.append(part.possible)
-        sizes.append(np.diff(part.starts).astype(np.uint32))
-    starts = np.cumsum(np.concatenate(sizes), dtype=np.int64)
-    return Links(np.concatenate(pairs), starts, np.concatenate(possible))
+        yield parse_pharaoh(block.text, source.path, block.first_line)
+
+
+def _joined(parts: list[Links], dtype: type) -> Links:
+    pairs = np.concatenate([np.empty((0, 2), dtype), *(part.pairs for part in parts)])
+    sizes = np.concatenate([[0], *(np.diff(part.starts) for part in parts)])
+    possible = np.concatenate([np.empty(0, bool), *(part.possible for part in parts)])
+    return Links(pairs, np.cumsum(sizes, dtype=np.int64), possible)
 
 
 def links_for(path: str | Path, pairs: Pairs, reversed_links: bool = False) -> Links:
-    """Return the links in a file for the retained pairs.
+    """Return the links in a file for the retained pairs, whose `pairs` are uint8.
 
     reversed_links: the file's links are (other, English).
 
@@ -108,34 +114,45 @@ def links_for(path: str | Path, pairs: Pairs, reversed_links: bool = False) -> L
         InputError: as read_pharaoh; the number of lines is not that of the pairs that were
             read; a link of a kept pair leads out of a sentence.
     """
-    links = read_pharaoh(path)
-    if reversed_links:
-        links = in_order(links.pairs[:, ::-1], links.starts, links.possible)
-    n_lines = links.starts.size - 1
+    n_lines, parts, fault = 0, [], ""
+    for part in _parts(path):
+        if reversed_links:
+            part = in_order(part.pairs[:, ::-1], part.starts, part.possible)
+        first, n_lines = n_lines, n_lines + part.starts.size - 1
+        rows, lengths = pairs.rows[first:n_lines], pairs.lengths_read[first:n_lines]
+        if fault or rows.size < n_lines - first:
+            continue  # only the number of lines is wanted
+        line = np.repeat(np.arange(rows.size), np.diff(part.starts))
+        kept = rows[line] >= 0
+        outside = kept & np.any(part.pairs >= lengths[line], axis=1)
+        if outside.any():
+            at = int(np.flatnonzero(outside)[0])
+            fault = _fault(first + line[at] + 1, part.pairs[at], lengths[line[at]], reversed_links)
+        sizes = np.diff(part.starts)[rows >= 0]
+        stays = part.pairs[kept].astype(np.uint8)  # here, since many links take much memory
+        parts.append(Links(stays, np.concatenate([[0], np.cumsum(sizes)]), part.possible[kept]))
     if n_lines != pairs.rows.size:
         raise InputError(
             f"{path} has {counted(n_lines, 'line')}, the bitext has "
             f"{counted(pairs.rows.size, 'pair')}: "
             "give a line of links for every pair that was read"
         )
-    line = np.repeat(np.arange(n_lines), np.diff(links.starts))
-    kept = pairs.rows[line] >= 0
-    lengths = pairs.lengths_read[line]
-    outside = kept & np.any(links.pairs >= lengths, axis=1)
-    if outside.any():
-        at = int(np.flatnonzero(outside)[0])
-        shown = "-".join(
-            str(p) if p < MOST_POSITION else f"{MOST_POSITION} (or more)"
-            for p in links.pairs[at][:: -1 if reversed_links else 1]
-        )
-        raise InputError(
-            f"{path}, line {line[at] + 1}: the link {shown} leads out of the pair "
-            f"({lengths[at, 0]} English tokens, {lengths[at, 1]} of the other side): positions "
-            "count from 0, English first; cut both sides as the links were made"
-        )
-    n_links = np.bincount(pairs.rows[line[kept]], minlength=pairs.counts.kept)
-    starts = np.concatenate([[0], np.cumsum(n_links)])
-    return Links(links.pairs[kept], starts, links.possible[kept])
+    if fault:
+        raise InputError(f"{path}, {fault}")
+    return _joined(parts, np.uint8)
+
+
+def _fault(line: int, link: np.ndarray, lengths: np.ndarray, is_reversed: bool) -> str:
+    """Return what is wrong with a link that leads out of its pair of sentences."""
+    shown = "-".join(
+        str(p) if p < MOST_POSITION else f"{MOST_POSITION} (or more)"
+        for p in link[:: -1 if is_reversed else 1]
+    )
+    return (
+        f"line {line}: the link {shown} leads out of the pair "
+        f"({lengths[0]} English tokens, {lengths[1]} of the other side): positions "
+        "count from 0, English first; cut both sides as the links were made"
+    )
 
 
 def pharaoh_text(bitext: Bitext) -> bytes:

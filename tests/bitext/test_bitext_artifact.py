@@ -1,6 +1,8 @@
 """Bitexts: two files and what is said of their pairs, read, kept, counted, refused."""
 
 import gzip
+import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from distsim import ArtifactError, extract_rules, storage
 from distsim.base.errors import InputError, ParameterError
 from distsim.bitext import bitext as bitext_module
+from distsim.bitext import links as links_module
 from distsim.bitext.bitext import Bitext
 from distsim.bitext.bitext_builder import Given, build_bitext
 from distsim.bitext.kernels.links import format_links, parse_links
@@ -15,6 +18,7 @@ from distsim.bitext.links import parse_pharaoh, pharaoh_text
 from distsim.bitext.sentence_pairs import BitextOptions, read_pairs
 from distsim.corpus import Normaliser
 from distsim.corpus.annotation import Constituent
+from distsim.corpus.lines import read_blocks
 from distsim.grammar.extraction import linked_text
 from distsim.kernels.compiled import frozen
 from distsim.output.verification import find_faults
@@ -147,6 +151,35 @@ def test_links_are_checked_and_turned_in_parts(written, tmp_path, monkeypatch, p
         with storage.change(path, storage.BITEXT) as writer:
             writer.add("links/pairs", wrong)
         assert any(fault in message for message in find_faults(path)), (place, value)
+
+
+@pytest.mark.parametrize("block_bytes", [1, 9, 20, 1 << 20])
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_links_are_read_in_parts(written, monkeypatch, block_bytes, is_reversed):
+    monkeypatch.setattr(links_module, "read_blocks", partial(read_blocks, block_bytes=block_bytes))
+    english, other = (
+        written(name, f"{text}\n" * 6) for name, text in (("e", "x y z"), ("f", "u v"))
+    )
+    english.write_text("x y z\n\n" + "x y z\n" * 4)  # the second pair is left out, with its links
+    pairs = read_pairs(english, other)
+    lines = ["0-0 2-1", "9-9", "", "1-1-P 0-1", "2-0 2-0-P", "0-0-P"]
+    if is_reversed:
+        lines = [re.sub(r"(\d)-(\d)", r"\2-\1", line) for line in lines]
+    path = written("links", "\n".join(lines))
+    links = links_module.links_for(path, pairs, is_reversed)
+    assert links.pairs.dtype == np.uint8
+    assert [[tuple(map(int, link)) for link in links.of(row)] for row in range(5)] == [
+        [(0, 0), (2, 1)], [], [(0, 1), (1, 1)], [(2, 0)], [(0, 0)],
+    ]  # fmt: skip
+    assert links.possible.tolist() == [False, False, False, True, False, True]
+    for wrong, message in (
+        ([*lines[:5], "0-0 2-2"], r"links, line 6: the link 2-2 leads out of the pair"),
+        ([*lines[:2], "7-0", *lines[3:5]], "has 5 lines, the bitext has 6 pairs"),
+        ([*lines[:2], "7-7", *lines[3:], "0-0"], "has 7 lines, the bitext has 6 pairs"),
+    ):
+        path.write_text("\n".join(wrong))
+        with pytest.raises(InputError, match=message):
+            links_module.links_for(path, pairs, is_reversed)
 
 
 def test_packed_files_escapes_and_running_text(tmp_path):

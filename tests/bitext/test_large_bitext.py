@@ -123,6 +123,13 @@ def test_bytes_of_a_folder_whose_files_go_meanwhile(tmp_path, monkeypatch):
     assert bytes_of(tmp_path) == 2
 
 
+def test_two_runs_keep_figures_in_one_folder(tmp_path):
+    runs = Figures(tmp_path), Figures(tmp_path)
+    for number in (0, 1, 0):
+        runs[number].add(str(number), pairs=number)
+    assert Figures(tmp_path).sizes == {"0": {"pairs": 0}, "1": {"pairs": 1}}
+
+
 def test_a_stage_with_figures_is_not_measured_again(tmp_path, bitext):
     output = tmp_path / "rules"
     command = ["extract", bitext.artifact.path, "--preset", "phrases", "--numeric", output]
