@@ -236,10 +236,9 @@ def _sides(
     Arguments:
         rules: int64, rows of the block. words: int64 per symbol, its number in texts, -1 for a gap.
     """
-    symbols = [
-        texts[word] if word >= 0 else f"[{gap}]"
-        for word, gap in zip(words.tolist(), block.gaps.tolist(), strict=True)
-    ]
+    n_gaps = int(block.gaps.max(initial=0)) + 1
+    names = np.array([*texts, *(f"[{gap}]" for gap in range(n_gaps))], object)
+    symbols = names[np.where(words >= 0, words, len(texts) + block.gaps)].tolist()
     begins = block.begins[rules].tolist()
     middles, ends = block.token_stops[rules].T.tolist()
     sources = [symbols[start:stop] for start, stop in zip(begins, middles, strict=True)]

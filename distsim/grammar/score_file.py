@@ -34,6 +34,8 @@ from distsim.grammar.scoring import (
 )
 from distsim.storage.files import open_output
 
+_PARSED_BYTES = 24 << 20  # of rules that are parsed once, for links and for scores
+
 
 @dataclass
 class FeatureCounts:
@@ -252,10 +254,11 @@ def trained(
     grammar_format: str | None,
     jobs: int | None,
     progress: Progress = no_progress,
-) -> tuple[RuleAligner, int | None]:
-    """Return the aligner with a link model, and the number of rules that it was trained on.
+) -> tuple[RuleAligner, int | None, dict[int, RuleBlock]]:
+    """Return the aligner with a link model, the number of rules that it was trained on, and rules.
 
-    The aligner as it is, and None, where it needs no model or no rule lacks links.
+    The aligner as it is, and None, where it needs no model or no rule lacks links. The rules are
+    the first blocks, by the number of their first line, which need not be parsed again.
 
     Arguments:
         path: a grammar. grammar_format: a name in distsim.grammar.formats.FORMATS; inferred from
@@ -266,12 +269,13 @@ def trained(
         InputError: the grammar cannot be read.
         ParameterError: there is no such format.
     """
+    parsed_blocks: dict[int, RuleBlock] = {}
     if not aligner.needs_training:
-        return aligner, None
+        return aligner, None, parsed_blocks
     blocks = read_line_blocks(path)
     first = next(blocks, None)
     if first is None:
-        return aligner, None
+        return aligner, None, parsed_blocks
     known = find_format(grammar_format, first.text)
 
     def parsed(block: LineBlock) -> tuple[RuleBlock, np.ndarray]:
@@ -279,16 +283,20 @@ def trained(
         return rules, aligner.wanted(rules)[1]
 
     sample = TrainingSample(aligner.training.sample)
-    n_rules = 0
+    n_rules, n_bytes = 0, 0
     for rules, wanted in ordered_map(parsed, chain([first], blocks), jobs):
         if wanted.any():
             sample.add(rules, wanted)
         n_rules += len(rules)
+        n_bytes += len(rules.text)
+        if n_bytes <= _PARSED_BYTES:
+            parsed_blocks[rules.first_line] = rules
         progress("finding rules without links", n_rules, None)
     if not len(sample):
-        return aligner, None
+        return aligner, None, parsed_blocks
     model = LinkModel(*sample.pairs(), jobs=jobs)
-    return RuleAligner(aligner.mode, learned=model, training=aligner.training), len(sample)
+    learned = RuleAligner(aligner.mode, learned=model, training=aligner.training)
+    return learned, len(sample), parsed_blocks
 
 
 def score_grammar(
@@ -334,7 +342,9 @@ def score_grammar(
     started, cpu_started = time.monotonic(), time.process_time()
     faulty = InvalidLines(grammar, on_error)
     with spooled(grammar, scorer.aligner.needs_training) as rules:
-        aligner, trained_on = trained(rules, scorer.aligner, grammar_format, jobs, progress)
+        aligner, trained_on, parsed_blocks = trained(
+            rules, scorer.aligner, grammar_format, jobs, progress
+        )
         report = ScoreReport(faulty, scorer.names, signature_lines(scorer, aligner))
         report.trained_on = trained_on
         scoring = RuleScorer.sharing(scorer, aligner)
@@ -349,7 +359,8 @@ def score_grammar(
                 named, stand = _style(first, known, scoring, options)
 
                 def scored(lines: LineBlock) -> ScoredBlock:
-                    block = parse_block(lines, known)
+                    block = parsed_blocks.pop(lines.first_line, None)
+                    block = block or parse_block(lines, known)
                     scores = scoring.score_block(block)
                     written = text_with_scores(
                         block, scores, options, named, on_error == "drop", stand

@@ -271,15 +271,15 @@ def _coverage(block: RuleBlock, spans: np.ndarray) -> np.ndarray:
         block: of rules.
         spans: int64[p, 4], first symbol and symbols of either phrase of pairs.
     """
-    edges = np.zeros(block.gaps.size + 1, np.int64)
-    for start, length in ((0, 1), (2, 3)):
-        np.add.at(edges, spans[:, start], 1)
-        np.add.at(edges, spans[:, start] + spans[:, length], -1)
+    begins = np.concatenate([spans[:, 0], spans[:, 2]])
+    ends = begins + np.concatenate([spans[:, 1], spans[:, 3]])
+    n_edges = block.gaps.size + 1
+    edges = np.bincount(begins, minlength=n_edges) - np.bincount(ends, minlength=n_edges)
     is_word = block.gaps == TERMINAL
     is_covered = is_word & (np.cumsum(edges[:-1]) > 0)
-    ends = block.token_stops[:, 1]
+    stops = block.token_stops[:, 1]
     n_words, n_covered = (
-        np.diff(np.concatenate([[0], np.cumsum(which)])[ends], prepend=0)
+        np.diff(np.concatenate([[0], np.cumsum(which)])[stops], prepend=0)
         for which in (is_word, is_covered)
     )
     with np.errstate(invalid="ignore"):

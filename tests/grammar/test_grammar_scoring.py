@@ -365,7 +365,7 @@ def test_a_sample_is_the_same_however_it_is_cut():
         TrainingSample(0)
 
 
-def test_learned_links(tmp_path, table):
+def test_learned_links(tmp_path, table, monkeypatch):
     nouns = ["house", "cat", "tree", "road", "lake", "hill"]
     grammar = "".join(
         f"[X] ||| big {a} {b} ||| {b} {a} grand ||| 1\n" for a in nouns for b in nouns if a != b
@@ -374,6 +374,18 @@ def test_learned_links(tmp_path, table):
     (tmp_path / "g").write_text(grammar)
     report = score_grammar(tmp_path / "g", tmp_path / "o", scorer)
     assert report.trained_on == 30 and "learned from 30 rules" in "\n".join(report.lines())
+    # Rules that were parsed to learn links are not parsed again, unless they are many.
+    parsed = []
+    monkeypatch.setattr(
+        "distsim.grammar.score_file.parse_block",
+        lambda *of: parsed.append(of) or parse_block(*of),
+    )
+    for n_bytes, n_parsed in ((1 << 20, 2), (10, 3)):  # one is of the head, for its style
+        monkeypatch.setattr("distsim.grammar.score_file._PARSED_BYTES", n_bytes)
+        parsed.clear()
+        score_grammar(tmp_path / "g", tmp_path / "again", scorer)
+        assert len(parsed) == n_parsed
+        assert (tmp_path / "again").read_bytes() == (tmp_path / "o").read_bytes()
 
 
 def test_distinct_words_are_numbered_by_appearance():

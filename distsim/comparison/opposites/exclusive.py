@@ -23,7 +23,7 @@ from distsim.comparison.opposites.language import (
     pattern_ids,
 )
 from distsim.corpus.inflections import Inflections, base_words
-from distsim.corpus.vocabulary import hash_blob, hash_texts
+from distsim.corpus.vocabulary import HashNumbering, hash_blob, hash_texts
 from distsim.indexes.corpus_index import CorpusIndex
 from distsim.indexes.shard import damaged
 from distsim.kernels.arrays import each_once
@@ -250,12 +250,17 @@ class ExclusiveWords:
         inflections = self._inflections
         candidates: dict[str, list[str]] = {
             word: [] if word in inflections.function_words
-            else sorted(b for b in inflections.all_bases(word) if b != word and len(b) > 2)
+            else sorted(b for b in inflections.candidates(word, lambda _: True) if len(b) > 2)
             for word in words
         }  # fmt: skip
         numbers = dict(zip(words, ids.tolist(), strict=True))
         missing = {base for bases in candidates.values() for base in bases} - numbers.keys()
         numbers |= dict(zip(missing, self._ids(list(missing)).tolist(), strict=True))
+        forms = inflections.forms  # of the few candidates that occur
+        candidates = {
+            word: [base for base in bases if numbers[base] > 0 and word in forms(base)]
+            for word, bases in candidates.items()
+        }
         counts = {
             word: self._counts[number] if number > 0 else 0 for word, number in numbers.items()
         }
@@ -361,8 +366,8 @@ class ExclusiveWords:
         base_of[joined] = self._base_ids(self._index.vocabulary.words(joined), joined)
         a, b = base_of[joins.keys >> 32], base_of[joins.keys & 0xFFFFFFFF]
         keys, places = np.unique((np.minimum(a, b) << 32) | np.maximum(a, b), return_inverse=True)
-        counts_of_pairs = np.zeros((keys.size, 3), np.int32)
-        np.add.at(counts_of_pairs, places, joins.counts)
+        columns = [np.bincount(places, column, keys.size) for column in joins.counts.T]
+        counts_of_pairs = np.stack(columns, axis=1).astype(np.int32)
         return joins._replace(keys=keys, counts=counts_of_pairs), np.bincount(
             base_of, counts, counts.size
         )
@@ -392,32 +397,39 @@ class NameWords:
     @cached_property
     def _capitalised(self) -> np.ndarray:
         """Which words are names, bool[n_words]."""
-        n_words, known = self._index.n_words, [np.empty(0, np.int64)]
         written = [shard.written for shard in self._index.shards if shard.written is not None]
+        numbering, parts = HashNumbering(), [np.empty(0, np.int64)]
         for text in written:
             try:
-                known += map(self._known_words, text.samples(self._n_bytes // len(written)))
+                samples = text.samples(self._n_bytes // len(written))
+                parts += [_numbered(sample, numbering) for sample in samples]
             except ValueError:
                 raise damaged(self._index.path) from None
-        counts = np.bincount(np.concatenate(known), minlength=2 * n_words)
-        small, large = counts[:n_words], counts[n_words:]
+        # Numbers of words and not their ids: each distinct word is looked up in the index once.
+        n_distinct, numbers = len(numbering), np.concatenate(parts)
+        counts_of_numbers = np.bincount(numbers, minlength=2 * n_distinct).reshape(-1, 2)
+        ids = self._index.vocabulary.find(numbering.hashes())
+        counts = np.zeros((self._index.n_words, 2), np.int64)
+        counts[ids[ids > 0]] = counts_of_numbers[ids > 0]
+        small, large = counts.T
         if large.sum() >= NOUNS * counts.sum():  # also of a text without capitals or words
-            return np.zeros(n_words, bool)
+            return np.zeros(small.size, bool)
         names: np.ndarray = (large >= FEWEST_CAPITALS) & (large >= NAME * (large + small))
         return names
 
-    def _known_words(self, text: bytes) -> np.ndarray:
-        """Return the ids of a text's words within sentences, + n_words where capital.
 
-        Arguments:
-            text: UTF-8.
-        """
-        words, ends = np.empty(len(text), np.uint8), np.zeros(len(text) + 1, np.int64)
-        is_capital = np.empty(len(text), bool)
-        n = kernel.words_within(frozen(np.frombuffer(text, np.uint8)), words, ends[1:], is_capital)
-        ids = self._index.vocabulary.find(hash_blob(words, ends[: n + 1]))
-        numbers: np.ndarray = (ids + self._index.n_words * is_capital[:n])[ids > 0]
-        return numbers
+def _numbered(text: bytes, numbering: HashNumbering) -> np.ndarray:
+    """Return twice the number of each of a text's words within sentences, + 1 where capital; int64.
+
+    Arguments:
+        text: UTF-8. numbering: of the words' hashes.
+    """
+    words, ends = np.empty(len(text), np.uint8), np.zeros(len(text) + 1, np.int64)
+    is_capital = np.empty(len(text), bool)
+    n = kernel.words_within(frozen(np.frombuffer(text, np.uint8)), words, ends[1:], is_capital)
+    numbers, _ = numbering.number(hash_blob(words, ends[: n + 1]))
+    twice: np.ndarray = 2 * numbers.astype(np.int64) + is_capital[:n]
+    return twice
 
 
 def are_other_names(a: str, b: str) -> bool:

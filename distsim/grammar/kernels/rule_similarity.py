@@ -123,29 +123,34 @@ def _closest(word, figures, b, n_others, words, known):
 
 
 @uncounted
-def _shared_pairs_of_letters(text, a, a_stop, b, b_stop, taken):
+def _pair_of_letters(text, start, stop, i):
+    """Return the i-th pair of bytes of text[start:stop], a blank before it and behind it."""
+    first = np.int64(text[start + i - 1]) if i > 0 else 32
+    second = np.int64(text[start + i]) if start + i < stop else 32
+    return first << 8 | second
+
+
+@uncounted
+def _shared_pairs_of_letters(text, a, a_stop, b, b_stop, counts):
     """Return Dice's coefficient of the pairs of bytes of two texts, with a blank at each end.
 
     Arguments:
         text: uint8.
         a, a_stop, b, b_stop: half-open ranges in it.
-        taken: bool, at least as many as the pairs of the second text; overwritten.
+        counts: int32 by pair of bytes, zeros; zeros again afterwards.
     """
     n = a_stop - a + 1
     m = b_stop - b + 1
-    taken[:m] = False
+    for j in range(m):
+        counts[_pair_of_letters(text, b, b_stop, j)] += 1
     shared = 0
     for i in range(n):
-        first = text[a + i - 1] if i > 0 else 32
-        second = text[a + i] if i < n - 1 else 32
-        for j in range(m):
-            if taken[j]:
-                continue
-            other = text[b + j - 1] if j > 0 else 32
-            if first == other and second == (text[b + j] if j < m - 1 else 32):
-                taken[j] = True
-                shared += 1
-                break
+        pair = _pair_of_letters(text, a, a_stop, i)
+        if counts[pair] > 0:
+            counts[pair] -= 1
+            shared += 1
+    for j in range(m):
+        counts[_pair_of_letters(text, b, b_stop, j)] = 0
     return 2.0 * shared / (n + m)
 
 
@@ -238,8 +243,37 @@ def facing_words(firsts, lengths, words, form_numbers, is_plain, max_words):
     return keys[:distinct].copy()
 
 
+@compiled
+def _words_of_pairs(form_numbers, pairs):
+    """Return which words are of a pair, in any spelling of their normal form; bool per word.
+
+    Arguments:
+        form_numbers: int64 per word, the number of its normal form.
+        pairs: int64, as facing_words returns them.
+    """
+    n_forms = 0
+    for word in range(form_numbers.size):
+        n_forms = max(n_forms, form_numbers[word] + 1)
+    in_pairs = np.zeros(n_forms, np.bool_)
+    for pair in range(pairs.size):
+        in_pairs[pairs[pair] >> 32] = True
+        in_pairs[pairs[pair] & 0xFFFFFFFF] = True
+    return in_pairs[form_numbers]
+
+
 @uncounted
-def _opposed(a, n_words, b, n_others, words, form_numbers, negates, exclusive, near, known):
+def _has_any(a, n_words, words, wanted):
+    """Return whether a span has a word that is wanted, bool per word."""
+    for i in range(a, a + n_words):
+        if wanted[words[i]]:
+            return True
+    return False
+
+
+@uncounted
+def _opposed(
+    a, n_words, b, n_others, words, form_numbers, negates, exclusive, in_pairs, near, known
+):
     """Return whether a word of a span and a word of another exclude each other.
 
     Words that stand on both sides are no such words, nor negations, which are counted; of the
@@ -251,13 +285,16 @@ def _opposed(a, n_words, b, n_others, words, form_numbers, negates, exclusive, n
         form_numbers: int64 per word, the number of its normal form.
         negates: uint8 per word, 1 of negations.
         exclusive: int64, ascending, pairs as facing_words returns them.
+        in_pairs: bool per word, whether it is of such a pair.
         near: how much lower than the closest word's a cosine may be.
         known: WordCosines.
     """
-    if exclusive.size == 0:
+    if not _has_any(a, n_words, words, in_pairs) or not _has_any(b, n_others, words, in_pairs):
         return False
     for i in range(a, a + n_words):
-        if negates[words[i]] == 1 or _has(words[i], b, n_others, words, known.form_hashes):
+        if not in_pairs[words[i]] or negates[words[i]] == 1:
+            continue
+        if _has(words[i], b, n_others, words, known.form_hashes):
             continue
         best = -1.0
         best_exclusive = -1.0
@@ -316,10 +353,9 @@ def compare_sides(
     """
     n_rules = firsts.shape[0]
     out = np.zeros((n_rules, 5))
-    longest = 1
-    for s in range(ends.size - 1):
-        longest = max(longest, ends[s + 1] - ends[s])
-    taken = np.zeros(longest + 1, np.bool_)
+    letters = np.zeros(1 << 16, np.int32)
+    excluding = _words_of_pairs(form_numbers, exclusive)
+    doubted = _words_of_pairs(form_numbers, doubtful)
     known = WordCosines(
         form_hashes, vectors, np.zeros(8, np.float32), np.full(KEPT, -1, np.int64), np.empty(KEPT)
     )
@@ -342,7 +378,7 @@ def compare_sides(
             ends[first_side + 1],
             ends[second_side],
             ends[second_side + 1],
-            taken,
+            letters,
         )
         negations = 0
         may_negate = False
@@ -369,17 +405,21 @@ def compare_sides(
         )
         if (is_alone and not is_phrasal) or differs_in_digits > 0:
             out[rule, 2] = 1.0
-        forward = _opposed(a, n, b, m, words, form_numbers, negates, exclusive, near, known)
+        forward = _opposed(
+            a, n, b, m, words, form_numbers, negates, exclusive, excluding, near, known
+        )
         opposed = forward or _opposed(
-            b, m, a, n, words, form_numbers, negates, exclusive, near, known
+            b, m, a, n, words, form_numbers, negates, exclusive, excluding, near, known
         )
         is_negated = negations % 2 == 1 and not may_negate
         if opposed != is_negated or differs_in_digits == 2:
             out[rule, 4] = 1.0
         maybe = out[rule, 2] == 0.0 and _opposed(
-            a, n, b, m, words, form_numbers, negates, doubtful, near, known
+            a, n, b, m, words, form_numbers, negates, doubtful, doubted, near, known
         )
-        if maybe or _opposed(b, m, a, n, words, form_numbers, negates, doubtful, near, known):
+        if maybe or _opposed(
+            b, m, a, n, words, form_numbers, negates, doubtful, doubted, near, known
+        ):
             out[rule, 2] = 1.0
         if n_gaps[rule] > 0:
             first, n_first = _moved(a, n, b, m, words, before, in_order[rule], known)
