@@ -9,9 +9,11 @@ import typer
 from distsim.base.arguments import TextFormat
 from distsim.base.errors import counted
 from distsim.cli.console import JobsOption, progress_bar, say, say_format
+from distsim.cli.costs import ALIGN, say_cost, tokens_in
 from distsim.cli.options import AsIsOption, FineSettings, OptionGroup, grouped, text_format_of
 
 if TYPE_CHECKING:
+    from distsim.bitext.aligner import AlignerOptions
     from distsim.bitext.bitext import Bitext
 
 
@@ -82,6 +84,7 @@ def align(
         AlignerOptions(),
         text_format=text_format,
     )
+    _say_cost(english, annotations, aligner, jobs)
     with ExitStack() as opened:
         # Opened first: an output that cannot be written is refused before hours of work.
         lines = (
@@ -99,6 +102,14 @@ def align(
         if lines is not None:
             lines.write(pharaoh_text(bitext))
     _report(bitext)
+
+
+def _say_cost(
+    english: str, annotations: GivenOptions, aligner: "AlignerOptions", jobs: int | None
+) -> None:
+    if annotations.links is None:
+        share = aligner.iterations * aligner.samplers / type(aligner)().samplers
+        say_cost(tokens_in([english]), [ALIGN._replace(seconds=ALIGN.seconds * share)], jobs)
 
 
 def _format_of(

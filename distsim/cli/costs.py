@@ -181,11 +181,13 @@ class Cost(NamedTuple):
     """Cost of a million tokens, and the memory of the whole.
 
     seconds: CPU seconds. megabytes: on the disk. gigabytes: the most memory in use at once.
+    more_gigabytes: for each million tokens, where memory has no bound.
     """
 
     seconds: float
     megabytes: float
     gigabytes: float
+    more_gigabytes: float = 0.0
 
 
 INDEX = Cost(0.45, 11.4, 3.1)
@@ -193,6 +195,7 @@ SIGN = Cost(0.43, 4.5, 4.0)
 LEARN = Cost(0.21, 0.4, 3.0)
 RANDOM = Cost(0.27, 4.1, 4.0)
 FINDER = Cost(0.37, 0.1, 4.0)
+ALIGN = Cost(27.0, 12.5, 2.1, 0.04)  # of English tokens, with three samplers
 
 
 def tokens_in(paths: Iterable[str]) -> int:
@@ -234,7 +237,7 @@ def say_cost(n_tokens: int, costs: Iterable[Cost], jobs: int | None) -> None:
     millions, costs = n_tokens / 1e6, list(costs)
     minutes = millions * sum(cost.seconds for cost in costs) / 60
     gigabytes = millions * sum(cost.megabytes for cost in costs) / 1000
-    memory = max(cost.gigabytes for cost in costs)
+    memory = max(cost.gigabytes + millions * cost.more_gigabytes for cost in costs)
     cores = jobs or available_cores()
     say(
         f"about {millions:,.0f} million tokens: {minutes:,.0f} minutes of CPU time on "

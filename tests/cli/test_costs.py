@@ -12,6 +12,21 @@ def test_only_large_texts_are_worth_telling(capsys, tmp_path):
     assert said.startswith("about 1,000 million tokens: 13 minutes of CPU time on 2 cores, 4.6 GB")
 
 
+def test_what_aligning_takes_is_told_of_large_texts(run, tmp_path, monkeypatch):
+    text, links = tmp_path / "en", tmp_path / "links"
+    text.write_text("the house\n" * 112)
+    (tmp_path / "de").write_text("das haus\n" * 112)
+    links.write_text("0-0 1-1\n" * 112)
+    pair = ("align", text, tmp_path / "de", "-o", tmp_path / "bitext", "-j", 1)
+    assert "minutes of CPU" not in run(*pair)[1]
+    monkeypatch.setattr("distsim.cli.align.tokens_in", lambda paths: 100_000_000)
+    said = "about 100 million tokens: 45 minutes of CPU time on 1 core, 1.2 GB of disk and 6 GB of"
+    assert said in run(*pair)[1]
+    faster = run(*pair, "--set", "samplers=1", "--set", "iterations=.5")[1]
+    assert said.replace("45", "8") in faster  # a sixth
+    assert "minutes of CPU" not in run(*pair, "--links", links)[1]
+
+
 def test_tokens_by_the_size_of_files(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"x" * 5600)
     (tmp_path / "a.txt.gz").write_bytes(b"x" * 5600)
