@@ -328,6 +328,12 @@ def test_lines_of_several_words_are_no_vertical_file(tmp_path, run, text):
     assert "a.vrt: has lines of several words, wanted a token a line" in err and "--format" in err
 
 
+def test_a_line_that_is_nearly_a_structure_is_told(tmp_path, run):
+    path = write(tmp_path, "a.vrt", b"<doc id=O'Neil>\n<s>\nthe\tDT\nking\tNN\n</s>\n</doc>\n")
+    _, err = run("index", "build", path, "-o", tmp_path / "i", status=1)
+    assert "a.vrt, line 1: <doc id=O'Neil> is no structure: write its attributes as name=" in err
+
+
 def test_an_attribute_of_a_structure_may_be_without_quotation_marks(tmp_path):
     text = "<doc year=1990 id=b url='a/b'>\n<s>\nthe\tDT\n<g/>\nking\tNN\n</s>\n</doc>\n"
     path = write(tmp_path, "a.vrt", text.encode())

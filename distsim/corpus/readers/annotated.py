@@ -386,6 +386,10 @@ class _VerticalDocuments:
         return name == self._layout.document or name not in _PARTS
 
 
+_NEARLY_STRUCTURE = re.compile(r"</?[A-Za-z_][^<>]*>\s*$")
+_REMEDY = 'write its attributes as name="value", without tabs'
+
+
 def _no_vertical(head: bytes, layout: Layout) -> str:
     """Return why a file can be no vertical file, empty where it may be one."""
     rows = [line for line in head.splitlines() if line.strip() and not line.startswith(b"<")]
@@ -420,6 +424,9 @@ def _read_vertical(source: Source, options: ReadOptions) -> Iterator[Document]:
                 continue
         line, ends = _tags_behind(line, reading.names)
         row = line.split("\t")
+        if len(row) == 1 < layout.n_columns and _NEARLY_STRUCTURE.match(line):
+            options.skip(InputError(f"{place}: {line.strip():.60} is no structure: {_REMEDY}"))
+            continue
         if len(row) != layout.n_columns:
             options.skip(
                 InputError(
