@@ -58,9 +58,9 @@ BOUNDS = {
     "count": (0, 0),
     "kwic": (0, 0),
     "kwic --sort": (3, 3),
-    "neighbours": (28, 6),
-    "substitute": (36, 7),
-    "paraphrase": (81, 13),
+    "neighbours": (31, 6),
+    "substitute": (39, 7),
+    "paraphrase": (84, 13),
     "sign, a novel": (44, 8),
 }
 NOVEL = "carroll-alice-in-wonderland-1865.txt.xz"

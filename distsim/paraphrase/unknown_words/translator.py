@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ from distsim.paraphrase.unknown_words.words import (
 )
 from distsim.signatures.table import StoredTable, TableLike, opened_table
 from distsim.storage import checksum_of_settings, resumable_part, scratch_folder
-from distsim.storage.files import STANDARD_OUTPUT, is_stream, open_output
+from distsim.storage.files import STANDARD_OUTPUT, LineWriter, is_stream, open_output
 from distsim.storage.resumption import part_of
 
 _VERSION = 4
@@ -256,8 +256,8 @@ def augment_unknown_words(
         doubts = (language_doubt(known, side, table) for side, table in tables.items())
         report.doubts = [doubt for doubt in doubts if doubt is not None]
         with nullcontext() if text_output is None else open_output(text_output) as out:
-            lines = read_tokenised(text, text_format=options.text_format)
-            unknown, sentences = _unknown_words(lines, known, report, out)
+            tokenised = read_tokenised(text, text_format=options.text_format)
+            unknown, sentences = _unknown_words(tokenised, known, report, out)
         doubt = writing_doubt(file_label(text), known, list(unknown))
         report.doubts += [doubt] if doubt else []
         pivots = {}
@@ -397,7 +397,7 @@ def _n_scores(entry: RuleLine) -> int:
 
 
 def _unknown_words(
-    lines: TokenisedLines, known: KnownWords, report: UnknownWordReport, out: BinaryIO | None
+    lines: TokenisedLines, known: KnownWords, report: UnknownWordReport, out: LineWriter | None
 ) -> tuple[dict[str, int], list[list[str]]]:
     """Return the words with letters that have no rule, with their occurrences, and the sentences.
 
