@@ -21,6 +21,7 @@ from distsim.base.arguments import Copies, OnError, TextFormat, check_types
 from distsim.base.errors import InputError, ParameterError, check_interrupted, counted
 from distsim.base.parallel import Progress, no_progress
 from distsim.corpus.lines import TokenisedLines, read_line_blocks, read_lines, read_tokenised
+from distsim.corpus.normaliser import Normaliser
 from distsim.corpus.sources import file_label, spooled
 from distsim.grammar.fields import InvalidLines, LineFaultError
 from distsim.grammar.formats import guess_format
@@ -409,13 +410,12 @@ def _unknown_words(
     is_running = lines.text_format == "text"
     report.text_format = lines.text_format
     report.lowered = is_running and all(word == word.lower() for word in known.rules)
+    normaliser = Normaliser(lower=report.lowered)
     count_of_word: dict[str, int] = {}
     sentences: list[list[str]] = []
     n_kept = 0
     for _, line in lines.lines:
-        words = line.split()
-        if is_running:
-            words = normal_tokens(words, lower=report.lowered)
+        words = normal_tokens(line, normaliser) if is_running else line.split()
         if out is not None:
             out.write(" ".join(words).encode() + b"\n")
         if n_kept < _MOST_KEPT:

@@ -75,11 +75,10 @@ def unknown_phrases(
     in_range(longest, "longest phrases", 1, LONGEST_PHRASE)
     count_of_phrase: dict[str, int] = {}
     lines = read_tokenised(text, as_is, text_format)
-    may_lower = lines.text_format == "text"
+    may_lower = is_running = lines.text_format == "text"
+    normaliser = Normaliser(lower=False)
     for _, line in lines.lines:
-        words = line.split()
-        if lines.text_format == "text":
-            words = normal_tokens(words, lower=False)
+        words = normal_tokens(line, normaliser) if is_running else line.split()
         for begin in range(len(words)):
             for end in range(begin + 1, min(begin + longest, len(words)) + 1):
                 phrase = " ".join(words[begin:end])
@@ -97,13 +96,9 @@ def unknown_phrases(
     )
 
 
-def normal_tokens(tokens: Sequence[str], *, lower: bool) -> list[str]:
-    """Return the normal forms of tokens of running text, without those that have none.
-
-    Arguments:
-        lower: make capitals small.
-    """
-    return list(filter(None, map(Normaliser(lower=lower).token, tokens)))
+def normal_tokens(line: str, normaliser: Normaliser) -> list[str]:
+    """Return the normal forms of a line's tokens, without those that have none."""
+    return list(filter(None, map(normaliser.token, line.split())))
 
 
 def known_phrases(path: str | Path) -> Iterator[str]:
