@@ -4,6 +4,7 @@ import numpy as np
 
 from distsim.kernels.arrays import prefetch
 from distsim.kernels.compiled import compiled, uncounted
+from distsim.kernels.hashing import first_not_below
 from distsim.kernels.suffixes import DAMAGED
 
 
@@ -255,14 +256,7 @@ def find_joins(
 @uncounted
 def _is_among(words, word):
     """Return whether a word is one of some, int64, ascending."""
-    low = 0
-    high = words.size
-    while low < high:
-        middle = (low + high) >> 1
-        if words[middle] < word:
-            low = middle + 1
-        else:
-            high = middle
+    low = first_not_below(words, word, 0, words.size)
     return low < words.size and words[low] == word
 
 
